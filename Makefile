@@ -1,0 +1,27 @@
+# `make test` and `make demo` need only CPython 3.11+ with venv and pip; everything else goes into .venv.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+  $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+PY := .venv/bin/python
+
+.PHONY: test demo clean lock
+
+test: .venv/.installed
+	@$(PY) -m tests.check
+
+demo: .venv/.installed
+	@$(PY) -m tests.demo
+
+.venv/.installed: pyproject.toml requirements.lock
+	@test -n "$(PYTHON)" || { echo "CPython 3.11 or later is needed and was not found."; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock: .venv/.installed
+	@$(PY) -m pip install --quiet uv
+	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+	  --group dev pyproject.toml --output-file requirements.lock
+
+clean:
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist

@@ -1,0 +1,1 @@
+"""The domain: pure, synchronous, no printing, no environment, no network."""

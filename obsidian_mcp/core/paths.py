@@ -1,0 +1,121 @@
+"""Paths inside a vault: normal form, comparison key, and what may be created (semantics 0.4, 8.2, 12).
+
+A `VaultPath` is made only by `parse`, so a function that receives one cannot receive an escape from the vault.
+Symbolic links are the disk adapter's part.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NewType
+
+from ..errors import InvalidName, PermissionDenied
+
+VaultPath = NewType("VaultPath", str)
+"""`/`-separated, relative to the vault, NFC, no empty, `.`, `..` or dot-prefixed component."""
+
+NOTE_EXTENSION = ".md"
+TEXT_EXTENSIONS = (".md", ".canvas", ".base")
+"""Kinds of file whose text the tools create and edit."""
+
+COMPONENT_BYTES = 255
+"""Longest file name in bytes of UTF-8 that every file system in use takes (ext4)."""
+
+_FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f]')
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
+_LINK_BREAKING = re.compile(r"[#^\[\]|]|%%")
+_DRIVE = re.compile(r"^[A-Za-z]:")
+_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
+
+
+def name_key(name: str) -> str:
+    """The form in which the app compares names: NFC, lower case, final sigma as sigma (semantics 1.4)."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", name).lower().replace("ς", "σ")
+
+
+def parse(raw: str, *, what: str = "name") -> VaultPath:
+    """The normal form of a path as a person writes it.
+
+    Raises: PermissionDenied for anything that points outside the vault or into a hidden folder, InvalidName for an
+    empty path.
+    """
+    if "\0" in raw:
+        raise PermissionDenied(f"The {what} holds a NUL character, which no file name may have.", path=raw)
+    path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
+    if path.startswith("/") or _DRIVE.match(path):
+        raise PermissionDenied(
+            f"{raw!r} is an absolute path. Give the path inside the vault, for example 'Projects/Alpha.md'.", path=raw
+        )
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    for part in parts:
+        if part == "..":
+            raise PermissionDenied(f"{raw!r} leads out of the vault ('..'). Give the path inside the vault.", path=raw)
+        if part.startswith("."):
+            raise PermissionDenied(
+                f"{raw!r} is hidden: names that begin with a dot are not part of the vault.", path=raw
+            )
+    if not parts:
+        raise InvalidName(f"The {what} is empty. Give a note name or a path inside the vault.", path=raw)
+    return VaultPath("/".join(parts))
+
+
+def parse_folder(raw: str) -> VaultPath | None:
+    """A folder as a person writes it; None for the vault's root (`""`, `/`, `.`)."""
+    if raw.strip() in ("", "/", ".", "./"):
+        return None
+    return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, what="folder")
+
+
+def check_creatable(path: VaultPath) -> None:
+    """Refuse names that not every system can hold, so that a synced vault stays readable (semantics 12).
+
+    Raises: InvalidName.
+    """
+    for part in path.split("/"):
+        stem = part.removesuffix(NOTE_EXTENSION)
+        if bad := _FORBIDDEN.search(part):
+            raise InvalidName(
+                f"{part!r} cannot be a file name: {bad.group()!r} is not allowed on every system. Leave it out.",
+                path=path,
+            )
+        if _RESERVED.match(part):
+            raise InvalidName(f"{part!r} is a reserved device name on Windows. Choose another name.", path=path)
+        if part.endswith((" ", ".")) or stem.endswith((" ", ".")) or part.startswith(" "):
+            raise InvalidName(f"{part!r} begins or ends with a space or a dot. Remove it.", path=path)
+        if len(part.encode()) > COMPONENT_BYTES:
+            raise InvalidName(
+                f"The name is {len(part.encode())} bytes long; {COMPONENT_BYTES} is the most a disk takes. Shorten it.",
+                path=path,
+            )
+
+
+def link_warning(path: VaultPath) -> str | None:
+    """A sentence when no link can reach a file of this name (semantics 12)."""
+    if _LINK_BREAKING.search(path):
+        return "Links cannot reach this name: it holds one of # ^ [ ] | or %%."
+    return None
+
+
+def extension(path: str) -> str:
+    """Lower-cased extension with its dot, "" without one."""
+    name = path.rpartition("/")[2]
+    stem, dot, ext = name.rpartition(".")
+    return f".{ext.lower()}" if dot and stem else ""
+
+
+def basename(path: str) -> str:
+    """File name without folder and without `.md`."""
+    name = path.rpartition("/")[2]
+    return name[: -len(NOTE_EXTENSION)] if name.lower().endswith(NOTE_EXTENSION) else name
+
+
+def is_note(path: str) -> bool:
+    return path.lower().endswith(NOTE_EXTENSION)
+
+
+def parent(path: str) -> str:
+    """Folder of a path, "" for the root."""
+    return path.rpartition("/")[0]

@@ -1,0 +1,85 @@
+"""A note's text: bytes to str and back without loss, lines, UTF-16 positions (semantics 0.4).
+
+Inside the program a position is an index into the Python string (code points) of the text *after* the BOM.
+Only the metadata dump speaks the app's UTF-16 code units.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range of code points: `text[span.start:span.end]` gives the source back."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class Text:
+    """The content of a text file.
+
+    `body` is the text without a leading BOM and with line ends as stored. Bytes that are not UTF-8 are kept as lone
+    surrogates (`surrogateescape`), so that `encode` gives back every byte.
+    """
+
+    body: str
+    bom: bool = False
+
+    @classmethod
+    def decode(cls, data: bytes) -> Text:
+        body = data.decode("utf-8", "surrogateescape")
+        return cls(body[1:], bom=True) if body.startswith(BOM) else cls(body)
+
+    def encode(self) -> bytes:
+        return ((BOM if self.bom else "") + self.body).encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end in use: the more frequent one, LF on a tie or without any."""
+        crlf = self.body.count("\r\n")
+        return "\r\n" if crlf > self.body.count("\n") - crlf else "\n"
+
+    @property
+    def is_utf8(self) -> bool:
+        try:
+            self.body.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
+
+class Lines:
+    """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text. A line ends at LF."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        starts = [0]
+        find = text.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        self.starts = starts
+        self._astral = [i for i, ch in enumerate(text) if ch > "\uffff"] if not text.isascii() else []
+
+    def line(self, offset: int) -> int:
+        """0-based line that holds the code point at `offset`."""
+        return bisect_right(self.starts, offset) - 1
+
+    def utf16(self, offset: int) -> int:
+        """UTF-16 code units before the code point at `offset`."""
+        return offset + bisect_right(self._astral, offset - 1) if self._astral else offset
+
+    def column_utf16(self, offset: int) -> int:
+        """UTF-16 code units between the start of the line and `offset`."""
+        return self.utf16(offset) - self.utf16(self.starts[self.line(offset)])

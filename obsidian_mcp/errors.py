@@ -1,0 +1,174 @@
+"""Every failure the program reports, in one tree (specs/errors.md).
+
+AppError
+├── application errors with a code of the stdio contract
+│   ├── ObsidianNotRunning   -32001  OBSIDIAN_NOT_RUNNING
+│   ├── VaultNotFound        -32002  VAULT_NOT_FOUND
+│   ├── NoteNotFound         -32003  FILE_NOT_FOUND
+│   ├── AmbiguousName        -32004  AMBIGUOUS_NAME
+│   ├── PermissionDenied     -32005  PERMISSION_DENIED
+│   └── OperationTimeout     -32006  TIMEOUT
+├── application errors under the generic code -32000, told apart by `error_code`
+│   ├── NoteExists                   NOTE_EXISTS
+│   ├── InvalidName                  INVALID_NAME
+│   ├── TextNotFound                 TEXT_NOT_FOUND
+│   ├── TextNotUnique                TEXT_NOT_UNIQUE
+│   ├── SectionNotFound              SECTION_NOT_FOUND
+│   ├── PropertiesUnreadable         PROPERTIES_UNREADABLE
+│   ├── StaleEtag                    STALE_ETAG
+│   ├── NotText                      NOT_TEXT
+│   ├── QueryInvalid                 QUERY_INVALID
+│   ├── StorageFailed                STORAGE_FAILED
+│   └── AppCommandFailed             APP_COMMAND_FAILED
+└── protocol errors
+    ├── InvalidArguments     -32602  INVALID_ARGUMENTS
+    ├── UnknownTool          -32602  UNKNOWN_TOOL
+    └── InternalError        -32603  INTERNAL_ERROR
+
+The message begins with a plain sentence and says what to do next: many hosts drop `data`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class AppError(Exception):
+    """A failure with a code for programs and a sentence for people.
+
+    `data` holds facts for programs (candidates, paths, lines); values are JSON types.
+    """
+
+    code: ClassVar[int] = -32000
+    """JSON-RPC error code."""
+    error_code: ClassVar[str] = "SERVER_ERROR"
+    """Stable word for programs; goes out as `data.errorCode`."""
+    exit_status: ClassVar[int] = 1
+    """Exit status of the command line."""
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+    def payload(self) -> dict[str, Any]:
+        """The `data` member of a JSON-RPC error."""
+        return {"errorCode": self.error_code, **self.data}
+
+
+class ObsidianNotRunning(AppError):
+    code = -32001
+    error_code = "OBSIDIAN_NOT_RUNNING"
+    exit_status = 11
+
+    def __init__(self, message: str = "", **data: Any) -> None:
+        super().__init__(message or "Obsidian application is not running. Please start Obsidian and try again.", **data)
+
+
+class VaultNotFound(AppError):
+    code = -32002
+    error_code = "VAULT_NOT_FOUND"
+    exit_status = 12
+
+
+class NoteNotFound(AppError):
+    code = -32003
+    error_code = "FILE_NOT_FOUND"
+    exit_status = 13
+
+
+class AmbiguousName(AppError):
+    code = -32004
+    error_code = "AMBIGUOUS_NAME"
+    exit_status = 14
+
+
+class PermissionDenied(AppError):
+    code = -32005
+    error_code = "PERMISSION_DENIED"
+    exit_status = 15
+
+
+class OperationTimeout(AppError):
+    code = -32006
+    error_code = "TIMEOUT"
+    exit_status = 16
+
+
+class NoteExists(AppError):
+    error_code = "NOTE_EXISTS"
+    exit_status = 17
+
+
+class InvalidName(AppError):
+    error_code = "INVALID_NAME"
+    exit_status = 18
+
+
+class TextNotFound(AppError):
+    error_code = "TEXT_NOT_FOUND"
+    exit_status = 19
+
+
+class TextNotUnique(AppError):
+    error_code = "TEXT_NOT_UNIQUE"
+    exit_status = 20
+
+
+class SectionNotFound(AppError):
+    error_code = "SECTION_NOT_FOUND"
+    exit_status = 21
+
+
+class PropertiesUnreadable(AppError):
+    """The note's frontmatter is broken YAML, so a property cannot be edited safely."""
+
+    error_code = "PROPERTIES_UNREADABLE"
+    exit_status = 22
+
+
+class StaleEtag(AppError):
+    error_code = "STALE_ETAG"
+    exit_status = 23
+
+
+class NotText(AppError):
+    error_code = "NOT_TEXT"
+    exit_status = 24
+
+
+class QueryInvalid(AppError):
+    error_code = "QUERY_INVALID"
+    exit_status = 25
+
+
+class StorageFailed(AppError):
+    """The disk refused: full, read-only, name too long, input/output error."""
+
+    error_code = "STORAGE_FAILED"
+    exit_status = 26
+
+
+class AppCommandFailed(AppError):
+    """The `obsidian` command or the plugin answered with a failure of its own."""
+
+    error_code = "APP_COMMAND_FAILED"
+    exit_status = 27
+
+
+class InvalidArguments(AppError):
+    code = -32602
+    error_code = "INVALID_ARGUMENTS"
+    exit_status = 2
+
+
+class UnknownTool(AppError):
+    code = -32602
+    error_code = "UNKNOWN_TOOL"
+    exit_status = 2
+
+
+class InternalError(AppError):
+    code = -32603
+    error_code = "INTERNAL_ERROR"
+    exit_status = 70

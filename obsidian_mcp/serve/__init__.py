@@ -1,0 +1,1 @@
+"""Fronts: wire to registry call to wire."""
