@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import NewType
 
-from ..errors import InvalidName, PermissionDenied
+from obsidian_mcp.errors import InvalidName, PermissionDenied
 
 VaultPath = NewType("VaultPath", str)
 """`/`-separated, relative to the vault, NFC, no empty, `.`, `..` or dot-prefixed component."""
