@@ -60,14 +60,11 @@ class Disk:
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-        self.unreadable: list[str] = []
-        """Folders that the last scan could not list."""
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def scan(self) -> Iterator[DiskFile]:
-        self.unreadable = []
-        pending = [""]
+    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+        pending = [folder]
         while pending:
             folder = pending.pop()
             for entry in self._entries(folder):
@@ -96,7 +93,6 @@ class Disk:
             with os.scandir(self._join(folder)) as entries:
                 return [entry for entry in entries if not entry.name.startswith(".")]
         except OSError:
-            self.unreadable.append(folder)
             return []
 
     def stat(self, disk: str) -> DiskFile | None:

@@ -51,6 +51,7 @@ class Catalog:
         self._twins: dict[str, list[str]] = {}
         """Normal form -> disk spellings, kept only for groups with a spelling that is not in normal form."""
         self._path_of: dict[str, VaultPath] = {}
+        self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
         for file in files:
@@ -64,6 +65,9 @@ class Catalog:
 
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
+
+    def __getitem__(self, path: str) -> FileEntry:
+        return self._by_path[path]
 
     def get(self, path: str) -> FileEntry | None:
         return self._by_path.get(path)
@@ -109,6 +113,18 @@ class Catalog:
             back = {change.path for change in again if not change.gone}
             changes = [change for change in changes if change.path not in back] + again
         return changes
+
+    def folders(self) -> dict[str, tuple[str, str]]:
+        """Folders that hold a file at any depth: comparison key -> (spelling in the vault, spelling on disk)."""
+        if self._folders[0] != self.generation:
+            found: dict[str, tuple[str, str]] = {}
+            for entry in self._by_path.values():
+                path, disk = entry.path.rpartition("/")[0], entry.disk.rpartition("/")[0]
+                while path and (key := name_key(path)) not in found:
+                    found[key] = (path, disk)
+                    path, disk = path.rpartition("/")[0], disk.rpartition("/")[0]
+            self._folders = (self.generation, found)
+        return self._folders[1]
 
     def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
         """Give the spellings of one normal form their paths; the changes that follow."""

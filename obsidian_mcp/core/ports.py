@@ -27,8 +27,8 @@ class Files(Protocol):
     pass through a symbolic link or leave the folder raises PermissionDenied.
     """
 
-    def scan(self) -> Iterator[DiskFile]:
-        """Every file, in no particular order. Unreadable folders are skipped (`unreadable` tells them)."""
+    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+        """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
         ...
 
     def stat(self, disk: str) -> DiskFile | None: ...
@@ -66,7 +66,7 @@ class Files(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file appeared or changed (`entry` set by the caller) or is gone. Paths are the vault's."""
+    """The file at this path of the vault appeared or is different, or is gone."""
 
     path: VaultPath
     gone: bool = False

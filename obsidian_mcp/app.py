@@ -1,0 +1,27 @@
+"""What a tool receives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from .config import Config
+from .core.vault import Vault
+
+
+class Vaults(Protocol):
+    """The vaults that this server may use."""
+
+    def get(self, name: str = "") -> Vault:
+        """The vault of this name, in step with its folder; the first one without a name. Raises: VaultNotFound."""
+        ...
+
+    def names(self) -> list[str]:
+        """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    vaults: Vaults
+    config: Config

@@ -1,0 +1,84 @@
+"""What the command line and the environment ask for. The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from .errors import InvalidArguments
+
+ErrorStyle = Literal["error", "result"]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    vaults: tuple[Path, ...] = ()
+    """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
+    timeout: float = 30.0
+    """Seconds one tool call may take (contract: -32006 after 30 s)."""
+    error_style: ErrorStyle = "error"
+    """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
+    home: Path = field(default_factory=Path.home)
+    cache: Path = field(default_factory=lambda: Path.home() / ".cache")
+    """Folder of the program's own index files; losing it costs only time."""
+    app_folders: tuple[Path, ...] = ()
+    """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
+    watch: bool = True
+
+
+def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None) -> Config:
+    """The configuration of this process; arguments win over the environment.
+
+    Raises: InvalidArguments for a value that cannot be meant.
+    """
+    env = os.environ if environ is None else environ
+    named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
+    style = env.get("OBSIDIAN_MCP_ERRORS", "error")
+    if style not in ("error", "result"):
+        raise InvalidArguments(f"OBSIDIAN_MCP_ERRORS is {style!r}; it must be 'error' or 'result'.")
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    return Config(
+        vaults=tuple(Path(folder.strip()).expanduser() for folder in named),
+        timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
+        error_style="result" if style == "result" else "error",
+        home=home,
+        cache=_cache_folder(env),
+        app_folders=_app_folders(env, home, sys.platform),
+        watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:
+        raise InvalidArguments(f"OBSIDIAN_MCP_TIMEOUT is {text!r}; it must be a number of seconds from 0 to 3600.")
+    return seconds
+
+
+def _cache_folder(env: Mapping[str, str]) -> Path:
+    if named := env.get("OBSIDIAN_MCP_CACHE"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("obsidian-mcp", appauthor=False)
+
+
+def _app_folders(env: Mapping[str, str], home: Path, platform: str) -> tuple[Path, ...]:
+    if platform == "darwin":
+        return (home / "Library/Application Support/obsidian",)
+    if platform == "win32":
+        roaming = env.get("APPDATA")
+        return (Path(roaming) / "Obsidian", Path(roaming) / "obsidian") if roaming else ()
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    return (
+        config / "obsidian",
+        home / ".var/app/md.obsidian.Obsidian/config/obsidian",
+        home / "snap/obsidian/current/.config/obsidian",
+    )

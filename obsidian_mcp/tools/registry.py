@@ -1,0 +1,195 @@
+"""One function = one tool: `@tool` makes its schema from the signature, `call` is the only way in (specs/tools.md)."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import to_json, to_jsonable_python
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments, UnknownTool
+
+PREFIX = "obsidian_"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An answer whose body is text, sent beside the data as it is instead of inside JSON."""
+
+    data: object
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
+
+    data: dict[str, Any]
+    text: str | None
+    document: bool
+    """True where the answer is meant to be read as text, so that no structured copy is sent."""
+
+    def envelope(self) -> str:
+        """The contract's `{"success":true,"data":…}` as compact JSON."""
+        return to_json({"success": True, "data": self.data}).decode()
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    title: str
+    description: str
+    command: str
+    """Name of the subcommand of the command line."""
+    function: Callable[..., object]
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """The arguments: checked by pydantic, unknown ones refused."""
+        hints = get_type_hints(self.function, include_extras=True)
+        fields: dict[str, Any] = {
+            parameter.name: (
+                hints[parameter.name],
+                ... if parameter.default is inspect.Parameter.empty else parameter.default,
+            )
+            for parameter in list(inspect.signature(self.function).parameters.values())[1:]
+        }
+        config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+        return create_model(self.name, __config__=config, **fields)
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        schema = self.model.model_json_schema(schema_generator=_Schema)
+        schema.setdefault("properties", {})
+        for described in schema["properties"].values():
+            if described.get("default") in ("", False):  # says nothing that the type does not say
+                del described["default"]
+        return schema
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Checked arguments by parameter name. Raises: InvalidArguments naming each argument at fault."""
+        try:
+            checked = self.model.model_validate({key: self._unquoted(key, value) for key, value in given.items()})
+        except ValidationError as error:
+            raise self._refused(error) from error
+        return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+    def _unquoted(self, key: str, value: Any) -> Any:
+        """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
+        field = self.model.model_fields.get(key)
+        if isinstance(value, str) and field is not None and get_origin(field.annotation) in (list, dict):
+            with suppress(ValueError):
+                return json.loads(value)
+        return value
+
+    def _refused(self, error: ValidationError) -> InvalidArguments:
+        known = self.model.model_fields
+        sentences, fields = [], []
+        for fault in error.errors(include_url=False, include_context=False):
+            name = str(fault["loc"][0]) if fault["loc"] else ""
+            if fault["type"] == "extra_forbidden":
+                expected, came = f"one of {', '.join(known)}", "an unknown argument"
+                sentence = f"{self.name} has no argument {name!r}; it takes {', '.join(known)}."
+            elif fault["type"] == "missing":
+                expected, came = _expected(known[name]), "nothing"
+                sentence = f"Missing required argument: {name} ({expected})."
+            else:
+                expected, came = _expected(known[name]), _shown(fault["input"])
+                detail = re.sub(r"^(Input|Value) should", "it should", fault["msg"])
+                sentence = f"Argument {name!r} must be {expected}; {detail}, but {came} came."
+            sentences.append(sentence)
+            fields.append({"argument": name, "expected": expected, "came": came})
+        return InvalidArguments(" ".join(sentences), tool=self.name, arguments=fields)
+
+
+_TYPES = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "number": "a number"}
+
+
+def _expected(field: FieldInfo) -> str:
+    """What an argument must be, in words."""
+    schema = create_model("argument", value=(field.annotation, ...)).model_json_schema()["properties"]["value"]
+    if "enum" in schema:
+        return f"one of {', '.join(map(str, schema['enum']))}"
+    return _TYPES.get(schema.get("type", ""), f"a JSON {schema.get('type', 'value')}")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(to_jsonable_python(value, fallback=str), ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+class _Schema(GenerateJsonSchema):
+    """Without titles: they cost tokens and say what the name says."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the base class's signature
+        return False
+
+    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
+        generated = super().generate(schema, mode)
+        generated.pop("title", None)
+        return generated
+
+
+TOOLS: dict[str, Tool] = {}
+"""Every tool by name, in the order in which the modules of this package define them."""
+
+
+def tool(
+    command: str, *, title: str, writes: bool = False, destructive: bool = False, idempotent: bool = False
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
+
+    `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more.
+    """
+
+    def register(function: Callable[..., object]) -> Callable[..., object]:
+        name = PREFIX + function.__name__
+        TOOLS[name] = Tool(
+            name=name,
+            title=title,
+            description=inspect.cleandoc(function.__doc__ or ""),
+            command=command,
+            function=function,
+            read_only=not writes,
+            destructive=destructive,
+            idempotent=idempotent or not writes,
+        )
+        return function
+
+    return register
+
+
+def find(name: str) -> Tool:
+    """Raises: UnknownTool with the names there are."""
+    try:
+        return TOOLS[name]
+    except KeyError:
+        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(TOOLS)}.", tool=name) from None
+
+
+def call(app: App, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    """Run a tool. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
+    found = find(name)
+    result = found.function(app, **found.arguments(arguments))
+    document = isinstance(result, Document)
+    data = result.data if isinstance(result, Document) else result
+    return Outcome(
+        data=to_jsonable_python(data, exclude_none=True),
+        text=result.text if isinstance(result, Document) else None,
+        document=document,
+    )
+
+
