@@ -1,0 +1,345 @@
+"""YAML 1.2 core as the app reads it: the JavaScript package `yaml` 2.x (semantics 4.1, specs/frontmatter.md).
+
+PyYAML (libyaml where it is built in) splits the text into events; what they mean is decided here, so that `yes`, dates
+and `1:30` stay text. One loop without recursion: neither nesting nor aliases can make it hang or overflow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+Scalar = str | int | float | bool | None
+Value = Any
+"""Text, number, boolean, None, or lists and mappings of these; JSON can hold it."""
+
+MAX_YAML = 1_000_000
+"""Code points that are read; a longer text is an error, not minutes of work."""
+MAX_EXPANDED = 2_000_000
+"""Code points of all values with every alias written out."""
+MAX_DEPTH = 100
+"""Deepest nesting of lists and mappings."""
+MAX_ALIASES = 100
+"""The `yaml` package's `maxAliasCount`: beyond it an anchor is taken for an attack ("billion laughs")."""
+
+
+class InvalidYaml(ValueError):
+    """The text is no mapping in YAML. `problem` is a clause without a full stop, `line` counts from 1 in the text."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.line = line
+
+
+class NoValue(ValueError):
+    """The text holds nothing but white space and comments, or a null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A top-level pair: half-open ranges of its key and value in the text; an absent value is empty."""
+
+    key: str
+    value: Value
+    key_start: int
+    key_end: int
+    value_start: int
+    value_end: int
+
+
+class Marks:
+    """Where the top-level pairs stand, filled by `load`; `flow` is the range of a mapping written with braces."""
+
+    def __init__(self) -> None:
+        self.pairs: list[Mark] = []
+        self.flow: tuple[int, int] | None = None
+
+
+def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
+    """The mapping that a YAML text says, in the order of the text; fills `marks` when given.
+
+    Raises: NoValue, InvalidYaml (also for duplicate keys, several documents, another root than a mapping).
+    """
+    if len(text) > MAX_YAML:
+        raise InvalidYaml(f"the block is longer than {MAX_YAML:,} characters", 1)
+    source = _FOREIGN.sub(_mask, text)
+    # libyaml refuses the pair of escapes that JSON has for an astral character; PyYAML's own scanner takes it
+    escapes = _SURROGATE_ESCAPE.search(text) is not None
+    loader = (yaml.SafeLoader if escapes else _LOADER)(source)
+    try:
+        value = _Builder(source, _restore if escapes or source != text else None, marks).run(loader.get_event)
+    except yaml.MarkedYAMLError as e:
+        mark = e.problem_mark or e.context_mark
+        raise InvalidYaml(e.problem or "it is not valid YAML", mark.line + 1 if mark else 1) from e
+    finally:
+        loader.dispose()
+    if value is None:
+        raise NoValue
+    if not isinstance(value, dict):
+        raise InvalidYaml("it is not a list of 'name: value' properties", 1)
+    return value
+
+
+def resolve(text: str) -> Scalar:
+    """The meaning of a plain scalar in the core schema; numbers that JSON cannot hold are None."""
+    if text and text[0] not in _TYPED_FIRST:
+        return text
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _INT.match(text):
+        return int(text) if len(text) < 300 else None
+    if _BASED.match(text):
+        return int(text, 0)
+    if _FLOAT.match(text):
+        number = float(text)
+        if number - number != 0:  # infinite
+            return None
+        return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    return text
+
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# Characters that PyYAML refuses or takes for line ends while the app takes them for text: controls, NEL, the Unicode
+# line separators, a lone CR, lone surrogates (bytes that are not UTF-8). They are read as code points of the last
+# private plane and put back in the values, so that every offset stays.
+_FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
+_PLANE = 0x100000
+_MASKED = re.compile("[\U00100000-\U0010ffff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+_TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
+_CONSTANTS: dict[str, Scalar] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **{sign + word: None for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), None),
+}
+_INT = re.compile(r"[-+]?[0-9]+\Z")
+_BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+
+_TAG = "tag:yaml.org,2002:"
+_TAGGED: dict[str, tuple[type, ...]] = {
+    _TAG + "bool": (bool,),
+    _TAG + "null": (type(None),),
+    _TAG + "int": (int,),
+    _TAG + "float": (int, float),
+}
+
+
+def _mask(match: re.Match[str]) -> str:
+    return chr(_PLANE + ord(match.group()))
+
+
+def _unmask(match: re.Match[str]) -> str:
+    original = chr(ord(match.group()) - _PLANE)
+    return original if original == "\r" or _FOREIGN.match(original) else match.group()
+
+
+def _restore(text: str) -> str:
+    """The text behind masked characters and pairs of surrogate escapes."""
+    return _MASKED.sub(_unmask, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+class _Anchor:
+    """A value that aliases may repeat, with its expanded size; `weight` tells how far aliases inside it multiply."""
+
+    __slots__ = ("count", "size", "value", "weight")
+
+    def __init__(self, value: Value, size: int, weight: int) -> None:
+        self.value, self.size, self.weight, self.count = value, size, weight, 0
+
+
+class _Frame:
+    """A list or mapping being read."""
+
+    __slots__ = ("anchor", "awaits_value", "flow", "indent", "key", "line", "seen", "size", "start", "value", "weight")
+
+    def __init__(self, value: list[Value] | dict[str, Value], event: Any, outer: int) -> None:
+        self.value = value
+        self.anchor: str | None = event.anchor
+        self.flow: bool = event.flow_style
+        self.start: int = event.start_mark.index
+        self.line: int = event.start_mark.line
+        # column of the nearest block collection, which continuation lines must exceed; -1 outside of any
+        self.indent: int = outer if self.flow else event.start_mark.column
+        self.key = ""
+        self.awaits_value = False
+        self.seen: set[tuple[type, Scalar]] = set()
+        self.size = 1
+        self.weight = 0
+
+
+class _Builder:
+    """One pass over the events of a text."""
+
+    def __init__(self, source: str, restore: Callable[[str], str] | None, marks: Marks | None) -> None:
+        self._source = source
+        self._restore = restore
+        self._marks = marks
+        self._anchors: dict[str, _Anchor] = {}
+        self._stack: list[_Frame] = []
+        self._root: Value = None
+        self._documents = 0
+        self._key_range = (0, 0)
+        # where the last token with content ends: the end mark of a block collection lies behind blanks and comments
+        self._end = 0
+
+    def run(self, next_event: Callable[[], Any]) -> Value:
+        handlers = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.AliasEvent: self._alias,
+            yaml.MappingStartEvent: self._open_mapping,
+            yaml.SequenceStartEvent: self._open_list,
+            yaml.MappingEndEvent: self._close,
+            yaml.SequenceEndEvent: self._close,
+            yaml.DocumentStartEvent: self._document,
+        }
+        while True:
+            event = next_event()
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+            elif type(event) is yaml.StreamEndEvent:
+                return self._root
+
+    def _document(self, event: Any) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            raise _error(event, "it holds more than one document")
+
+    def _scalar(self, event: Any) -> None:
+        text: str = event.value
+        style = event.style
+        start: int = event.start_mark.index
+        end: int = event.end_mark.index
+        if not style:
+            if start == end and self._source[start - 1 : start] not in (":", "-", "?"):
+                start = end = self._end  # `{a}` and `? a` have their empty value at the next token
+        elif event.end_mark.line > event.start_mark.line:
+            if style in "|>":
+                if "+" not in self._source[start : self._source.index("\n", start)]:
+                    end = start + len(self._source[start:end].rstrip())
+            elif self._stack and not self._stack[-1].flow:
+                self._check_indent(start, end, event.start_mark.line, self._stack[-1].indent, closing="")
+        if self._restore is not None:
+            text = self._restore(text)
+        value: Scalar = text
+        if event.tag is None:
+            if not style:
+                value = resolve(text)
+        elif event.tag in _TAGGED and isinstance(resolve(text), _TAGGED[event.tag]):
+            value = resolve(text)
+        self._end = end
+        size = len(text) + 1
+        self._place(value, start, end, size, 1, event)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchor(value, size, 1)
+
+    def _alias(self, event: Any) -> None:
+        anchor = self._anchors.get(event.anchor)
+        if anchor is None:
+            raise _error(event, f"the anchor '{event.anchor}' is not defined before it is used")
+        anchor.count += 1
+        weight = anchor.count * anchor.weight
+        if weight > MAX_ALIASES:
+            raise _error(event, f"the anchor '{event.anchor}' is repeated too often")
+        self._end = event.end_mark.index
+        self._place(anchor.value, event.start_mark.index, self._end, anchor.size, weight, event)
+
+    def _open_mapping(self, event: Any) -> None:
+        self._open({}, event)
+
+    def _open_list(self, event: Any) -> None:
+        self._open([], event)
+
+    def _open(self, value: list[Value] | dict[str, Value], event: Any) -> None:
+        if len(self._stack) == MAX_DEPTH:
+            raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
+        self._stack.append(_Frame(value, event, self._stack[-1].indent if self._stack else -1))
+
+    def _close(self, event: Any) -> None:
+        frame = self._stack.pop()
+        if frame.flow:
+            self._end = event.end_mark.index
+            outermost = not self._stack or not self._stack[-1].flow
+            if outermost and event.end_mark.line > frame.line:
+                self._check_indent(frame.start, self._end, frame.line, frame.indent, closing="]}")
+            if not self._stack and self._marks is not None:
+                self._marks.flow = (frame.start, self._end)
+        self._place(frame.value, frame.start, self._end, frame.size, frame.weight, event)
+        if frame.anchor:
+            self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight)
+
+    def _place(self, value: Value, start: int, end: int, size: int, weight: int, event: Any) -> None:
+        """Put a finished value where it belongs: into the list, as a key, under its key, or at the root."""
+        if not self._stack:
+            self._root = value
+            return
+        frame = self._stack[-1]
+        frame.size += size
+        if frame.size > MAX_EXPANDED:
+            raise _error(event, "its aliases make it too large")
+        if weight > frame.weight:
+            frame.weight = weight
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+        elif frame.awaits_value:
+            frame.awaits_value = False
+            frame.value[frame.key] = value
+            if self._marks is not None and len(self._stack) == 1:
+                self._marks.pairs.append(Mark(frame.key, value, *self._key_range, start, end))
+        else:
+            frame.key = key_text(value)
+            frame.awaits_value = True
+            if not isinstance(value, list | dict):
+                identity = (type(value), value)
+                if identity in frame.seen:
+                    raise _error(event, f"the key '{frame.key}' stands there twice")
+                frame.seen.add(identity)
+            if len(self._stack) == 1:
+                self._key_range = (start, end)
+
+    def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
+        """Refuse, as the app does and libyaml does not, continuation lines that are not deeper than their property.
+
+        A closing bracket may stand in the property's own column.
+        """
+        for number, text in enumerate(self._source[start:end].split("\n")[1:], line + 1):
+            content = text.lstrip(" ")
+            depth = len(text) - len(content)
+            if depth > indent or not content.strip() or (closing and content.startswith("#")):
+                continue
+            if closing and depth == indent and content.rstrip() in closing:
+                continue
+            raise InvalidYaml("a value that goes on over several lines must be indented", number + 1)
+
+
+def key_text(value: Value, *, nested: bool = False) -> str:
+    """A key as the text that JavaScript makes of it: `1`, `true`, "" for null, `{ a: b }` for a mapping."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null" if nested else ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        inner = ", ".join(key_text(item, nested=True) for item in value)
+        return f"[ {inner} ]" if inner else "[]"
+    if isinstance(value, dict):
+        # an unquoted template field, `{{title}}`, is a mapping whose key is the mapping { title }
+        pairs = (key if item is None else f"{key}: {key_text(item, nested=True)}" for key, item in value.items())
+        inner = ", ".join(pairs)
+        return f"{{ {inner} }}" if inner else "{}"
+    return str(value)
+
+
+def _error(event: Any, problem: str) -> InvalidYaml:
+    return InvalidYaml(problem, event.start_mark.line + 1)
