@@ -1,0 +1,176 @@
+"""One line of JSON-RPC to a message and back (specs/stdio.md, MSG-…).
+
+The SDK's transports drop what they cannot parse; here every line that expects an answer gets one, with a sentence
+that says what was wrong. What is accepted is exactly the model that the SDK itself would have built.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+_ERROR_WORDS: Final = {
+    PARSE_ERROR: "PARSE_ERROR",
+    INVALID_REQUEST: "INVALID_REQUEST",
+    INVALID_PARAMS: "INVALID_PARAMS",
+    INTERNAL_ERROR: "INTERNAL_ERROR",
+}
+_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A line that is not a message we can serve.
+
+    `answer` is what the client is told; None where JSON-RPC forbids one (a notification). `reason` is for the log.
+    """
+
+    reason: str
+    answer: JSONRPCError | None
+
+
+def decode(line: bytes) -> JSONRPCMessage | Refusal:
+    """The message in one line of UTF-8 JSON, or why there is none. Never raises."""
+    try:
+        # NaN and Infinity are not JSON, although Python's own parser takes them.
+        value = from_json(line, allow_inf_nan=False)
+    except ValueError as exc:
+        return _refuse(PARSE_ERROR, _parse_problem(str(exc)))
+    if not isinstance(value, dict):
+        if isinstance(value, list):
+            problem = "an array came (batches are not supported); send each message as an object on a line of its own"
+        else:
+            problem = f"{_kind(value)} came; a message is a JSON object"
+        return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.")
+    return _decode_object(value)
+
+
+def refuse_long_line(limit: int) -> Refusal:
+    """The refusal of a line over the size limit, in bytes."""
+    return _refuse(
+        PARSE_ERROR,
+        f"Parse error: the line is longer than {limit} bytes and was skipped. Send the content in smaller pieces.",
+    )
+
+
+def encode(message: JSONRPCMessage) -> bytes:
+    """One line of UTF-8 with its line end. Never raises: what JSON cannot hold is replaced, or told as -32603."""
+    try:
+        return jsonrpc_message_adapter.dump_json(message, by_alias=True, exclude_unset=True) + b"\n"
+    except PydanticSerializationError:
+        # Most often a lone surrogate: a file name that is not UTF-8. No client can parse one, so it becomes U+FFFD.
+        pass
+    try:
+        data = message.model_dump(by_alias=True, exclude_unset=True)
+        return to_json(_without_surrogates(data), inf_nan_mode="null") + b"\n"
+    except (PydanticSerializationError, ValueError, RecursionError) as exc:
+        reason = "Internal error: the answer could not be written as JSON. The details are in the server's log."
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            return encode(_error(INTERNAL_ERROR, reason, message.id))
+        raise ValueError(f"{type(message).__name__} cannot be written as JSON") from exc
+
+
+def _decode_object(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
+    raw_id = value.get("id")
+    usable = isinstance(raw_id, str | int) and not isinstance(raw_id, bool)
+    request_id: RequestId | None = raw_id if usable else None
+    is_answer = "method" not in value and ("result" in value or "error" in value)
+    # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
+    echoed = None if is_answer else request_id
+
+    if value.get("jsonrpc") != "2.0":
+        came = f"{_kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed)
+    if "id" in value and not usable and not (is_answer and raw_id is None):
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {_kind(raw_id)} came.')
+    if is_answer:
+        return _decode_answer(value)
+    if "method" not in value:
+        return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
+    if not isinstance(value["method"], str):
+        came = _kind(value["method"])
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
+    params = value.get("params")
+    if params is not None and not isinstance(params, dict):
+        problem = f'Invalid params: "params" of {value["method"]} must be an object; {_kind(params)} came.'
+        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
+    if "id" in value:
+        return JSONRPCRequest.model_validate(value, by_name=False)
+    return JSONRPCNotification.model_validate(value, by_name=False)
+
+
+def _decode_answer(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
+    model = JSONRPCError if "error" in value else JSONRPCResponse
+    try:
+        return model.model_validate(value, by_name=False)
+    except ValidationError:
+        return _refuse(
+            INVALID_REQUEST,
+            'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code and message.',
+        )
+
+
+def _parse_problem(detail: str) -> str:
+    if "recursion" in detail:
+        return f"Parse error: the JSON is nested too deeply ({detail})."
+    return f"Parse error: the line is not valid JSON in UTF-8 ({detail}). Send one JSON-RPC object per line."
+
+
+def _refuse(code: int, message: str, request_id: RequestId | None = None) -> Refusal:
+    return Refusal(message, _error(code, message, request_id))
+
+
+def _error(code: int, message: str, request_id: RequestId | None) -> JSONRPCError:
+    data = {"errorCode": _ERROR_WORDS[code]}
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message, data=data))
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def _without_surrogates(value: Any) -> Any:
+    match value:
+        case str():
+            return _SURROGATES.sub(_mend, value)
+        case dict():
+            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_without_surrogates(item) for item in value]
+        case _:
+            return value
+
+
+def _mend(run: re.Match[str]) -> str:
+    """Pairs become the character they stand for, lone ones U+FFFD."""
+    return run[0].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
