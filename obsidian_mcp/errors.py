@@ -45,6 +45,8 @@ class AppError(Exception):
     """Stable word for programs; goes out as `data.errorCode`."""
     exit_status: ClassVar[int] = 1
     """Exit status of the command line."""
+    application: ClassVar[bool] = True
+    """False for faults of the request itself, which every transport reports in the protocol's own way."""
 
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
@@ -157,18 +159,21 @@ class AppCommandFailed(AppError):
 
 
 class InvalidArguments(AppError):
+    application = False
     code = -32602
     error_code = "INVALID_ARGUMENTS"
     exit_status = 2
 
 
 class UnknownTool(AppError):
+    application = False
     code = -32602
     error_code = "UNKNOWN_TOOL"
     exit_status = 2
 
 
 class InternalError(AppError):
+    application = False
     code = -32603
     error_code = "INTERNAL_ERROR"
     exit_status = 70

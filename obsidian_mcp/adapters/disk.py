@@ -78,15 +78,17 @@ class Disk:
                 except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
 
-    def folders(self) -> Iterator[str]:
-        pending = [""]
-        while pending:
-            folder = pending.pop()
-            for entry in self._entries(folder):
-                if entry.is_dir(follow_symlinks=False):
-                    disk = f"{folder}/{entry.name}" if folder else entry.name
-                    pending.append(disk)
-                    yield disk
+    def subfolders(self, disk: str) -> list[str] | None:
+        try:
+            if not os.path.isdir(self._contained(disk) if disk else self.root):
+                return None
+            return [
+                f"{disk}/{entry.name}" if disk else entry.name
+                for entry in self._entries(disk)
+                if entry.is_dir(follow_symlinks=False)
+            ]
+        except OSError as error:
+            raise translated(error, disk, "listing") from error
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:

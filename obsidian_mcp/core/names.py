@@ -103,11 +103,11 @@ def spelled(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
     folder, _, name = path.rpartition("/")
     if not folder:
         return path, path
-    vault_folder, disk_folder = _existing_folder(catalog, folder)
+    vault_folder, disk_folder = existing_folder(catalog, folder)
     return VaultPath(f"{vault_folder}/{name}"), f"{disk_folder}/{name}"
 
 
-def _existing_folder(catalog: Catalog, folder: str) -> tuple[str, str]:
+def existing_folder(catalog: Catalog, folder: str) -> tuple[str, str]:
     """The spelling that the longest known part of `folder` has, in the vault and on disk."""
     known = catalog.folders()
     parts = folder.split("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from .paths import VaultPath
@@ -26,6 +27,9 @@ class Files(Protocol):
     Hidden files, symbolic links and anything that is not a regular file do not exist for it, but a path that would
     pass through a symbolic link or leave the folder raises PermissionDenied.
     """
+
+    @property
+    def root(self) -> Path: ...
 
     def scan(self, folder: str = "") -> Iterator[DiskFile]:
         """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
@@ -55,8 +59,8 @@ class Files(Protocol):
         """Put a file into the system's bin, or into `.trash`; says where it went."""
         ...
 
-    def folders(self) -> Iterator[str]:
-        """Every visible folder, as the disk spells it; the root is left out."""
+    def subfolders(self, disk: str) -> list[str] | None:
+        """Visible folders directly below one, as the disk spells them; None when there is no such folder."""
         ...
 
     def config(self, name: str) -> bytes | None:

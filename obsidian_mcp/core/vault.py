@@ -13,8 +13,9 @@ from obsidian_mcp.errors import NotText, PermissionDenied, StaleEtag
 
 from . import deadline, names
 from .catalog import Catalog, FileEntry
-from .paths import VaultPath
+from .paths import NOTE_EXTENSION, VaultPath
 from .ports import Change, Files
+from .settings import AppSettings, app_settings
 from .text import Text
 
 RESCAN_ABOVE = 200
@@ -143,12 +144,36 @@ class Vault:
             if entry is not None:
                 return entry
             path, disk = names.spelled(self.catalog, raw)
-            for spelling in (disk, disk + ".md"):
-                if self.files.stat(spelling) is not None:  # newer than the last notice of the watcher
-                    self._look_at(spelling)
-                    if (entry := self.catalog.on_disk(spelling)) is not None:
-                        return entry
-            raise names.not_found(self.catalog, path)
+            unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
+            if unnoticed is None:
+                raise names.not_found(self.catalog, path)
+            return unnoticed
+
+    def at(self, path: VaultPath) -> FileEntry | None:
+        """The file at this path, in any case and normal form."""
+        with self.lock:
+            known = self.catalog.at(path)
+            return None if known is None else self.catalog[known]
+
+    def folder(self, path: VaultPath) -> tuple[str, str]:
+        """A folder's spelling in the vault and on disk."""
+        with self.lock:
+            return names.existing_folder(self.catalog, path)
+
+    def look_for(self, disk: str) -> FileEntry | None:
+        """A file that may be newer than what the watcher has told. Raises: PermissionDenied for a symbolic link."""
+        with self.lock:
+            file = self.files.stat(disk)
+            if file is None:
+                return None
+            self.catalog.put(file)
+            return self.catalog.on_disk(disk)
+
+    @property
+    def settings(self) -> AppSettings:
+        """The app's settings of this vault as they stand now."""
+        data = self.files.config("app.json")
+        return app_settings(None if data is None else data.decode("utf-8", "replace"))
 
     # -- reading -----------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json, to_jsonable_python
@@ -60,7 +60,7 @@ class Tool:
     def model(self) -> type[BaseModel]:
         """The arguments: checked by pydantic, unknown ones refused."""
         hints = get_type_hints(self.function, include_extras=True)
-        fields: dict[str, Any] = {
+        members: dict[str, Any] = {
             parameter.name: (
                 hints[parameter.name],
                 ... if parameter.default is inspect.Parameter.empty else parameter.default,
@@ -68,7 +68,7 @@ class Tool:
             for parameter in list(inspect.signature(self.function).parameters.values())[1:]
         }
         config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
-        return create_model(self.name, __config__=config, **fields)
+        return create_model(self.name, __config__=config, **members)
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Tool:
 
     def _refused(self, error: ValidationError) -> InvalidArguments:
         known = self.model.model_fields
-        sentences, fields = [], []
+        sentences, faults = [], []
         for fault in error.errors(include_url=False, include_context=False):
             name = str(fault["loc"][0]) if fault["loc"] else ""
             if fault["type"] == "extra_forbidden":
@@ -111,8 +111,8 @@ class Tool:
                 detail = re.sub(r"^(Input|Value) should", "it should", fault["msg"])
                 sentence = f"Argument {name!r} must be {expected}; {detail}, but {came} came."
             sentences.append(sentence)
-            fields.append({"argument": name, "expected": expected, "came": came})
-        return InvalidArguments(" ".join(sentences), tool=self.name, arguments=fields)
+            faults.append({"argument": name, "expected": expected, "came": came})
+        return InvalidArguments(" ".join(sentences), tool=self.name, arguments=faults)
 
 
 _TYPES = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "number": "a number"}
@@ -120,7 +120,7 @@ _TYPES = {"string": "a string", "integer": "a whole number", "boolean": "true or
 
 def _expected(field: FieldInfo) -> str:
     """What an argument must be, in words."""
-    schema = create_model("argument", value=(field.annotation, ...)).model_json_schema()["properties"]["value"]
+    schema = TypeAdapter[Any](field.annotation or str).json_schema()
     if "enum" in schema:
         return f"one of {', '.join(map(str, schema['enum']))}"
     return _TYPES.get(schema.get("type", ""), f"a JSON {schema.get('type', 'value')}")
@@ -172,6 +172,19 @@ def tool(
     return register
 
 
+def plain(value: Any) -> Any:
+    """JSON types of a result: dataclasses become objects, and a field that is None is left out."""
+    if is_dataclass(value):
+        return {
+            field.name: plain(member) for field in fields(value) if (member := getattr(value, field.name)) is not None
+        }
+    if isinstance(value, Mapping):
+        return {str(key): plain(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(member) for member in value]
+    return value
+
+
 def find(name: str) -> Tool:
     """Raises: UnknownTool with the names there are."""
     try:
@@ -187,9 +200,7 @@ def call(app: App, name: str, arguments: Mapping[str, Any]) -> Outcome:
     document = isinstance(result, Document)
     data = result.data if isinstance(result, Document) else result
     return Outcome(
-        data=to_jsonable_python(data, exclude_none=True),
+        data=plain(data),
         text=result.text if isinstance(result, Document) else None,
         document=document,
     )
-
-

@@ -1,0 +1,149 @@
+"""What other programs change in a vault's folder: watchdog, or scans where it cannot be trusted (specs/watching.md).
+
+The core asks (`drain`) instead of being called: an answer is never older than the events that the system has reported
+when the question comes, and no thread of ours changes anything between two questions.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.vault import Scanning
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEventHandler
+    from watchdog.observers.api import BaseObserver
+
+log = logging.getLogger(__name__)
+
+MOST_PENDING = 5_000
+"""More changed paths than this are not kept apart: one scan is cheaper."""
+
+REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}
+"""File systems whose other clients' changes the kernel does not report."""
+
+
+class Watcher:
+    """`Dirty` for one folder. Until watchdog has started, and wherever it cannot, scans tell what changed."""
+
+    def __init__(self, root: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.root = str(root)
+        self._lock = threading.Lock()
+        self._paths: set[str] = set()
+        self._overflow = False
+        self._live = False
+        self._observer: BaseObserver | None = None
+        self._scanning = Scanning(clock=clock)
+        self.changed = threading.Event()
+        """Set when something was reported that nobody has asked for yet."""
+
+    @property
+    def mode(self) -> str:
+        """`events` or `scans`."""
+        return "events" if self._live else "scans"
+
+    def start(self) -> None:
+        """Begin to watch, in a thread of its own: a large folder takes a while. Scans serve until then."""
+        threading.Thread(target=self._start, name="watcher-start", daemon=True).start()
+
+    def _start(self) -> None:
+        kind = filesystem_of(self.root)
+        if kind in REMOTE:
+            log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
+            return
+        try:
+            from watchdog.observers import Observer
+
+            observer = Observer()
+            observer.schedule(_handler(self._report), self.root, recursive=True)
+            observer.daemon = True
+            observer.start()
+        except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
+            log.warning("watching %s by scans: %s", self.root, error)
+            return
+        with self._lock:
+            self._observer = observer
+            self._live = self._overflow = True  # what changed while it started is found by one scan
+
+    def stop(self) -> None:
+        with self._lock:
+            observer, self._observer, self._live = self._observer, None, False
+        if observer is not None:
+            observer.stop()
+            observer.join(2)
+
+    def drain(self) -> set[str] | None:
+        with self._lock:
+            self.changed.clear()
+            if self._live:
+                paths, self._paths = self._paths, set()
+                overflow, self._overflow = self._overflow, False
+                return None if overflow else paths
+        return self._scanning.drain()
+
+    def _report(self, path: str) -> None:
+        relative = relative_path(self.root, path)
+        if relative is None:
+            return
+        with self._lock:
+            if relative == "" or len(self._paths) >= MOST_PENDING:
+                self._overflow = True
+                self._paths.clear()
+            else:
+                self._paths.add(relative)
+        self.changed.set()
+
+
+def relative_path(root: str, path: str) -> str | None:
+    """The `/`-separated path below `root`; "" for the root, None for what is hidden or elsewhere."""
+    if path == root:
+        return ""
+    prefix = root.rstrip(os.sep) + os.sep
+    if not path.startswith(prefix):
+        return None
+    relative = path[len(prefix) :].replace(os.sep, "/")
+    return None if f"/{relative}".find("/.") >= 0 else relative
+
+
+def _handler(report: Callable[[str], None]) -> FileSystemEventHandler:
+    from watchdog.events import (
+        EVENT_TYPE_CLOSED_NO_WRITE,
+        EVENT_TYPE_OPENED,
+        FileSystemEvent,
+        FileSystemEventHandler,
+    )
+
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: FileSystemEvent) -> None:
+            if event.event_type in (EVENT_TYPE_OPENED, EVENT_TYPE_CLOSED_NO_WRITE):
+                return  # our own reading
+            if event.is_directory and event.event_type == "modified":
+                return  # what changed inside is reported by itself
+            for path in (event.src_path, event.dest_path):
+                if path:
+                    report(os.fsdecode(path))
+
+    return Handler()
+
+
+def filesystem_of(root: str, mounts: str = "/proc/self/mounts") -> str:
+    """The type of the file system that holds `root`, "" where it cannot be told."""
+    try:
+        lines = Path(mounts).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    best, kind = "", ""
+    for line in lines:
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = fields[1].replace("\\040", " ").rstrip("/")
+        if (root == point or root.startswith(point + "/")) and len(point) >= len(best):
+            best, kind = point, fields[2]
+    return kind

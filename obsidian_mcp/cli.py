@@ -1,0 +1,204 @@
+"""The command line: every tool is a subcommand, and without one the command is the stdio server (specs/cli.md)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import click
+
+from . import __version__, config
+from .errors import AppError, InvalidArguments
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point of the command `obsidian-mcp`; ends the process with the status of specs/cli.md."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command as a function: its exit status. Errors are one line on stderr."""
+    try:
+        status = command.main(list(arguments), prog_name="obsidian-mcp", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except AppError as error:
+        print(f"obsidian-mcp: {' '.join(error.message.split())}", file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
+        sys.stdout = None  # nothing is left to flush at exit
+        return 0
+    return status if isinstance(status, int) else 0
+
+
+class ToolCommands(click.Group):
+    """A group whose subcommands are the registry's tools, loaded when one is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from .tools import TOOLS
+
+        return [tool.command for tool in TOOLS.values()] + super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        known = super().get_command(ctx, cmd_name)
+        return known if known is not None else tool_command(cmd_name)
+
+
+@click.group(
+    cls=ToolCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='Examples:  obsidian-mcp --vault ~/Notes  |  obsidian-mcp read Alpha  |  obsidian-mcp search "quick fox"',
+)
+@click.version_option(__version__, prog_name="obsidian-mcp")
+@click.option("--vault", "vaults", multiple=True, metavar="DIR", help="Vault folder; repeat for several.")
+@click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
+@click.pass_context
+def command(ctx: click.Context, vaults: tuple[str, ...], verbose: bool) -> int | None:
+    """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    ctx.obj = vaults
+    return serve(vaults) if ctx.invoked_subcommand is None else None
+
+
+@command.command("serve")
+@click.pass_obj
+def serve_command(vaults: tuple[str, ...]) -> int:
+    """Serve the vault to one MCP client on stdio (the default)."""
+    return serve(vaults)
+
+
+def serve(vaults: tuple[str, ...]) -> int:
+    from . import compose
+    from .serve import mcp, stdio
+
+    app = compose.build(config.read(vaults), serving=True)
+    server = mcp.build_server(app)
+    return stdio.run(server, server.create_initialization_options())
+
+
+def tool_command(name: str) -> click.Command | None:
+    """The subcommand of a tool: required arguments are positional, the others options."""
+    from .tools import TOOLS
+
+    tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
+    if tool is None:
+        return None
+    parameters: list[click.Parameter] = []
+    for key, field in tool.model.model_fields.items():
+        kind, multiple = click_type(field.annotation)
+        if field.is_required():
+            parameters.append(click.Argument([key], type=kind))
+        elif kind is click.BOOL:
+            parameters.append(click.Option([f"--{key.replace('_', '-')}", key], is_flag=True, help=field.description))
+        else:
+            parameters.append(
+                click.Option(
+                    [f"--{key.replace('_', '-')}", key],
+                    type=kind,
+                    multiple=multiple,
+                    default=None if multiple else field.default,
+                    show_default=field.default not in ("", None),
+                    help=help_of(key, field.description),
+                )
+            )
+    parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the answer as JSON."))
+    return click.Command(name, params=parameters, callback=runner(tool.name), help=tool.description)
+
+
+def help_of(key: str, description: str | None) -> str | None:
+    if key == "vault":
+        return "Vault folder, or the name of a known vault"
+    return f"{description}; - reads standard input" if key == "content" else description
+
+
+def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
+    """The type of an option, and whether it may be given several times."""
+    if get_origin(annotation) is Literal:
+        return click.Choice([str(choice) for choice in get_args(annotation)]), False
+    if get_origin(annotation) is list:
+        return click.STRING, True
+    simple: Mapping[Any, click.ParamType[Any]] = {bool: click.BOOL, int: click.INT, float: click.FLOAT}
+    return simple.get(annotation, click.STRING), False
+
+
+def runner(name: str) -> Callable[..., None]:
+    @click.pass_obj
+    def execute(vaults: tuple[str, ...], /, as_json: bool, **given: Any) -> None:
+        from . import compose
+        from .tools import call
+
+        arguments: dict[str, Any] = {
+            key: list(value) if isinstance(value, tuple) else value for key, value in given.items()
+        }
+        arguments = {key: value for key, value in arguments.items() if value not in ([], None)}
+        if arguments.get("content") == "-":
+            arguments["content"] = standard_input()
+        named = arguments.get("vault", "")
+        if named and Path(named).expanduser().is_dir():  # a folder, not the name of a known vault
+            vaults, arguments["vault"] = (named,), ""
+        outcome = call(compose.build(config.read(vaults)), name, arguments)
+        if as_json:
+            data = dict(outcome.data) if outcome.text is None else {**outcome.data, "content": outcome.text}
+            write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        elif outcome.text is not None:
+            write(outcome.text)
+        else:
+            write(readable(outcome.data))
+
+    return execute
+
+
+def standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArguments(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from error
+
+
+def write(text: str) -> None:
+    """UTF-8 with line ends as they are, whatever the system's habits."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def readable(data: Mapping[str, Any], indent: str = "") -> str:
+    """Data for a person: `key: value` lines, lists as lines of their own."""
+    lines = []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            lines.append(f"{indent}{key}:\n{readable(value, indent + '  ')}")
+        elif isinstance(value, list):
+            lines.append(f"{indent}{key}:\n" + "".join(f"{indent}  {_row(item)}\n" for item in value))
+        elif isinstance(value, str) and "\n" in value:
+            lines.append(f"{indent}{key}:\n" + "".join(f"{indent}  {line}\n" for line in value.splitlines()))
+        else:
+            lines.append(f"{indent}{key}: {_scalar(value)}\n")
+    return "".join(lines)
+
+
+def _row(item: Any) -> str:
+    if isinstance(item, Mapping):
+        return "  ".join(f"{_row(value)}" for value in item.values())
+    return ", ".join(map(_row, item)) if isinstance(item, list) else _scalar(item)
+
+
+def _scalar(value: Any) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)

@@ -1,0 +1,96 @@
+"""From a configuration to the App: the only file that names concrete adapters."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from .adapters.app_registry import registered_vaults
+from .adapters.disk import Disk
+from .adapters.watcher import Watcher
+from .app import App
+from .config import Config
+from .core.paths import name_key
+from .core.vault import Dirty, Scanning, Vault
+from .errors import VaultNotFound
+
+log = logging.getLogger(__name__)
+
+
+def build(config: Config, *, serving: bool = False) -> App:
+    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
+    return App(vaults=FolderVaults(config, serving=serving), config=config)
+
+
+class FolderVaults:
+    """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
+
+    def __init__(self, config: Config, *, serving: bool) -> None:
+        self._config = config
+        self._serving = serving and config.watch
+        self._lock = threading.Lock()
+        self._open: dict[Path, Vault] = {}
+        self._watchers: list[Watcher] = []
+
+    def names(self) -> list[str]:
+        return list(self._folders())
+
+    def get(self, name: str = "") -> Vault:
+        folders = self._folders()
+        if not name:
+            folder = next(iter(folders.values()))
+        else:
+            wanted = name_key(name.strip())
+            match = [path for known, path in folders.items() if wanted in (name_key(known), name_key(str(path)))]
+            if not match:
+                raise VaultNotFound(
+                    f"There is no vault {name!r}. The vaults are: {', '.join(map(repr, folders))}.",
+                    vault=name,
+                    vaults=list(folders),
+                )
+            folder = match[0]
+        vault = self._opened(folder)
+        vault.refresh()
+        return vault
+
+    def close(self) -> None:
+        for watcher in self._watchers:
+            watcher.stop()
+
+    def _folders(self) -> dict[str, Path]:
+        """Vault folders by the name under which tools know them, the default first."""
+        paths = self._config.vaults or registered_vaults(self._config.app_folders)
+        if not paths:
+            raise VaultNotFound(
+                "No vault is configured. Start the server with --vault FOLDER or set OBSIDIAN_VAULT_PATH; "
+                "without them the vaults that Obsidian knows are used, and it knows none here."
+            )
+        folders: dict[str, Path] = {}
+        for path in paths:
+            absolute = path.absolute()
+            name, number = absolute.name or str(absolute), 2
+            while name in folders:
+                name, number = f"{absolute.name} {number}", number + 1
+            folders[name] = absolute
+        return folders
+
+    def _opened(self, folder: Path) -> Vault:
+        with self._lock:
+            if folder not in self._open:
+                if not folder.is_dir():
+                    problem = "is not a folder" if folder.exists() else "does not exist"
+                    raise VaultNotFound(
+                        f"The vault folder {str(folder)!r} {problem}. Check the path given with --vault or in "
+                        "OBSIDIAN_VAULT_PATH; an external or network drive must be connected.",
+                        vault=folder.name,
+                    )
+                disk = Disk(folder)
+                dirty: Dirty = Scanning()
+                if self._serving:
+                    watcher = Watcher(disk.root)
+                    watcher.start()
+                    self._watchers.append(watcher)
+                    dirty = watcher
+                self._open[folder] = Vault(folder.name, disk, dirty)
+            return self._open[folder]

@@ -1,0 +1,6 @@
+"""The product: one function = one tool."""
+
+from . import files, notes
+from .registry import TOOLS, Outcome, Tool, call
+
+__all__ = ["TOOLS", "Outcome", "Tool", "call", "files", "notes"]

@@ -1,0 +1,128 @@
+"""What the vault holds: folders, notes, attachments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.catalog import FileEntry, normal_form
+from obsidian_mcp.core.paths import extension, is_note, name_key, parse_folder
+from obsidian_mcp.errors import NoteNotFound
+
+from .params import Limit, Offset, VaultName
+from .registry import tool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    path: str
+    size: int
+    modified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    folder: str
+    folders: list[str]
+    files: list[ListedFile]
+    total: int
+    """Files that match, on all pages."""
+    next_offset: int | None = None
+
+
+def timestamp(mtime_ns: int) -> str:
+    """UTC to the second, as ISO 8601."""
+    return datetime.fromtimestamp(mtime_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@tool("list", title="List files")
+def list_files(
+    app: App,
+    folder: Annotated[str, Field(description="Folder path; empty for the root")] = "",
+    recursive: Annotated[bool, Field(description="Subfolders too")] = False,
+    extension: Annotated[str, Field(description="Such as md or pdf")] = "",
+    sort: Literal["name", "modified", "size"] = "name",
+    limit: Limit = 100,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> Listing:
+    """List a folder's notes and attachments. sort=modified gives the latest first."""
+    place = app.vaults.get(vault)
+    inside = parse_folder(folder)
+    prefix = name_key(inside) + "/" if inside else ""
+    wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
+    with place.lock:
+        below = [entry for entry in place.entries() if name_key(entry.path).startswith(prefix)]
+        spelled, disk = place.folder(inside) if inside else ("", "")
+        folders = place.files.subfolders(disk)
+    if folders is None:
+        raise NoteNotFound(
+            f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+            folder=folder,
+        )
+    depth = prefix.count("/")
+    files = [
+        entry
+        for entry in below
+        if (recursive or entry.path.count("/") == depth) and (not wanted or _kind(entry) == wanted)
+    ]
+    if sort == "modified":
+        files.sort(key=lambda entry: -entry.mtime_ns)
+    elif sort == "size":
+        files.sort(key=lambda entry: -entry.size)
+    page = files[offset : offset + limit]
+    return Listing(
+        folder=spelled,
+        folders=[] if offset else sorted(map(normal_form, folders)),
+        files=[ListedFile(entry.path, entry.size, timestamp(entry.mtime_ns)) for entry in page],
+        total=len(files),
+        next_offset=offset + limit if offset + limit < len(files) else None,
+    )
+
+
+def _kind(entry: FileEntry) -> str:
+    return extension(entry.path)
+
+
+@dataclass(frozen=True, slots=True)
+class VaultInfo:
+    vault: str
+    path: str
+    notes: int
+    attachments: int
+    folders: int
+    """Folders that hold a file."""
+    bytes: int
+    extensions: dict[str, int]
+    recent: list[str]
+    """Notes changed last."""
+    vaults: list[str] | None = None
+    """Every vault, where there are several."""
+
+
+@tool("info", title="Vault overview")
+def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
+    """Overview of the vault: counts, size, kinds of files, notes changed last, names of other vaults."""
+    place = app.vaults.get(vault)
+    with place.lock:
+        entries = place.entries()
+        folders = len(place.catalog.folders())
+    notes = [entry for entry in entries if is_note(entry.path)]
+    kinds = Counter(extension(entry.path).removeprefix(".") or "none" for entry in entries)
+    vaults = app.vaults.names()
+    return VaultInfo(
+        vault=place.name,
+        path=str(place.files.root),
+        notes=len(notes),
+        attachments=len(entries) - len(notes),
+        folders=folders,
+        bytes=sum(entry.size for entry in entries),
+        extensions=dict(kinds.most_common(20)),
+        recent=[str(entry.path) for entry in sorted(notes, key=lambda entry: -entry.mtime_ns)[:10]],
+        vaults=vaults if len(vaults) > 1 else None,
+    )
