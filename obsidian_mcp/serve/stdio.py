@@ -4,10 +4,10 @@ The SDK's own `stdio_server` drops malformed lines, loses the answers in flight 
 dies of one lone surrogate (spec: mcp.md 1.1, 1.2). This one answers every line, finishes what was begun, and keeps
 stdout for JSON-RPC alone.
 
-    reader thread ──lines──▶ _Connection.receive ──▶ SDK ──▶ _Connection.send ──bytes──▶ writer thread
-       os.read               parse, refuse, count            encode, count                 os.write
+    Reader ──bytes──▶ _Connection.receive ──▶ SDK ──▶ _Connection.send ──bytes──▶ Writer     (pipes.py)
+                      parse, refuse, count            encode, count
 
-Only the two threads block; all decisions are made on the event loop, so nothing here needs a lock.
+All of this file runs on the event loop, so nothing here needs a lock.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ import asyncio
 import gc
 import logging
 import os
-import queue
-import select
 import signal
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
@@ -46,13 +44,7 @@ from mcp_types import (
 )
 
 from .jsonrpc import Refusal, decode, encode, refuse_long_line
-
-if sys.platform == "win32":
-    import msvcrt
-
-    from mcp.os.win32.utilities import rebind_std_handle_to_fd
-else:
-    import fcntl
+from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
 
 logger = logging.getLogger(__name__)
 
@@ -71,10 +63,6 @@ FAREWELL: Final = 1.0
 """Seconds that subscriptions get for their last message."""
 GRACE: Final = 5.0
 """Seconds between the end of serving and the end of the process, whatever still runs."""
-
-_READ_SIZE: Final = 256 * 1024
-_WRITE_SIZE: Final = 256 * 1024
-_BOM: Final = b"\xef\xbb\xbf"
 
 ShutdownHook = Callable[[], Awaitable[None] | None]
 
@@ -140,7 +128,7 @@ class ReadStream:
         return await self._connection.receive()
 
     async def aclose(self) -> None:
-        self._connection.stop_listening()
+        self._connection.reader.stop()
 
     def __aiter__(self) -> ReadStream:
         return self
@@ -186,29 +174,25 @@ class WriteStream:
 
 
 class _Connection:
-    """The client's lines, what of them is in flight, and how the conversation ends.
+    """The client's lines, what of them is in flight, and how the conversation ends. For the event loop's thread."""
 
-    Every method runs on the event loop's thread except `feed`.
-    """
-
-    def __init__(
-        self, writer: _Writer, drain_timeout: float, on_shutdown: ShutdownHook | None, answered: RequestId | None
-    ) -> None:
-        self.writer = writer
-        self.drain_timeout = drain_timeout
-        self.on_end: Callable[[], None] | None = None
-        self.patience = drain_timeout
-        self.room = threading.Event()
+    def __init__(self, drain_timeout: float, on_shutdown: ShutdownHook | None, answered: RequestId | None) -> None:
         self._loop = asyncio.get_running_loop()
+        self.reader = Reader(take_stdin(), self._loop, self.feed)
+        self.writer = Writer(take_stdout(), self._loop)
+        self.writer.on_progress = self._wake
+        self.writer.on_broken = self._hang_up
+        self.drain_timeout = drain_timeout
+        self.patience = drain_timeout
+        """Seconds to wait for a client that does not take its answers."""
+        self.on_end: Callable[[], None] | None = None
         self._on_shutdown = on_shutdown
         self._answered = answered
-        # Written by the reader thread alone / by the loop alone, so that no lock is needed.
-        self._fed = self._taken = 0
+        self._splitter = LineSplitter(MAX_LINE)
         self._lines: deque[bytes | None] = deque()
-        self._waking = False
-        self._stalled = False
-        self._listening = True
+        self._held = 0
         self._waiter: asyncio.Future[None] | None = None
+        self._stalled = False
         # The SDK correlates "7" and 7 and lets a client use one id twice; so ids are coerced and counted.
         self._busy: dict[RequestId, int] = {}
         self._subscriptions: set[RequestId] = set()
@@ -217,25 +201,19 @@ class _Connection:
         self._deadline = 0.0
         self._said_farewell = False
 
-    # --- reader thread
-
-    def feed(self, lines: list[bytes | None]) -> None:
-        """Take lines from the reader thread; None is a line over the limit. Blocks while too much is held."""
-        self._lines.extend(lines)
-        self._fed += sum(map(_weight, lines))
-        if not self._waking:
-            self._waking = True
-            self._loop.call_soon_threadsafe(self._wake_for_lines)
-        if self._fed - self._taken > MAX_HELD:
-            self.room.clear()
-            if self._fed - self._taken > MAX_HELD:
-                self.room.wait()
-
-    def _wake_for_lines(self) -> None:
-        self._waking = False
-        self.wake()
-
     # --- reading
+
+    def feed(self, data: bytes) -> None:
+        """Take what came from stdin; b"" is the end of input."""
+        lines = self._splitter.feed(data) if data else self._splitter.flush()
+        self._lines.extend(lines)
+        self._held += sum(map(_weight, lines))
+        if self._held > MAX_HELD:
+            self.reader.pause()
+        if not data:
+            self.end("end of input", self.drain_timeout)
+        elif lines:
+            self._wake()
 
     async def receive(self) -> SessionMessage:
         """The next message for the SDK. Raises anyio.EndOfStream when the conversation is over."""
@@ -248,9 +226,9 @@ class _Connection:
                     await self._news()
                     continue
                 line = self._lines.popleft()
-                self._taken += _weight(line)
-                if not self.room.is_set():
-                    self.room.set()
+                self._held -= _weight(line)
+                if self._held < MAX_HELD:
+                    self.reader.resume()
                 message = self._accept(line)
             elif self._ending:
                 message = await self._finish()
@@ -312,7 +290,7 @@ class _Connection:
                 return
             case JSONRPCRequest():
                 self._asked[coerce_request_id(message.id)] = message.id
-                self.wake()
+                self._wake()
             case JSONRPCNotification() if self.writer.unsent > 4 * MAX_UNSENT:
                 logger.warning("dropped %s: the client does not read", message.method)
                 return
@@ -325,38 +303,30 @@ class _Connection:
         if count > 1:
             self._busy[key] = count - 1
         if self._stalled or self._ending:
-            self.wake()
+            self._wake()
 
     # --- ending
 
     def end(self, reason: str, patience: float) -> None:
         """Take no more lines; finish what was begun within `patience` seconds. A second call can only hasten it."""
         deadline = self._loop.time() + patience
-        self.stop_listening()
+        self.reader.stop()
         if not self._ending:
             logger.info("shutting down: %s", reason)
             self._ending = True
             self._deadline = deadline
         self._deadline = min(self._deadline, deadline)
         self.patience = min(self.patience, patience)
-        self._loop.call_at(self._deadline, self.wake)
-        self.wake()
+        self._loop.call_at(self._deadline, self._wake)
+        self._wake()
 
-    def hang_up(self) -> None:
+    def _hang_up(self) -> None:
         """The client is gone: nothing can be answered any more."""
         self._lines.clear()
         self._busy.clear()
         self._subscriptions.clear()
         self._asked.clear()
         self.end("the client closed our stdout", 0)
-
-    def stop_listening(self) -> None:
-        self._listening = False
-        self.room.set()
-
-    @property
-    def listening(self) -> bool:
-        return self._listening
 
     async def _finish(self) -> JSONRPCMessage | None:
         """One step towards the end: a last message for the SDK, or None after news. Raises anyio.EndOfStream."""
@@ -387,7 +357,7 @@ class _Connection:
             self._subscriptions.clear()
             return
         self._deadline = self._loop.time() + FAREWELL
-        self._loop.call_at(self._deadline, self.wake)
+        self._loop.call_at(self._deadline, self._wake)
         try:
             with anyio.move_on_after(FAREWELL):
                 pending = self._on_shutdown()
@@ -407,250 +377,44 @@ class _Connection:
         finally:
             self._waiter = None
 
-    def wake(self) -> None:
+    def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
 
 def _weight(line: bytes | None) -> int:
-    return 1 if line is None else len(line)
-
-
-class LineSplitter:
-    """Cuts a stream of bytes into lines without their ends; blank lines vanish, a line over `limit` bytes is None."""
-
-    def __init__(self, limit: int = MAX_LINE) -> None:
-        self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._first = True
-
-    def feed(self, data: bytes) -> list[bytes | None]:
-        """The lines that `data` completes."""
-        *ends, rest = data.split(b"\n")
-        lines: list[bytes | None] = []
-        for end in ends:
-            self._hold(end)
-            lines += self.flush()
-        self._hold(rest)
-        return lines
-
-    def flush(self) -> list[bytes | None]:
-        """The line held, as if its end had come: at end of input a last line needs none."""
-        if self._size > self._limit:
-            line: bytes | None = None
-        else:
-            line = b"".join(self._parts)
-            if self._first:
-                line = line.removeprefix(_BOM)
-            line = line.strip()
-        if line != b"":
-            self._first = False
-        self._parts.clear()
-        self._size = 0
-        return [] if line == b"" else [line]
-
-    def _hold(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._limit:
-            self._parts.clear()
-        else:
-            self._parts.append(part)
-
-
-def _read_lines(fd: int, first: bytes, connection: _Connection, loop: asyncio.AbstractEventLoop) -> None:
-    """Body of the reader thread: until end of input, or until nobody listens."""
-    splitter = LineSplitter()
-    # The loop may close while this thread is still blocked in a read; there is nobody left to tell then.
-    with suppress(RuntimeError):
-        lines = splitter.feed(first)
-        while connection.listening:
-            if lines:
-                connection.feed(lines)
-            data = _read(fd)
-            if not data:
-                break
-            lines = splitter.feed(data)
-        last = splitter.flush()
-        if last and connection.listening:
-            connection.feed(last)
-        loop.call_soon_threadsafe(connection.end, "end of input", connection.drain_timeout)
-
-
-def _read(fd: int) -> bytes:
-    while True:
-        try:
-            return os.read(fd, _READ_SIZE)
-        except BlockingIOError:
-            # The descriptor is shared with a parent that made it non-blocking; changing that back is not ours to do.
-            select.select([fd], [], [])
-        except OSError:
-            return b""
-
-
-class _Writer(threading.Thread):
-    """The thread that writes whole lines to the client."""
-
-    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(name="stdio writer", daemon=True)
-        self.finished = asyncio.Event()
-        self.on_progress: Callable[[], None] | None = None
-        self.on_broken: Callable[[], None] | None = None
-        self.report_below: int | None = None
-        """When set, `on_progress` is called once fewer bytes than this are unsent."""
-        self.written = 0
-        self._queued = 0
-        self._fd = fd
-        self._loop = loop
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-
-    @property
-    def unsent(self) -> int:
-        """Bytes accepted but not yet taken by the operating system."""
-        return self._queued - self.written
-
-    def put(self, line: bytes) -> None:
-        """Queue one line. For the event loop's thread only."""
-        self._queued += len(line)
-        self._queue.put(line)
-
-    def close(self) -> None:
-        """Write what is queued, then end."""
-        self._queue.put(None)
-
-    async def drained(self, patience: float) -> None:
-        """Wait for the end of the thread for as long as the client reads something every `patience` seconds."""
-        while not self.finished.is_set():
-            before = self.written
-            with anyio.move_on_after(patience):
-                await self.finished.wait()
-            if self.written == before:
-                return
-
-    def run(self) -> None:
-        more = True
-        while more:
-            line = self._queue.get()
-            batch: list[bytes] = []
-            size = 0
-            while line is not None:
-                batch.append(line)
-                size += len(line)
-                if size >= _WRITE_SIZE:
-                    break
-                try:
-                    line = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-            else:
-                more = False
-            if not self._write(batch[0] if len(batch) == 1 else b"".join(batch)):
-                self._tell(self.on_broken)
-                break
-        self._tell(self.finished.set)
-
-    def _write(self, data: bytes) -> bool:
-        """False when the client has gone."""
-        rest = memoryview(data)
-        while rest:
-            try:
-                count = os.write(self._fd, rest)
-            except BlockingIOError:
-                select.select([], [self._fd], [])
-                continue
-            except OSError:
-                return False
-            rest = rest[count:]
-            self.written += count
-            if self.report_below is not None and self.unsent < self.report_below:
-                self.report_below = None
-                self._tell(self.on_progress)
-        return True
-
-    def _tell(self, callback: Callable[[], None] | None) -> None:
-        if callback is not None:
-            with suppress(RuntimeError):  # the loop has closed
-                self._loop.call_soon_threadsafe(callback)
+    return 0 if line is None else len(line)
 
 
 @asynccontextmanager
 async def _connect(
     drain_timeout: float, on_shutdown: ShutdownHook | None, first: bytes, answered: RequestId | None
 ) -> AsyncIterator[_Connection]:
-    loop = asyncio.get_running_loop()
-    source, sink = _take_stdin(), _take_stdout()
-    writer = _Writer(sink, loop)
-    connection = _Connection(writer, drain_timeout, on_shutdown, answered)
-    writer.on_progress = connection.wake
-    writer.on_broken = connection.hang_up
-    writer.start()
-    threading.Thread(
-        target=_read_lines, args=(source, first, connection, loop), name="stdio reader", daemon=True
-    ).start()
-    with _signals(connection, loop):
+    connection = _Connection(drain_timeout, on_shutdown, answered)
+    connection.writer.start()
+    if first:
+        connection.feed(first)
+    connection.reader.start()
+    with _signals(connection):
         try:
             yield connection
         finally:
-            connection.stop_listening()
-            writer.close()
+            connection.reader.stop()
+            connection.writer.close()
             with anyio.CancelScope(shield=True):
-                await writer.drained(connection.patience)
-
-
-# --- file descriptors
-
-
-def _take_stdin() -> int:
-    """A private descriptor of stdin; fd 0 becomes the null device."""
-    return _take(0, lambda: os.open(os.devnull, os.O_RDONLY))
-
-
-def _take_stdout() -> int:
-    """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch the wire."""
-
-    def stderr() -> int:
-        try:
-            return os.dup(2)
-        except OSError:
-            return os.open(os.devnull, os.O_WRONLY)
-
-    return _take(1, stderr)
-
-
-def _take(fd: int, open_replacement: Callable[[], int]) -> int:
-    try:
-        private = _duplicate(fd)
-    except OSError:
-        # The process was started without it: nothing will come, and nobody listens.
-        return os.open(os.devnull, os.O_RDWR)
-    replacement = open_replacement()
-    os.dup2(replacement, fd)
-    os.close(replacement)
-    if sys.platform == "win32":
-        # Children inherit the Win32 handle, not the descriptor of the C runtime.
-        msvcrt.setmode(private, os.O_BINARY)
-        with suppress(OSError):
-            rebind_std_handle_to_fd(fd)
-    return private
-
-
-def _duplicate(fd: int) -> int:
-    """A duplicate above the standard descriptors that children do not inherit."""
-    if sys.platform == "win32":
-        return os.dup(fd)
-    else:  # noqa: RET505  (mypy understands platforms only in this form)
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+                await connection.writer.drained(connection.patience)
 
 
 # --- signals and the end of the process
 
 
 @contextmanager
-def _signals(connection: _Connection, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _signals(connection: _Connection) -> Iterator[None]:
     """SIGTERM and SIGINT end the conversation; the second one ends the process with the customary status."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    loop = asyncio.get_running_loop()
     seen = False
 
     def on_signal(number: int) -> None:
@@ -682,17 +446,13 @@ def _signals(connection: _Connection, loop: asyncio.AbstractEventLoop) -> Iterat
                 loop.remove_signal_handler(number)
 
 
-def _end_process_after(seconds: float, writer: _Writer, patience: float) -> None:
+def _end_process_after(seconds: float, writer: Writer, patience: float) -> None:
     """Make sure that the process ends although a thread of a tool hangs: it keeps Python from exiting by itself."""
 
     def wait_and_end() -> None:
         time.sleep(seconds)
         writer.close()
-        while writer.is_alive():
-            before = writer.written
-            writer.join(patience)
-            if writer.written == before:
-                break
+        writer.join(patience)
         logging.shutdown()
         os._exit(0)
 
