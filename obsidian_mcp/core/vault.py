@@ -90,8 +90,8 @@ class Vault:
     def refresh(self) -> list[Change]:
         """Bring the catalog in step with the disk; what changed since the last time."""
         with self.lock:
-            dirty = self._dirty.drain() if self._scanned else None
-            if dirty is None or len(dirty) > RESCAN_ABOVE:
+            dirty = self._dirty.drain()
+            if not self._scanned or dirty is None or len(dirty) > RESCAN_ABOVE:
                 return self._rescan()
             return [change for disk in sorted(dirty) for change in self._look_at(disk)]
 

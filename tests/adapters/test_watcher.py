@@ -1,0 +1,116 @@
+"""Changes by other programs reach the vault (specs/watching.md)."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
+from obsidian_mcp.core.vault import Scanning, Vault
+
+WITHIN = 10.0
+"""Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
+
+
+def eventually(answer: Callable[[], object], signal: threading.Event | None = None) -> None:
+    """Wait until `answer` is true: woken by `signal`, or asked again as a client would."""
+    end = time.monotonic() + WITHIN
+    while not answer():
+        assert time.monotonic() < end, "it never came true"
+        (signal or threading.Event()).wait(0.05)
+
+
+def test_events_bring_the_catalog_in_step(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"1")
+    watcher = Watcher(Disk(tmp_path).root)
+    vault = Vault("v", Disk(tmp_path), watcher)
+    watcher.start()
+    try:
+        eventually(lambda: watcher.mode == "events")
+
+        def paths() -> list[str]:
+            vault.refresh()
+            return [str(entry.path) for entry in vault.entries()]
+
+        assert paths() == ["a.md"]
+        (tmp_path / "new" / "deep").mkdir(parents=True)
+        (tmp_path / "new" / "deep" / "b.md").write_bytes(b"2")
+        eventually(lambda: paths() == ["a.md", "new/deep/b.md"], watcher.changed)
+        (tmp_path / "new").rename(tmp_path / "moved")
+        eventually(lambda: paths() == ["a.md", "moved/deep/b.md"], watcher.changed)
+        (tmp_path / "a.md").rename(tmp_path / "A.md")
+        eventually(lambda: paths() == ["A.md", "moved/deep/b.md"], watcher.changed)
+        (tmp_path / "A.md").write_bytes(b"longer")
+        eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, watcher.changed)
+        shutil.rmtree(tmp_path / "moved")
+        eventually(lambda: paths() == ["A.md"], watcher.changed)
+    finally:
+        watcher.stop()
+
+
+def test_a_watcher_that_is_not_running_lets_scans_tell(tmp_path: Path) -> None:
+    now = [0.0]
+    watcher = Watcher(tmp_path, clock=lambda: now[0])
+    vault = Vault("v", Disk(tmp_path), watcher)
+    vault.refresh()
+    (tmp_path / "a.md").write_bytes(b"1")
+
+    vault.refresh()
+    assert vault.entries() == []  # within the interval the last scan is good enough
+    now[0] = 0.6
+    vault.refresh()
+    assert [entry.path for entry in vault.entries()] == ["a.md"]
+    assert watcher.mode == "scans"
+
+
+def test_scans_are_due_once_an_interval() -> None:
+    now = [100.0]
+    scanning = Scanning(0.5, clock=lambda: now[0])
+
+    assert [scanning.drain(), scanning.drain()] == [None, set()]
+    now[0] += 0.5
+    assert scanning.drain() is None
+
+
+def test_a_flood_of_changes_becomes_one_scan(tmp_path: Path) -> None:
+    watcher = Watcher(tmp_path)
+    watcher._live = True
+    for number in range(MOST_PENDING + 2):
+        watcher._report(str(tmp_path / f"{number}.md"))
+
+    assert watcher.drain() is None
+    watcher._report(str(tmp_path / "a.md"))
+    assert watcher.drain() == {"a.md"}
+
+
+@pytest.mark.parametrize(
+    ("path", "relative"),
+    [
+        ("/v", ""),
+        ("/v/a/b.md", "a/b.md"),
+        ("/v/.obsidian/app.json", None),
+        ("/v/a/.b.md", None),
+        ("/vault/a.md", None),
+        ("/", None),
+    ],
+)
+def test_only_visible_paths_below_the_root_are_reported(path: str, relative: str | None) -> None:
+    assert relative_path("/v", path) == relative
+
+
+def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "dev / ext4 rw 0 0\nserver:/x /mnt/My\\040Notes nfs4 rw 0 0\nx /mnt fuse.sshfs rw 0 0\n", encoding="utf-8"
+    )
+
+    assert filesystem_of("/mnt/My Notes/vault", str(mounts)) == "nfs4"
+    assert filesystem_of("/mnt/other", str(mounts)) == "fuse.sshfs"
+    assert filesystem_of("/home/me", str(mounts)) == "ext4"
+    assert filesystem_of("/home/me", str(tmp_path / "none")) == ""

@@ -1,0 +1,43 @@
+"""Fixtures of the whole suite: copies of fixture vaults, and the App on them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.app import App
+
+FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
+
+VaultCopy = Callable[[str], Path]
+
+
+@pytest.fixture
+def vault_copy(tmp_path: Path) -> VaultCopy:
+    """Copies a fixture vault to a fresh folder."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(FIXTURES / name, tmp_path / name))
+
+    return copy
+
+
+@pytest.fixture
+def basic(vault_copy: VaultCopy) -> Path:
+    return vault_copy("basic")
+
+
+def app_on(*vaults: Path) -> App:
+    """An App without a watcher, and with nothing of this machine's own in it."""
+    cache = vaults[0].parent / "cache"
+    return compose.build(replace(config.read(tuple(map(str, vaults)), environ={}), cache=cache, home=vaults[0].parent))
+
+
+@pytest.fixture
+def app(basic: Path) -> App:
+    return app_on(basic)
