@@ -10,7 +10,7 @@ import re
 
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
-from .text import Lines, Span, Text
+from .text import Lines, Span, Text, split_lines
 
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
@@ -95,8 +95,8 @@ def trimmed(body: str, span: Span) -> Span:
 def diff(path: str, before: str, after: str) -> str:
     """Unified diff for people and models; a missing last newline is said as diff(1) says it."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
+        split_lines(before),
+        split_lines(after),
         fromfile=f"a/{path}",
         tofile=f"b/{path}",
         n=CONTEXT_LINES,

@@ -58,6 +58,12 @@ class Text:
         return True
 
 
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and others."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
 class Lines:
     """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text. A line ends at LF."""
 
