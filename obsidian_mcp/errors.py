@@ -57,6 +57,10 @@ class AppError(Exception):
         """The `data` member of a JSON-RPC error."""
         return {"errorCode": self.error_code, **self.data}
 
+    def told(self) -> str:
+        """For readers who see nothing but text: the sentence, then the code."""
+        return f"Error: {self.message} ({self.error_code})"
+
 
 class ObsidianNotRunning(AppError):
     code = -32001

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import anyio
@@ -29,16 +29,15 @@ INSTRUCTIONS = (
 )
 
 
-def build_server(app: App) -> Server[dict[str, Any]]:
-    """The SDK's low-level server with this program's tools."""
-    listed = types.ListToolsResult(tools=[published(tool) for tool in TOOLS.values()])
+def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> Server[dict[str, Any]]:
+    """The SDK's low-level server with this program's tools, or those that `tools` names at the time of a request."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return listed
+        return types.ListToolsResult(tools=[tool_entry(tool) for tool in tools().values()])
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            outcome = await run(app, params.name, params.arguments or {})
+            outcome = await run(app, params.name, params.arguments or {}, tools())
         except AppError as error:
             if app.config.error_style == "result" and error.application:
                 return failure(error)
@@ -57,13 +56,13 @@ def build_server(app: App) -> Server[dict[str, Any]]:
     return server
 
 
-async def run(app: App, name: str, arguments: Mapping[str, Any]) -> Outcome:
-    """Call a tool in a thread, within the configured time. Raises: AppError; OperationTimeout when time is up."""
+async def run(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
+    """Call one of the tools in a thread. Raises: AppError; OperationTimeout when the configured time is up."""
     limit = deadline.Deadline(app.config.timeout)
     token = deadline.current.set(limit)
     try:
         with anyio.fail_after(app.config.timeout):
-            return await to_thread.run_sync(partial(call, app, name, arguments), abandon_on_cancel=True)
+            return await to_thread.run_sync(partial(call, app, name, arguments, tools), abandon_on_cancel=True)
     except TimeoutError:
         raise limit.error() from None
     finally:
@@ -71,7 +70,8 @@ async def run(app: App, name: str, arguments: Mapping[str, Any]) -> Outcome:
         deadline.current.reset(token)
 
 
-def published(tool: Tool) -> types.Tool:
+@cache
+def tool_entry(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -88,15 +88,14 @@ def published(tool: Tool) -> types.Tool:
 
 
 def success(outcome: Outcome) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text=outcome.envelope())]
-    if outcome.text is not None:
-        content.append(types.TextContent(text=outcome.text))
-    structured = None if outcome.document else {"success": True, "data": outcome.data}
+    content: list[types.ContentBlock] = [types.TextContent(text=text) for text in outcome.contents()]
+    data = {"success": True, "data": outcome.data} if outcome.enveloped else outcome.data
+    structured = None if outcome.document else data
     return types.CallToolResult(content=content, structured_content=structured)
 
 
 def failure(error: AppError) -> types.CallToolResult:
     """An application error as a result, for hosts that hide JSON-RPC errors from the model."""
     data = {"success": False, "error": {"code": error.code, "message": error.message, "data": error.payload()}}
-    text = types.TextContent(text=f"{error.error_code}: {error.message}")
+    text = types.TextContent(text=error.told())
     return types.CallToolResult(content=[text], structured_content=data, is_error=True)

@@ -38,13 +38,24 @@ class Outcome:
     text: str | None
     document: bool
     """True where the answer is meant to be read as text, so that no structured copy is sent."""
+    enveloped: bool = True
+    summary: str = ""
+    """What was done, in a few words; empty where the tool's title says it."""
+    stderr: str = ""
+    """Remarks of a program that the tool ran."""
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
         return to_json({"success": True, "data": self.data}).decode()
 
+    def contents(self) -> list[str]:
+        """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
+        if self.enveloped:
+            return [self.envelope()] if self.text is None else [self.envelope(), self.text]
+        return [to_json(self.data, inf_nan_mode="null").decode() if self.text is None else self.text]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Tool:
     name: str
     title: str
@@ -55,6 +66,20 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    enveloped: bool = True
+    """Whether its first text block is the contract's envelope."""
+
+    def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
+        """Raises: InvalidArguments, and every AppError of the tool."""
+        result = self.function(app, **self.arguments(arguments))
+        document = isinstance(result, Document)
+        data = result.data if isinstance(result, Document) else result
+        return Outcome(
+            data=plain(data),
+            text=result.text if isinstance(result, Document) else None,
+            document=document,
+            enveloped=self.enveloped,
+        )
 
     @cached_property
     def model(self) -> type[BaseModel]:
@@ -147,17 +172,23 @@ TOOLS: dict[str, Tool] = {}
 """Every tool by name, in the order in which the modules of this package define them."""
 
 
+PLUGIN_TOOLS: dict[str, Tool] = {}
+"""The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
+
+
 def tool(
     command: str, *, title: str, writes: bool = False, destructive: bool = False, idempotent: bool = False
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
     `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more.
+    A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
     """
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
-        name = PREFIX + function.__name__
-        TOOLS[name] = Tool(
+        name = PREFIX + function.__name__ if command else function.__name__
+        tools = TOOLS if command else PLUGIN_TOOLS
+        tools[name] = Tool(
             name=name,
             title=title,
             description=inspect.cleandoc(function.__doc__ or ""),
@@ -166,6 +197,7 @@ def tool(
             read_only=not writes,
             destructive=destructive,
             idempotent=idempotent or not writes,
+            enveloped=bool(command),
         )
         return function
 
@@ -185,22 +217,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def find(name: str) -> Tool:
+def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:
     """Raises: UnknownTool with the names there are."""
     try:
-        return TOOLS[name]
+        return tools[name]
     except KeyError:
-        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(TOOLS)}.", tool=name) from None
+        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(tools)}.", tool=name) from None
 
 
-def call(app: App, name: str, arguments: Mapping[str, Any]) -> Outcome:
-    """Run a tool. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    found = find(name)
-    result = found.function(app, **found.arguments(arguments))
-    document = isinstance(result, Document)
-    data = result.data if isinstance(result, Document) else result
-    return Outcome(
-        data=plain(data),
-        text=result.text if isinstance(result, Document) else None,
-        document=document,
-    )
+def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
+    """Run one of the tools. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
+    return find(name, tools).call(app, arguments)
