@@ -5,13 +5,41 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from .errors import InvalidArguments
 
 ErrorStyle = Literal["error", "result"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatGateway:
+    """An OpenAI-compatible gateway, for the tool `chat` of contract 004."""
+
+    url: str
+    """Base URL, such as https://api.example.com/v1."""
+    key: str = field(default="", repr=False)
+    model: str = "gpt-4o-mini"
+    """Where a call names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpConfig:
+    """Doors and limits of the HTTP server (specs/http.md)."""
+
+    keys: tuple[str, ...] = field(default=(), repr=False)
+    """Any of them opens; several, so that one can be replaced while clients still use it. None: loopback only."""
+    allow_origins: tuple[str, ...] = ()
+    """Web pages, such as https://notes.example.com, that may call a server without a key."""
+    max_body: int = 1_048_576
+    """Bytes of a request body (contract 000: 1 MiB)."""
+    max_envelope: int = 10_240
+    """Bytes of a request body in the dialect of contract 001."""
+    rate_limit: int = 0
+    """Requests per minute from one address; 0 = no limit."""
+    chat: ChatGateway | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +56,7 @@ class Config:
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     watch: bool = True
+    http: HttpConfig = field(default_factory=HttpConfig)
 
 
 def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None) -> Config:
@@ -49,7 +78,41 @@ def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None)
         cache=_cache_folder(env),
         app_folders=_app_folders(env, home, sys.platform),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
+        http=_http(env),
     )
+
+
+def _http(env: Mapping[str, str]) -> HttpConfig:
+    """`BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours."""
+    url = env.get("OBSIDIAN_MCP_CHAT_URL", "").strip()
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidArguments(
+            f"OBSIDIAN_MCP_CHAT_URL is {url!r}; it must be a URL that begins with http:// or https://."
+        )
+    standard = HttpConfig()
+    keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
+    chat = ChatGateway(url, env.get("OBSIDIAN_MCP_CHAT_KEY", "")) if url else None
+    if chat and (model := env.get("OBSIDIAN_MCP_CHAT_MODEL", "").strip()):
+        chat = replace(chat, model=model)
+    return HttpConfig(
+        keys=tuple(dict.fromkeys(keys)),
+        allow_origins=_list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN"),
+        max_body=_whole(env, "OBSIDIAN_MCP_MAX_BODY", standard.max_body, 1024),
+        max_envelope=_whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", standard.max_envelope, 1024),
+        rate_limit=_whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0),
+        chat=chat,
+    )
+
+
+def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
+
+
+def _whole(env: Mapping[str, str], name: str, default: int, least: int) -> int:
+    text = env.get(name, "").strip() or str(default)
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise InvalidArguments(f"{name} is {text!r}; it must be a whole number from {least} on.")
+    return int(text)
 
 
 def _seconds(text: str) -> float:
