@@ -40,6 +40,10 @@ async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
     except AppError as exc:
         raise MCPError(exc.code, exc.message, exc.payload()) from exc
     except ValidationError as exc:
+        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a mistake of ours.
+        if not exc.title.endswith(("Request", "RequestParams")):
+            logger.exception("%s failed", ctx.method)
+            raise _internal_error(ctx.method) from exc
         # Over HTTP a connection without a handshake may be in order (stateless mode), so only a pipe is told off.
         if ctx.request is None and _before_initialize(ctx):
             raise _not_initialized(ctx.method) from exc
@@ -48,11 +52,15 @@ async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
         raise
     except BaseException as exc:  # SystemExit would end the event loop
         logger.exception("%s failed", ctx.method)
-        raise MCPError(
-            INTERNAL_ERROR,
-            f"Internal error: the server failed while serving {ctx.method}. Its log (stderr) has the details.",
-            {"errorCode": "INTERNAL_ERROR"},
-        ) from exc
+        raise _internal_error(ctx.method) from exc
+
+
+def _internal_error(method: str) -> MCPError:
+    return MCPError(
+        INTERNAL_ERROR,
+        f"Internal error: the server failed while serving {method}. Its log (stderr) has the details.",
+        {"errorCode": "INTERNAL_ERROR"},
+    )
 
 
 def _before_initialize(ctx: ServerRequestContext[Any, Any]) -> bool:

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TextIO
 
 import anyio
 
@@ -25,11 +25,22 @@ if sys.platform == "win32":
 
     from mcp.os.win32.utilities import rebind_std_handle_to_fd
 
-    _AT_ONCE = 0
+    _AT_ONCE = _GONE = 0  # never asked for: the thread does it all
+
+    def _poll_writing_end(_fd: int) -> int:
+        return 0
 else:
     import fcntl
 
     _AT_ONCE = select.PIPE_BUF  # what a pipe takes without blocking when it polls as writable
+    _GONE = select.POLLERR
+
+    def _poll_writing_end(fd: int) -> int:
+        """What can be done now with a pipe's writing end: 0 while a write might block, `_GONE` when nobody reads."""
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        return sum(events for _, events in poll.poll(0))
+
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
@@ -178,7 +189,7 @@ class Writer:
         self._queue: queue.SimpleQueue[bytes | memoryview | None] = queue.SimpleQueue()
         self._finished = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
-        self._writable = _writability(fd)
+        self._by_loop = _is_pipe(fd)
 
     @property
     def unsent(self) -> int:
@@ -187,6 +198,9 @@ class Writer:
 
     def start(self) -> None:
         self._thread.start()
+        if self._by_loop and stat.S_ISFIFO(os.fstat(self._fd).st_mode):
+            # A pipe whose reader has gone becomes "readable" at its writing end: so an idle server notices, too.
+            self._loop.add_reader(self._fd, self._on_hang_up)
 
     def put(self, line: bytes) -> None:
         """Send one line, line end included. Never blocks."""
@@ -194,9 +208,14 @@ class Writer:
             return
         idle = self.unsent == 0
         self._queued += len(line)
-        rest = self._write_at_once(line) if idle else line
+        rest = self._write_at_once(line) if idle and self._by_loop else line
         if rest:
             self._queue.put(rest)
+
+    def _on_hang_up(self) -> None:
+        self._loop.remove_reader(self._fd)
+        if _poll_writing_end(self._fd) & _GONE:
+            self._break()
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -222,7 +241,7 @@ class Writer:
     def _write_at_once(self, line: bytes) -> bytes | memoryview:
         """Write as much as cannot block; returns the rest. Only while the thread has nothing to do."""
         rest = memoryview(line)
-        while rest and self._writable():
+        while rest and _poll_writing_end(self._fd):
             try:
                 count = os.write(self._fd, rest[:_AT_ONCE])
             except BlockingIOError:
@@ -235,6 +254,8 @@ class Writer:
         return rest
 
     def _break(self) -> None:
+        if self._broken:
+            return
         self._broken = True
         if self.on_broken is not None:
             self.on_broken()
@@ -287,27 +308,24 @@ class Writer:
 
 def take_stdin() -> int:
     """A private descriptor of stdin; fd 0 becomes the null device, for this process and its children."""
-    return _take(0, lambda: os.open(os.devnull, os.O_RDONLY))
+    return _take(0, sys.__stdin__, lambda: os.open(os.devnull, os.O_RDONLY))
 
 
 def take_stdout() -> int:
     """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch the wire."""
 
     def stderr() -> int:
-        try:
-            return os.dup(2)
-        except OSError:
-            return os.open(os.devnull, os.O_WRONLY)
+        return os.dup(2) if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
 
-    return _take(1, stderr)
+    return _take(1, sys.__stdout__, stderr)
 
 
-def _take(fd: int, open_replacement: Callable[[], int]) -> int:
-    try:
-        private = _duplicate(fd)
-    except OSError:
-        # The process was started without it: nothing will come, and nobody listens.
+def _take(fd: int, stream: TextIO | None, open_replacement: Callable[[], int]) -> int:
+    if stream is None:
+        # The process was started without it: nothing will come, or nobody listens. By now the number may belong to
+        # something else, such as the event loop.
         return os.open(os.devnull, os.O_RDWR)
+    private = _duplicate(fd)
     replacement = open_replacement()
     os.dup2(replacement, fd)
     os.close(replacement)
@@ -334,15 +352,6 @@ def _read(fd: int) -> bytes:
         except BlockingIOError:
             # A parent that shares the descriptor made it non-blocking; that is not ours to undo.
             select.select([fd], [], [])
-
-
-def _writability(fd: int) -> Callable[[], bool]:
-    """A question that is true while a small write cannot block."""
-    if sys.platform == "win32" or not _is_pipe(fd):
-        return lambda: False
-    poll = select.poll()
-    poll.register(fd, select.POLLOUT)
-    return lambda: bool(poll.poll(0))
 
 
 def _is_pipe(fd: int) -> bool:

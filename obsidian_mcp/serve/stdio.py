@@ -61,7 +61,7 @@ SIGNAL_DRAIN: Final = 5.0
 """Seconds that work in flight gets after a first SIGTERM or SIGINT; hosts follow up with SIGKILL soon."""
 FAREWELL: Final = 1.0
 """Seconds that subscriptions get for their last message."""
-GRACE: Final = 5.0
+GRACE = 5.0
 """Seconds between the end of serving and the end of the process, whatever still runs."""
 
 ShutdownHook = Callable[[], Awaitable[None] | None]

@@ -1,7 +1,7 @@
 """A small SDK server over our transport, run as a subprocess by the tests: each tool misbehaves in one way.
 
-Arguments: --drain SECONDS, --first TEXT (bytes "read before"), --answered ID, --sdk (the SDK's own transport, for
-comparison), --subscriptions (serve subscriptions/listen).
+Arguments: --drain SECONDS, --grace SECONDS, --first TEXT (bytes "read before"), --answered ID, --subscriptions (serve
+subscriptions/listen), --sdk (the SDK's own transport, for comparison).
 """
 
 from __future__ import annotations
@@ -102,11 +102,18 @@ async def _list_tools(ctx: Context, params: t.PaginatedRequestParams | None) -> 
 
 async def _call_tool(ctx: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
     arguments = params.arguments or {}
+    text = ""
     if params.name in INLINE:
         text = TOOLS[params.name](arguments)
     elif params.name == "ask":
         answer = await ctx.session.elicit_form("Sure?", {"type": "object", "properties": {}}, ctx.request_id)
         text = answer.action
+    elif params.name == "wait":
+        await anyio.sleep_forever()
+    elif params.name == "own_model":
+        text = str(t.TextContent.model_validate({"type": "secret"}))
+    elif params.name == "exit_inline":
+        text = _exit(arguments)
     elif params.name == "stubborn":
         text = await anyio.to_thread.run_sync(_slow, arguments)
     elif params.name == "chatty":
@@ -121,6 +128,7 @@ async def _call_tool(ctx: Context, params: t.CallToolRequestParams) -> t.CallToo
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--drain", type=float, default=30.0)
+    parser.add_argument("--grace", type=float, default=stdio.GRACE)
     parser.add_argument("--first", default="")
     parser.add_argument("--answered", type=int)
     parser.add_argument("--sdk", action="store_true")
@@ -146,6 +154,7 @@ def main() -> int:
 
         anyio.run(serve)
         return 0
+    stdio.GRACE = chosen.grace
     return stdio.run(
         server,
         options,
