@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import re
 import threading
 from pathlib import Path
 
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
+from .adapters.journal import SqliteJournal
 from .adapters.watcher import Watcher
 from .app import App
 from .config import Config
@@ -21,6 +25,12 @@ log = logging.getLogger(__name__)
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
     return App(vaults=FolderVaults(config, serving=serving), config=config)
+
+
+def vault_id(root: Path) -> str:
+    """Name of the folder that holds what this program keeps about a vault."""
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
+    return f"{readable}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
 
 
 class FolderVaults:
@@ -92,5 +102,6 @@ class FolderVaults:
                     watcher.start()
                     self._watchers.append(watcher)
                     dirty = watcher
-                self._open[folder] = Vault(folder.name, disk, dirty)
+                journal = SqliteJournal(self._config.state / vault_id(disk.root))
+                self._open[folder] = Vault(folder.name, disk, dirty, journal)
             return self._open[folder]

@@ -53,6 +53,8 @@ class Config:
     home: Path = field(default_factory=Path.home)
     cache: Path = field(default_factory=lambda: Path.home() / ".cache")
     """Folder of the program's own index files; losing it costs only time."""
+    state: Path = field(default_factory=lambda: Path.home() / ".local/state")
+    """Folder of the journals: old versions of what was changed."""
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     watch: bool = True
@@ -75,7 +77,8 @@ def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None)
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style="result" if style == "result" else "error",
         home=home,
-        cache=_cache_folder(env),
+        cache=_own_folder(env, "CACHE"),
+        state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
@@ -125,12 +128,13 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _cache_folder(env: Mapping[str, str]) -> Path:
-    if named := env.get("OBSIDIAN_MCP_CACHE"):
+def _own_folder(env: Mapping[str, str], kind: Literal["CACHE", "STATE"]) -> Path:
+    if named := env.get(f"OBSIDIAN_MCP_{kind}"):
         return Path(named).expanduser()
     import platformdirs
 
-    return platformdirs.user_cache_path("obsidian-mcp", appauthor=False)
+    place = platformdirs.user_cache_path if kind == "CACHE" else platformdirs.user_state_path
+    return place("obsidian-mcp", appauthor=False)
 
 
 def _app_folders(env: Mapping[str, str], home: Path, platform: str) -> tuple[Path, ...]:

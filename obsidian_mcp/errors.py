@@ -18,6 +18,8 @@ AppError
 │   ├── StaleEtag                    STALE_ETAG
 │   ├── NotText                      NOT_TEXT
 │   ├── QueryInvalid                 QUERY_INVALID
+│   ├── ChangeNotFound               CHANGE_NOT_FOUND
+│   ├── UndoConflict                 UNDO_CONFLICT
 │   ├── StorageFailed                STORAGE_FAILED
 │   └── AppCommandFailed             APP_COMMAND_FAILED
 └── protocol errors
@@ -160,6 +162,18 @@ class AppCommandFailed(AppError):
 
     error_code = "APP_COMMAND_FAILED"
     exit_status = 27
+
+
+class ChangeNotFound(AppError):
+    error_code = "CHANGE_NOT_FOUND"
+    exit_status = 28
+
+
+class UndoConflict(AppError):
+    """A file that an undo would bring back has changed since."""
+
+    error_code = "UNDO_CONFLICT"
+    exit_status = 29
 
 
 class InvalidArguments(AppError):

@@ -34,8 +34,9 @@ def basic(vault_copy: VaultCopy) -> Path:
 
 def app_on(*vaults: Path) -> App:
     """An App without a watcher, and with nothing of this machine's own in it."""
-    cache = vaults[0].parent / "cache"
-    return compose.build(replace(config.read(tuple(map(str, vaults)), environ={}), cache=cache, home=vaults[0].parent))
+    beside = vaults[0].parent
+    settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
+    return compose.build(replace(settings, cache=beside / "cache", state=beside / "state"))
 
 
 @pytest.fixture

@@ -108,6 +108,9 @@ class Disk:
             return None
         return DiskFile(disk, facts.st_size, facts.st_mtime_ns)
 
+    def exists(self, disk: str) -> bool:
+        return os.path.lexists(self._contained(disk))
+
     def read(self, disk: str, limit: int | None = None) -> bytes:
         most = READ_LIMIT if limit is None else limit
         try:
@@ -171,7 +174,7 @@ class Disk:
             raise translated(error, disk, "creating") from error
         return self._after(disk)
 
-    def move(self, source: str, target: str) -> DiskFile:
+    def move(self, source: str, target: str) -> None:
         old, new = self._contained(source), self._contained(target)
         try:
             Path(new).parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +184,6 @@ class Disk:
             _sync_folder(new)
         except OSError as error:
             raise translated(error, source, "moving") from error
-        return self._after(target)
 
     def delete(self, disk: str) -> None:
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from .paths import VaultPath
 
@@ -37,6 +38,10 @@ class Files(Protocol):
 
     def stat(self, disk: str) -> DiskFile | None: ...
 
+    def exists(self, disk: str) -> bool:
+        """Whether a file or folder is there."""
+        ...
+
     def read(self, disk: str, limit: int | None = None) -> bytes:
         """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit` bytes)."""
         ...
@@ -49,8 +54,11 @@ class Files(Protocol):
         """Create, folders too. Raises: NoteExists when something is there, without touching it."""
         ...
 
-    def move(self, source: str, target: str) -> DiskFile:
-        """Rename inside the vault, folders made. Raises: NoteExists when the target is another file."""
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or a folder inside the vault, folders made.
+
+        Raises: NoteExists when something else has the target's name.
+        """
         ...
 
     def delete(self, disk: str) -> None: ...
@@ -65,6 +73,76 @@ class Files(Protocol):
 
     def config(self, name: str) -> bytes | None:
         """A file of the app's settings folder (`app.json`), None when absent."""
+        ...
+
+
+StepKind = Literal["write", "create", "move", "remove"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One file in a change: its bytes before and after, None where there is no file.
+
+    A move has a `target` and no bytes: what the file holds does not matter for moving it back.
+    """
+
+    kind: StepKind
+    disk: str
+    target: str | None = None
+    before: bytes | None = None
+    after: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A change as the journal has it. `undoes` and `undone_by` are numbers of other changes;
+    an undo that was itself undone does not count."""
+
+    number: int
+    time: float
+    """Seconds since the epoch."""
+    tool: str
+    steps: tuple[Step, ...]
+    undoes: int | None = None
+    undone_by: int | None = None
+
+
+class Journal(Protocol):
+    """What was changed, kept outside the vault so that it can be taken back. Every method is durable on return."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Only one writer at a time on this vault, among all processes. May be entered again by its holder.
+
+        Raises: OperationTimeout when another holds it too long.
+        """
+        ...
+
+    def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+        """Keep the bytes of a change before it is made; its number. Raises: StorageFailed."""
+        ...
+
+    def finish(self, number: int) -> None:
+        """The change is made."""
+        ...
+
+    def discard(self, number: int) -> None:
+        """The change was not made, or has been taken back."""
+        ...
+
+    def unfinished(self) -> list[Recorded]:
+        """Changes that were begun and neither finished nor discarded: their process died."""
+        ...
+
+    def changes(self, disk: str | None, limit: int, offset: int) -> tuple[list[Recorded], int]:
+        """Finished changes, the latest first, and how many there are; of one file where named. Without bytes."""
+        ...
+
+    def change(self, number: int) -> Recorded | None:
+        """A finished change with its bytes."""
+        ...
+
+    def version(self, etag: str) -> bytes | None:
+        """Content that once was in the vault, by its etag."""
         ...
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.errors import NotText, PermissionDenied, StaleEtag
+from obsidian_mcp.errors import AppError, NotText, PermissionDenied, StaleEtag, StorageFailed
 
 from . import deadline, names
-from .catalog import Catalog, FileEntry
+from .catalog import Catalog, FileEntry, normal_form
+from .edits import diff
+from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath
-from .ports import Change, Files
+from .ports import Change, Files, Journal, Step
 from .settings import AppSettings, app_settings
 from .text import Text
+
+log = logging.getLogger(__name__)
 
 RESCAN_ABOVE = 200
 """More changed paths than this are found faster by one scan than one by one."""
@@ -44,46 +50,74 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class Edited:
+    """A file before and after an edit. `merged`: with changes that others had made since the version it was made to."""
+
+    before: Content
+    after: Content
+    merged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """Replace a file's bytes; `before` is what the new bytes were made from."""
 
-    entry: FileEntry
+    disk: str
     before: bytes
     after: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    path: VaultPath
     disk: str
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    entry: FileEntry
-    target: VaultPath
+    """A file, or a folder with all that is in it."""
+
     disk: str
+    target: str
 
 
-Operation = Write | Create | Move
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Into the trash (`system`: the system's, else the vault's own), or for good."""
+
+    disk: str
+    permanent: bool
+    system: bool = False
+
+
+Operation = Write | Create | Move | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change that was made: its number in the journal, and where a removed file went."""
+
+    change: int
+    location: str | None = None
 
 
 def etag_of(data: bytes) -> str:
     """Content hash that a write can be made conditional on: 16 hexadecimal digits."""
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
+    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
 
 
 class Vault:
     """A folder of notes. Every method may be called from any thread."""
 
-    def __init__(self, name: str, files: Files, dirty: Dirty) -> None:
+    def __init__(self, name: str, files: Files, dirty: Dirty, journal: Journal) -> None:
         self.name = name
         self.files = files
+        self.journal = journal
         self.lock = threading.RLock()
         self.catalog = Catalog()
         self._dirty = dirty
         self._scanned = False
+        self._writers = 0
 
     # -- what is there -----------------------------------------------------------------------------------------
 
@@ -192,92 +226,154 @@ class Vault:
 
     # -- changing ----------------------------------------------------------------------------------------------
 
-    def edit(self, entry: FileEntry, change: Callable[[str], str], etag: str = "") -> tuple[Content, Content]:
-        """Replace a file's text by `change(text)`, as one step; the content before and after.
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Nobody else changes the vault in this block, in no thread and no process that uses the journal.
 
-        The text is the body after a byte order mark, which is kept. `etag`, where given, must be that of the file.
+        What a process that died has left half done is taken back first.
+        """
+        with self.journal.exclusive(), self.lock:
+            self._writers += 1
+            try:
+                if self._writers == 1:
+                    for recorded in self.journal.unfinished():
+                        log.warning("taking back a change by %s that was cut off", recorded.tool)
+                        self._take_back(recorded.steps)
+                        self.journal.discard(recorded.number)
+                yield
+            finally:
+                self._writers -= 1
+
+    def edit(self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "") -> Edited:
+        """Replace a file's text by `change(text)`, as one step.
+
+        The text is the body after a byte order mark, which is kept. With the `etag` of an older version, `change` is
+        made to that version and merged with what happened since, where the two do not touch.
         Raises: StaleEtag, and whatever `change` raises, with nothing written.
         """
-        with self.lock:
+        with self.changing():
             before = self.read_text(entry)
-            check_etag(before, etag)
             text = before.text
-            after = Text(change(text.body), text.bom).encode()
+            merged = bool(etag) and etag != before.etag
+            body = self._merged(before, change, etag) if merged else change(text.body)
+            after = Text(body, text.bom).encode()
             if after != before.data:
-                self.commit([Write(entry, before.data, after)])
-            fresh = self.catalog.get(entry.path) or entry
-            return before, Content(fresh, after, etag_of(after))
+                self.commit(tool, [Write(entry.disk, before.data, after)])
+            return Edited(before, Content(self.catalog.get(entry.path) or entry, after, etag_of(after)), merged)
 
-    def commit(self, operations: Sequence[Operation]) -> None:
-        """Make the changes, all or none: what was done is taken back when a later one fails.
+    def _merged(self, now: Content, change: Callable[[str], str], etag: str) -> str:
+        known = self.journal.version(etag)
+        if known is None:
+            raise stale(now, etag, "Read it again and repeat the edit.")
+        base = Text.decode(known).body
+        ours = change(base)
+        merged = merge(base, ours, now.text.body)
+        if merged is None:
+            theirs = diff(now.entry.path, base, now.text.body)
+            raise stale(
+                now,
+                etag,
+                f"What changed since touches this edit, so nothing was written. Changed since:\n{theirs}"
+                f"This edit:\n{diff(now.entry.path, base, ours)}Read the note again and repeat the edit.",
+            )
+        return merged
+
+    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+        """Make the changes, all or none, and keep in the journal what they replace (SAFE-02).
 
         Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
-        disk.
+        disk; nothing is changed then.
         """
-        with self.lock:
-            for operation in operations:
-                if isinstance(operation, Write):
-                    self._expect(operation.entry, operation.before)
+        with self.changing():
+            steps = [self._step(operation) for operation in operations]
             deadline.checkpoint()
-            undo: list[Callable[[], object]] = []
+            number = self.journal.begin(tool, steps, undoes)
+            location, begun = None, 0
             try:
                 for operation in operations:
-                    take_back = self._perform(operation)
-                    undo.append(take_back)
+                    begun += 1
+                    location = self._perform(operation) or location
             except BaseException:
-                for take_back in reversed(undo):
-                    take_back()
+                self._take_back(steps[:begun])
+                self.journal.discard(number)
                 raise
             finally:
-                for operation in operations:
-                    for disk in _touched(operation):
-                        self._look_at(disk)
+                for step in steps:
+                    self._look_at(step.disk)
+                    if step.target is not None:
+                        self._look_at(step.target)
+            self.journal.finish(number)
+            return Done(number, location)
 
-    def _expect(self, entry: FileEntry, data: bytes) -> None:
-        if self.files.read(entry.disk) != data:
-            raise StaleEtag(
-                f"{str(entry.path)!r} was changed by another program in this moment. "
-                "Read it again and repeat the edit.",
-                path=entry.path,
-            )
-
-    def _perform(self, operation: Operation) -> Callable[[], object]:
-        """Do one operation; what takes it back."""
-        if isinstance(operation, Write):
-            self.files.write(operation.entry.disk, operation.after)
-            return lambda: self.files.write(operation.entry.disk, operation.before)
+    def _step(self, operation: Operation) -> Step:
+        """What the journal keeps of an operation. Raises: StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
-            self.files.create(operation.disk, operation.data)
-            return lambda: self.files.delete(operation.disk)
-        self.files.move(operation.entry.disk, operation.disk)
-        return lambda: self.files.move(operation.disk, operation.entry.disk)
+            return Step("create", operation.disk, after=operation.data)
+        if isinstance(operation, Move):
+            return Step("move", operation.disk, target=operation.target)
+        if isinstance(operation, Remove):
+            try:
+                return Step("remove", operation.disk, before=self.files.read(operation.disk))
+            except StorageFailed:
+                if operation.permanent:  # a file too large for the journal could never come back
+                    raise
+                return Step("remove", operation.disk)
+        if self.files.read(operation.disk) != operation.before:
+            raise StaleEtag(
+                f"{normal_form(operation.disk)!r} was changed by another program in this moment. "
+                "Nothing was written; read it again and repeat the edit.",
+                path=normal_form(operation.disk),
+            )
+        return Step("write", operation.disk, before=operation.before, after=operation.after)
 
-    def remove(self, entry: FileEntry, *, permanent: bool, system: bool) -> str | None:
-        """Take a file out of the vault; where it went, None when it is gone for good."""
-        with self.lock:
-            deadline.checkpoint()
-            place = None if permanent else self.files.trash(entry.disk, system=system)
-            if permanent:
-                self.files.delete(entry.disk)
-            self._look_at(entry.disk)
-            return place
+    def _perform(self, operation: Operation) -> str | None:
+        """Do one operation; where a removed file went."""
+        match operation:
+            case Write():
+                self.files.write(operation.disk, operation.after)
+            case Create():
+                self.files.create(operation.disk, operation.data)
+            case Move():
+                self.files.move(operation.disk, operation.target)
+            case Remove(permanent=True):
+                self.files.delete(operation.disk)
+            case Remove():
+                return self.files.trash(operation.disk, system=operation.system)
+        return None
+
+    def _take_back(self, steps: Sequence[Step]) -> None:
+        """Bring files back to what they were before these steps, whichever of them were done.
+
+        A file that holds neither what it was nor what it was to be was changed by somebody else since, and is left.
+        """
+        for step in reversed(steps):
+            try:
+                self._take_back_step(step)
+            except AppError as error:
+                log.error("%s could not be taken back: %s", step.disk, error.message)
+
+    def _take_back_step(self, step: Step) -> None:
+        if step.kind == "move" and step.target is not None:
+            if self.files.exists(step.target) and not self.files.exists(step.disk):
+                self.files.move(step.target, step.disk)
+            return
+        now = self.files.read(step.disk) if self.files.exists(step.disk) else None
+        if now != step.after or now == step.before:
+            return
+        if step.before is None:
+            self.files.delete(step.disk)
+        elif now is None:
+            self.files.create(step.disk, step.before)
+        else:
+            self.files.write(step.disk, step.before)
 
 
-def check_etag(content: Content, etag: str) -> None:
-    """Raises: StaleEtag when `etag` is given and names other bytes."""
-    if etag and etag != content.etag:
-        raise StaleEtag(
-            f"{str(content.entry.path)!r} has changed since it was read: its etag is {content.etag} now, not {etag}. "
-            "Read it again and repeat the edit.",
-            path=content.entry.path,
-            etag=content.etag,
-        )
-
-
-def _touched(operation: Operation) -> Iterable[str]:
-    if isinstance(operation, Move):
-        return (operation.entry.disk, operation.disk)
-    return (operation.entry.disk if isinstance(operation, Write) else operation.disk,)
+def stale(now: Content, etag: str, advice: str) -> StaleEtag:
+    return StaleEtag(
+        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
+        path=now.entry.path,
+        etag=now.etag,
+    )
 
 
 class Scanning:

@@ -1,6 +1,6 @@
 """The product: one function = one tool."""
 
-from . import files, notes
+from . import files, history, notes
 from .registry import TOOLS, Outcome, Tool, call
 
-__all__ = ["TOOLS", "Outcome", "Tool", "call", "files", "notes"]
+__all__ = ["TOOLS", "Outcome", "Tool", "call", "files", "history", "notes"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -15,7 +14,7 @@ from obsidian_mcp.core.paths import extension, is_note, name_key, parse_folder
 from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName
-from .registry import tool
+from .registry import timestamp, tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,6 @@ class Listing:
     total: int
     """Files that match, on all pages."""
     next_offset: int | None = None
-
-
-def timestamp(mtime_ns: int) -> str:
-    """UTC to the second, as ISO 8601."""
-    return datetime.fromtimestamp(mtime_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @tool("list", title="List files")

@@ -12,7 +12,7 @@ from obsidian_mcp.core import names
 from obsidian_mcp.core.edits import adapted
 from obsidian_mcp.core.paths import link_warning
 from obsidian_mcp.core.text import Text
-from obsidian_mcp.core.vault import Create, Write, etag_of
+from obsidian_mcp.core.vault import Create, Remove, Write, etag_of
 from obsidian_mcp.errors import NoteExists
 
 from .params import Name, VaultName
@@ -43,7 +43,7 @@ def create_note(
     prefer obsidian_edit_note.
     """
     place = app.vaults.get(vault)
-    with place.lock:
+    with place.changing():
         path, disk = names.new_path(place.catalog, name)
         warnings = [warning] if (warning := link_warning(path)) else []
         entry = place.at(path) or place.look_for(disk)
@@ -57,13 +57,13 @@ def create_note(
             before = place.read(entry)
             old = Text.decode(before.data)
             data = Text(adapted(content, old.newline), old.bom).encode()
-            place.commit([Write(entry, before.data, data)])
+            place.commit("create_note", [Write(entry.disk, before.data, data)])
             return Created(entry.path, created=False, etag=etag_of(data), warnings=warnings or None)
         same = [other for other in place.catalog.named(path.rpartition("/")[2]) if other != path]
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = content.encode()
-        place.commit([Create(path, disk, data)])
+        place.commit("create_note", [Create(disk, data)])
         return Created(path, created=True, etag=etag_of(data), warnings=warnings or None)
 
 
@@ -86,5 +86,6 @@ def delete_note(
     place = app.vaults.get(vault)
     entry = place.find(name)
     option = place.settings.trash_option
-    location = place.remove(entry, permanent=permanent or option == "none", system=option == "system")
-    return Deleted(entry.path, trashed=location is not None, location=location)
+    gone = permanent or option == "none"
+    done = place.commit("delete_note", [Remove(entry.disk, permanent=gone, system=option == "system")])
+    return Deleted(entry.path, trashed=not gone, location=done.location)

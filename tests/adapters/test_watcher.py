@@ -11,11 +11,23 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.vault import Scanning, Vault
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+def vault_of(root: Path, watcher: Watcher) -> Vault:
+    return Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"))
 
 
 def eventually(answer: Callable[[], object], signal: threading.Event | None = None) -> None:
@@ -26,10 +38,10 @@ def eventually(answer: Callable[[], object], signal: threading.Event | None = No
         (signal or threading.Event()).wait(0.05)
 
 
-def test_events_bring_the_catalog_in_step(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"1")
-    watcher = Watcher(Disk(tmp_path).root)
-    vault = Vault("v", Disk(tmp_path), watcher)
+def test_events_bring_the_catalog_in_step(root: Path) -> None:
+    (root / "a.md").write_bytes(b"1")
+    watcher = Watcher(Disk(root).root)
+    vault = vault_of(root, watcher)
     watcher.start()
     try:
         eventually(lambda: watcher.mode == "events")
@@ -39,27 +51,27 @@ def test_events_bring_the_catalog_in_step(tmp_path: Path) -> None:
             return [str(entry.path) for entry in vault.entries()]
 
         assert paths() == ["a.md"]
-        (tmp_path / "new" / "deep").mkdir(parents=True)
-        (tmp_path / "new" / "deep" / "b.md").write_bytes(b"2")
+        (root / "new" / "deep").mkdir(parents=True)
+        (root / "new" / "deep" / "b.md").write_bytes(b"2")
         eventually(lambda: paths() == ["a.md", "new/deep/b.md"], watcher.changed)
-        (tmp_path / "new").rename(tmp_path / "moved")
+        (root / "new").rename(root / "moved")
         eventually(lambda: paths() == ["a.md", "moved/deep/b.md"], watcher.changed)
-        (tmp_path / "a.md").rename(tmp_path / "A.md")
+        (root / "a.md").rename(root / "A.md")
         eventually(lambda: paths() == ["A.md", "moved/deep/b.md"], watcher.changed)
-        (tmp_path / "A.md").write_bytes(b"longer")
+        (root / "A.md").write_bytes(b"longer")
         eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, watcher.changed)
-        shutil.rmtree(tmp_path / "moved")
+        shutil.rmtree(root / "moved")
         eventually(lambda: paths() == ["A.md"], watcher.changed)
     finally:
         watcher.stop()
 
 
-def test_a_watcher_that_is_not_running_lets_scans_tell(tmp_path: Path) -> None:
+def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
     now = [0.0]
-    watcher = Watcher(tmp_path, clock=lambda: now[0])
-    vault = Vault("v", Disk(tmp_path), watcher)
+    watcher = Watcher(root, clock=lambda: now[0])
+    vault = vault_of(root, watcher)
     vault.refresh()
-    (tmp_path / "a.md").write_bytes(b"1")
+    (root / "a.md").write_bytes(b"1")
 
     vault.refresh()
     assert vault.entries() == []  # within the interval the last scan is good enough

@@ -1,0 +1,256 @@
+"""The journal of changes: a SQLite file in the user's state folder, never in the vault (specs/safety.md).
+
+A change is written here, with the bytes it replaces, and synced before the first file is touched; it is marked as done
+after the last. A change that is not marked while its writer's lock is free was cut off, and the vault rolls it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from obsidian_mcp.core.ports import Recorded, Step
+from obsidian_mcp.errors import OperationTimeout, StorageFailed
+
+KEEP_DAYS = 60
+KEEP_BYTES = 500_000_000
+"""Journal size on disk above which the oldest changes go first."""
+PRUNE_EVERY = 100
+"""Changes between two looks at age and size."""
+LOCK_SECONDS = 10.0
+"""How long a writer waits for another process: a change takes milliseconds, a large move some seconds."""
+ETAG_DIGITS = 16
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS change (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    time REAL NOT NULL,
+    tool TEXT NOT NULL,
+    undoes INTEGER,
+    done INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS step (
+    change INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    disk BLOB NOT NULL,
+    target BLOB,
+    before TEXT,
+    after TEXT,
+    PRIMARY KEY (change, position)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS step_disk ON step (disk);
+CREATE INDEX IF NOT EXISTS step_target ON step (target);
+CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+class SqliteJournal:
+    """`Journal` in one folder, which is made. Safe with several threads and processes."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._connection: sqlite3.Connection | None = None
+        self._mutex = threading.RLock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = FileLock(folder / "write.lock", timeout=LOCK_SECONDS, thread_local=False)
+            with self._database() as database:
+                database.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise _failed(error, folder) from error
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        with self._mutex:  # the file lock counts its holder's entries but does not tell threads apart
+            try:
+                self._lock.acquire()
+            except Timeout as error:
+                raise OperationTimeout(
+                    f"Another program has been writing to this vault for more than {LOCK_SECONDS:g} s. "
+                    "Nothing was changed; try again.",
+                    seconds=LOCK_SECONDS,
+                ) from error
+            except OSError as error:
+                raise _failed(error, self._folder) from error
+            try:
+                yield
+            finally:
+                self._lock.release()
+
+    def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+        try:
+            with self._database() as database:
+                number = database.execute(
+                    "INSERT INTO change (time, tool, undoes) VALUES (?, ?, ?)", (self._clock(), tool, undoes)
+                ).lastrowid
+                assert number is not None  # noqa: S101  an INSERT gives a row
+                database.executemany(
+                    "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (
+                            number,
+                            position,
+                            step.kind,
+                            _raw(step.disk),
+                            _raw(step.target),
+                            self._keep(database, step.before),
+                            self._keep(database, step.after),
+                        )
+                        for position, step in enumerate(steps)
+                    ],
+                )
+            if number % PRUNE_EVERY == 0:
+                self.prune()
+        except (OSError, sqlite3.Error) as error:
+            raise _failed(error, self._folder) from error
+        return number
+
+    def _keep(self, database: sqlite3.Connection, data: bytes | None) -> str | None:
+        if data is None:
+            return None
+        digest = digest_of(data)
+        if database.execute("SELECT 1 FROM content WHERE digest = ?", (digest,)).fetchone() is None:
+            database.execute("INSERT INTO content VALUES (?, ?)", (digest, zlib.compress(data, 1)))
+        return digest
+
+    def finish(self, number: int) -> None:
+        with self._database() as database:
+            database.execute("UPDATE change SET done = 1 WHERE number = ?", (number,))
+
+    def discard(self, number: int) -> None:
+        with self._database() as database:
+            database.execute("DELETE FROM change WHERE number = ?", (number,))
+
+    def unfinished(self) -> list[Recorded]:
+        with self._database() as database:
+            rows = database.execute("SELECT number FROM change WHERE done = 0 ORDER BY number DESC").fetchall()
+            return [self._read(database, number, content=True) for (number,) in rows]
+
+    def changes(self, disk: str | None, limit: int, offset: int) -> tuple[list[Recorded], int]:
+        where, values = "done = 1", ()  # type: tuple[str, tuple[bytes | None, ...]]
+        if disk is not None:
+            where += " AND number IN (SELECT change FROM step WHERE disk = ?1 OR target = ?1)"
+            values = (_raw(disk),)
+        with self._database() as database:
+            total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
+            rows = database.execute(
+                f"SELECT number FROM change WHERE {where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}",  # noqa: S608
+                values,
+            ).fetchall()
+            return [self._read(database, number, content=False) for (number,) in rows], total
+
+    def change(self, number: int) -> Recorded | None:
+        with self._database() as database:
+            known = database.execute("SELECT 1 FROM change WHERE number = ? AND done = 1", (number,)).fetchone()
+            return self._read(database, number, content=True) if known else None
+
+    def _read(self, database: sqlite3.Connection, number: int, *, content: bool) -> Recorded:
+        moment, tool, undoes = database.execute(
+            "SELECT time, tool, undoes FROM change WHERE number = ?", (number,)
+        ).fetchone()
+        steps = []
+        for kind, disk, target, before, after in database.execute(
+            "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER BY position", (number,)
+        ).fetchall():
+            old = self._content(database, before) if content else None
+            new = self._content(database, after) if content else None
+            steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
+        return Recorded(number, moment, tool, tuple(steps), undoes, self._undone_by(database, number))
+
+    def _undone_by(self, database: sqlite3.Connection, number: int) -> int | None:
+        """The undo of a change that is in force: one that has not been undone itself."""
+        rows = database.execute(
+            "SELECT number FROM change WHERE undoes = ? AND done = 1 ORDER BY number DESC", (number,)
+        ).fetchall()
+        return next((undo for (undo,) in rows if self._undone_by(database, undo) is None), None)
+
+    def _content(self, database: sqlite3.Connection, digest: str | None) -> bytes | None:
+        if digest is None:
+            return None
+        (data,) = database.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
+        return zlib.decompress(data)
+
+    def version(self, etag: str) -> bytes | None:
+        if len(etag) != ETAG_DIGITS or not etag.isalnum():
+            return None
+        with self._database() as database:
+            rows = database.execute(
+                "SELECT data FROM content WHERE digest >= ? AND digest < ?", (etag, etag + "g")
+            ).fetchall()
+            return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
+
+    def prune(self) -> None:
+        """Forget what is older than KEEP_DAYS, then the oldest changes until the rest fits into KEEP_BYTES."""
+        with self._database() as database:
+            database.execute("DELETE FROM change WHERE done = 1 AND time < ?", (self._clock() - KEEP_DAYS * 86_400,))
+            self._forget_unused(database)
+            while self._size(database) > KEEP_BYTES:
+                oldest = database.execute(
+                    "SELECT number FROM change WHERE done = 1 ORDER BY number LIMIT 50"
+                ).fetchall()
+                if len(oldest) < 2:
+                    break
+                database.executemany("DELETE FROM change WHERE number = ?", oldest[:-1])
+                self._forget_unused(database)
+
+    def _forget_unused(self, database: sqlite3.Connection) -> None:
+        database.execute(
+            "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS NOT NULL "
+            "UNION SELECT after FROM step WHERE after IS NOT NULL)"
+        )
+
+    def _size(self, database: sqlite3.Connection) -> int:
+        size: int = database.execute("SELECT coalesce(sum(length(data)), 0) FROM content").fetchone()[0]
+        return size
+
+    def close(self) -> None:
+        with self._mutex:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    @contextlib.contextmanager
+    def _database(self) -> Iterator[sqlite3.Connection]:
+        """The connection in a transaction: committed and synced on leaving, rolled back on an error."""
+        with self._mutex:
+            if self._connection is None:
+                connection = sqlite3.connect(
+                    self._folder / "journal.sqlite3", timeout=LOCK_SECONDS, check_same_thread=False
+                )
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA foreign_keys = ON")
+                self._connection = connection
+            with self._connection:
+                yield self._connection
+
+
+def _raw(disk: str | None) -> bytes | None:
+    """Disk spellings may hold surrogate escapes, which SQLite's text cannot."""
+    return None if disk is None else disk.encode("utf-8", "surrogateescape")
+
+
+def _text(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "surrogateescape")
+
+
+def _failed(error: Exception, folder: Path) -> StorageFailed:
+    return StorageFailed(
+        f"The journal that keeps old versions of notes cannot be written ({error}), so nothing was changed. Check the "
+        f"folder {str(folder)!r}, or name another one in OBSIDIAN_MCP_STATE.",
+        folder=str(folder),
+    )

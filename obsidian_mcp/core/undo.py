@@ -1,0 +1,133 @@
+"""Taking a change back: all its files or none (specs/safety.md SAFE-04 to SAFE-06)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from obsidian_mcp.errors import ChangeNotFound, UndoConflict
+
+from .catalog import normal_form
+from .edits import diff
+from .merge import merge
+from .ports import Recorded, Step
+from .text import Text
+from .vault import Create, Done, Move, Operation, Remove, Vault, Write
+
+Wins = Literal["neither", "undo", "current", "both"]
+"""For a file that has changed since: refuse, bring the old text back all the same, leave the file, or merge."""
+
+TOOL = "undo"
+
+
+def last(vault: Vault) -> Recorded | None:
+    """The latest change that has not been undone and is no undo itself."""
+    offset = 0
+    while True:
+        page, total = vault.journal.changes(None, 50, offset)
+        for recorded in page:
+            if recorded.undoes is None and recorded.undone_by is None:
+                return recorded
+        offset += len(page)
+        if offset >= total or not page:
+            return None
+
+
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done | None]:
+    """Take back a change, the last one without a number; the change, and the one that undid it.
+
+    None for the latter when every file was left as it is (`wins="current"`).
+    Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
+    """
+    with vault.changing():
+        found = vault.journal.change(number) if number is not None else _with_content(vault, last(vault))
+        if found is None:
+            raise ChangeNotFound(
+                "There is no change to undo."
+                if number is None
+                else f"The journal has no change {number}. obsidian_history lists the changes there are.",
+                change=number,
+            )
+        if found.undone_by is not None:
+            raise UndoConflict(
+                f"Change {found.number} has been undone already, by change {found.undone_by}. "
+                f"Undo change {found.undone_by} to have it back.",
+                change=found.number,
+                undone_by=found.undone_by,
+            )
+        operations = plan(vault, found, wins)
+        return found, vault.commit(TOOL, operations, undoes=found.number) if operations else None
+
+
+def _with_content(vault: Vault, recorded: Recorded | None) -> Recorded | None:
+    return None if recorded is None else vault.journal.change(recorded.number)
+
+
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
+    """The operations that take a change back. Raises: UndoConflict."""
+    moves = [(step.disk, step.target) for step in recorded.steps if step.kind == "move" and step.target is not None]
+    contents: list[Operation] = []
+    for step in reversed(recorded.steps):
+        if step.kind != "move":
+            operation = _content(vault, step, _now_at(step.disk, moves), wins)
+            contents += [operation] if operation is not None else []
+    backwards: list[Operation] = []
+    for disk, target in reversed(moves):
+        if vault.files.exists(target) and (not vault.files.exists(disk) or _same_place(disk, target)):
+            backwards.append(Move(target, disk))
+        elif wins != "current":
+            raise UndoConflict(
+                f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
+                "since, or another file has its old name.",
+                path=normal_form(target),
+            )
+    return contents + backwards
+
+
+def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
+    """Where a file that a change has touched is after the moves of that change."""
+    for source, target in moves:
+        if disk == source:
+            return target
+        if disk.startswith(source + "/"):
+            return target + disk[len(source) :]
+    return disk
+
+
+def _same_place(disk: str, target: str) -> bool:
+    """A change of case or normal form only: on some systems both names are there at once."""
+    return normal_form(disk).lower() == normal_form(target).lower()
+
+
+def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
+    """What gives one file its old bytes back, None where nothing is to be done. Raises: UndoConflict."""
+    now = vault.files.read(disk) if vault.files.exists(disk) else None
+    if now == step.before:
+        return None
+    wanted = step.before
+    if now != step.after:
+        if wins == "current":
+            return None
+        if wins == "both" and now is not None and step.after is not None and step.before is not None:
+            merged = merge(_body(step.after), _body(step.before), _body(now))
+            if merged is None:
+                raise _conflict(disk, step, now)
+            wanted = Text(merged, Text.decode(now).bom).encode()
+        elif wins != "undo":
+            raise _conflict(disk, step, now)
+    if wanted is None:
+        return Remove(disk, permanent=True)
+    return Create(disk, wanted) if now is None else Write(disk, now, wanted)
+
+
+def _body(data: bytes | None) -> str:
+    return "" if data is None else Text.decode(data).body
+
+
+def _conflict(disk: str, step: Step, now: bytes | None) -> UndoConflict:
+    path = normal_form(disk)
+    return UndoConflict(
+        f"{path!r} has changed since, so nothing was undone. The change did this:\n"
+        f"{diff(path, _body(step.before), _body(step.after))}Since then:\n{diff(path, _body(step.after), _body(now))}"
+        "Choose with wins: 'undo' brings the old text back, 'current' leaves this file, 'both' merges.",
+        path=path,
+    )

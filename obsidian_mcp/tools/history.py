@@ -1,0 +1,133 @@
+"""What was changed through this program, and taking it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import undo as core_undo
+from obsidian_mcp.core.catalog import normal_form
+from obsidian_mcp.core.edits import diff
+from obsidian_mcp.core.paths import parse
+from obsidian_mcp.core.ports import Recorded, Step
+from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.undo import Wins
+from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.errors import ChangeNotFound, NoteNotFound
+
+from .params import Limit, Offset, VaultName
+from .registry import timestamp, tool
+
+FILES_SHOWN = 20
+DIFF_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class PastChange:
+    change: int
+    time: str
+    tool: str
+    files: list[str]
+    more_files: int | None = None
+    undoes: int | None = None
+    undone_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    changes: list[PastChange]
+    total: int
+    diff: str | None = None
+    next_offset: int | None = None
+
+
+@tool("history", title="History of changes")
+def history(
+    app: App,
+    name: Annotated[str, Field(description="Changes of this note only")] = "",
+    change: Annotated[int, Field(description="Show this change with its diff", ge=0)] = 0,
+    limit: Limit = 20,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> History:
+    """List the changes that these tools made, the latest first; each can be taken back with obsidian_undo."""
+    place = app.vaults.get(vault)
+    if change:
+        recorded = place.journal.change(change)
+        if recorded is None:
+            raise ChangeNotFound(f"The journal has no change {change}.", change=change)
+        return History([_shown(recorded)], 1, diff=_diff(recorded))
+    disk = _disk_of(place, name) if name else None
+    found, total = place.journal.changes(disk, limit, offset)
+    following = offset + limit if offset + limit < total else None
+    return History([_shown(recorded) for recorded in found], total, next_offset=following)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    undone: int
+    files: list[str]
+    change: int | None = None
+    """The number under which the undo itself can be undone."""
+
+
+@tool("undo", title="Undo a change", writes=True, destructive=True)
+def undo(
+    app: App,
+    change: Annotated[int, Field(description="Number from obsidian_history; 0 is the last change", ge=0)] = 0,
+    wins: Annotated[
+        Wins, Field(description="For files changed since: refuse, old text, leave as is, or merge")
+    ] = "neither",
+    vault: VaultName = "",
+) -> Undone:
+    """Take back a change made by these tools: every file of it, byte for byte, or none."""
+    place = app.vaults.get(vault)
+    recorded, done = core_undo.undo(place, change or None, wins)
+    return Undone(recorded.number, _files(recorded.steps), done.change if done else None)
+
+
+def _disk_of(vault: Vault, name: str) -> str:
+    """The spelling of a file, also of one that is gone."""
+    try:
+        return vault.find(name).disk
+    except NoteNotFound:
+        path = parse(name)
+        return path if path.lower().endswith(".md") else path + ".md"
+
+
+def _files(steps: tuple[Step, ...]) -> list[str]:
+    shown = []
+    for step in steps:
+        path = normal_form(step.disk)
+        shown.append(f"{path} -> {normal_form(step.target)}" if step.target is not None else path)
+    return list(dict.fromkeys(shown))
+
+
+def _shown(recorded: Recorded) -> PastChange:
+    files = _files(recorded.steps)
+    return PastChange(
+        change=recorded.number,
+        time=timestamp(int(recorded.time * 1e9)),
+        tool=recorded.tool,
+        files=files[:FILES_SHOWN],
+        more_files=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
+        undoes=recorded.undoes,
+        undone_by=recorded.undone_by,
+    )
+
+
+def _diff(recorded: Recorded) -> str:
+    parts = []
+    for step in recorded.steps:
+        if step.kind == "move":
+            parts.append(f"moved {normal_form(step.disk)} -> {normal_form(step.target or '')}\n")
+        elif b"\0" in (step.before or b"") + (step.after or b""):
+            parts.append(f"binary {normal_form(step.disk)}\n")
+        else:
+            before, after = (Text.decode(data or b"").body for data in (step.before, step.after))
+            parts.append(diff(normal_form(step.disk), before, after))
+    text = "".join(parts).encode("utf-8", "replace").decode()
+    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (cut)\n"
