@@ -21,7 +21,8 @@ AppError
 │   ├── ChangeNotFound               CHANGE_NOT_FOUND
 │   ├── UndoConflict                 UNDO_CONFLICT
 │   ├── StorageFailed                STORAGE_FAILED
-│   └── AppCommandFailed             APP_COMMAND_FAILED
+│   ├── AppCommandFailed             APP_COMMAND_FAILED
+│   └── ToolFailed                   TOOL_FAILED
 └── protocol errors
     ├── InvalidArguments     -32602  INVALID_ARGUMENTS
     ├── UnknownTool          -32602  UNKNOWN_TOOL
@@ -174,6 +175,20 @@ class UndoConflict(AppError):
 
     error_code = "UNDO_CONFLICT"
     exit_status = 29
+
+
+class ToolFailed(AppError):
+    """A tool that another program registered (`obsidian_mcp.rad`) could not do its work.
+
+    `summary` says it in a few words, for the dialect that has a member for them.
+    """
+
+    error_code = "TOOL_FAILED"
+    exit_status = 30
+
+    def __init__(self, message: str, summary: str = "", **data: Any) -> None:
+        super().__init__(message, **data)
+        self.summary = summary
 
 
 class InvalidArguments(AppError):
