@@ -140,10 +140,15 @@ class SqliteJournal:
             rows = database.execute("SELECT number FROM change WHERE done = 0 ORDER BY number DESC").fetchall()
             return [self._read(database, number, content=True) for (number,) in rows]
 
-    def changes(self, disk: str | None, limit: int, offset: int) -> tuple[list[Recorded], int]:
+    def changes(
+        self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
+    ) -> tuple[list[Recorded], int]:
         where, values = "done = 1", ()  # type: tuple[str, tuple[bytes | None, ...]]
         if disk is not None:
-            where += " AND number IN (SELECT change FROM step WHERE disk = ?1 OR target = ?1)"
+            matches = "disk = ?1 OR target = ?1"
+            if anywhere:
+                matches += " OR substr(disk, -length(?1) - 1) = cast('/' || ?1 AS BLOB)"
+            where += f" AND number IN (SELECT change FROM step WHERE {matches})"
             values = (_raw(disk),)
         with self._database() as database:
             total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608

@@ -133,8 +133,13 @@ class Journal(Protocol):
         """Changes that were begun and neither finished nor discarded: their process died."""
         ...
 
-    def changes(self, disk: str | None, limit: int, offset: int) -> tuple[list[Recorded], int]:
-        """Finished changes, the latest first, and how many there are; of one file where named. Without bytes."""
+    def changes(
+        self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
+    ) -> tuple[list[Recorded], int]:
+        """Finished changes, the latest first, and how many there are; without bytes.
+
+        With `disk` those of one file, with `anywhere` those of files of that name or partial path in any folder.
+        """
         ...
 
     def change(self, number: int) -> Recorded | None:

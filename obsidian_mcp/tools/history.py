@@ -60,8 +60,8 @@ def history(
         if recorded is None:
             raise ChangeNotFound(f"The journal has no change {change}.", change=change)
         return History([_shown(recorded)], 1, diff=_diff(recorded))
-    disk = _disk_of(place, name) if name else None
-    found, total = place.journal.changes(disk, limit, offset)
+    disk, anywhere = _disk_of(place, name) if name else (None, False)
+    found, total = place.journal.changes(disk, limit, offset, anywhere=anywhere)
     following = offset + limit if offset + limit < total else None
     return History([_shown(recorded) for recorded in found], total, next_offset=following)
 
@@ -89,13 +89,13 @@ def undo(
     return Undone(recorded.number, _files(recorded.steps), done.change if done else None)
 
 
-def _disk_of(vault: Vault, name: str) -> str:
-    """The spelling of a file, also of one that is gone."""
+def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
+    """A file on disk; of one that is gone its name, and that it may have been in any folder."""
     try:
-        return vault.find(name).disk
+        return vault.find(name).disk, False
     except NoteNotFound:
         path = parse(name)
-        return path if path.lower().endswith(".md") else path + ".md"
+        return path if path.lower().endswith(".md") else path + ".md", True
 
 
 def _files(steps: tuple[Step, ...]) -> list[str]:

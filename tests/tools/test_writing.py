@@ -1,0 +1,135 @@
+"""Tools that change the vault: what they change, what they keep, what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidName, NoteExists, PermissionDenied
+from obsidian_mcp.tools import call
+from tests.conftest import VaultCopy, app_on
+
+
+def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).data
+
+
+def test_a_new_note_is_made_with_its_folders_and_exactly_its_content(app: App, basic: Path) -> None:
+    answer = run(app, "create_note", name="New/Deep/Note", content="# Ü\n\nno newline at the end")
+
+    assert answer["path"] == "New/Deep/Note.md"
+    assert answer["created"] is True
+    assert (basic / "New/Deep/Note.md").read_bytes() == "# Ü\n\nno newline at the end".encode()
+    assert {path.name for path in basic.iterdir()} >= {"New", "Home.md", ".obsidian"}
+    assert not [path for path in basic.rglob(".*") if path.name != ".obsidian"]
+
+
+def test_an_existing_note_is_refused_without_overwrite_however_it_is_spelled(app: App, basic: Path) -> None:
+    before = (basic / "Home.md").read_bytes()
+
+    for name in ("Home", "home.MD", "HOME"):
+        with pytest.raises(NoteExists):
+            run(app, "create_note", name=name, content="x")
+    assert (basic / "Home.md").read_bytes() == before
+
+
+def test_overwriting_keeps_line_ends_and_byte_order_mark(app: App, basic: Path) -> None:
+    (basic / "Home.md").write_bytes(b"\xef\xbb\xbfold\r\nlines\r\n")
+
+    answer = run(app, "create_note", name="Home", content="new\nlines\n", overwrite=True)
+
+    assert answer["created"] is False
+    assert (basic / "Home.md").read_bytes() == b"\xef\xbb\xbfnew\r\nlines\r\n"
+
+
+def test_a_name_that_makes_links_ambiguous_is_created_with_a_warning(app: App, basic: Path) -> None:
+    answer = run(app, "create_note", name="Alpha")
+
+    assert "ambiguous" in answer["warnings"][0]
+    assert (basic / "Alpha.md").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["../out", "/abs", ".hidden", "a/../../b", "C:\\x", "x\0y", "\\\\server\\x"])
+@pytest.mark.parametrize("tool", ["create_note", "read_note", "delete_note", "get_links"])
+def test_nothing_outside_the_vault_is_touched(app: App, basic: Path, tool: str, name: str) -> None:
+    outside = sorted(path.name for path in basic.parent.iterdir())
+
+    with pytest.raises(PermissionDenied):
+        run(app, tool, name=name)
+    assert sorted(path.name for path in basic.parent.iterdir() if path.name not in ("cache", "state")) == outside
+
+
+@pytest.mark.parametrize("name", ["CON", "what?", "trailing ", "日" * 90])
+def test_names_that_do_not_sync_everywhere_are_refused(app: App, name: str) -> None:
+    if name.strip() == name:
+        with pytest.raises(InvalidName):
+            run(app, "create_note", name=name)
+    else:
+        assert run(app, "create_note", name=name)["path"] == f"{name.strip()}.md"
+
+
+def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None:
+    answer = run(app, "delete_note", name="Jonas Weiß")
+
+    assert answer == {"path": "People/Jonas Weiß.md", "trashed": True, "location": ".trash/Jonas Weiß.md"}
+    assert (basic / ".trash/Jonas Weiß.md").exists()
+    assert run(app, "delete_note", name="Alpha", permanent=True)["trashed"] is False
+    assert not (basic / "Projects/Alpha.md").exists()
+    assert not (basic / ".trash/Alpha.md").exists()
+
+
+def test_every_change_can_be_undone_and_the_undo_too(app: App, basic: Path) -> None:
+    home = (basic / "Home.md").read_bytes()
+    run(app, "create_note", name="Home", content="gone", overwrite=True)
+    run(app, "delete_note", name="Alpha", permanent=True)
+    run(app, "create_note", name="Fresh", content="x")
+    listed = run(app, "history")
+
+    assert [change["tool"] for change in listed["changes"]] == ["create_note", "delete_note", "create_note"]
+    for _ in range(3):
+        undone = run(app, "undo")
+    assert (basic / "Home.md").read_bytes() == home
+    assert (basic / "Projects/Alpha.md").exists()
+    assert not (basic / "Fresh.md").exists()
+    run(app, "undo", change=undone["change"])
+    assert (basic / "Home.md").read_bytes() == b"gone"
+    assert run(app, "undo")["undone"] == undone["undone"]
+
+
+def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Path) -> None:
+    run(app, "create_note", name="N", content="one\ntwo\nthree\nfour\n")
+    run(app, "create_note", name="N", content="ONE\ntwo\nthree\nfour\n", overwrite=True)
+    (basic / "N.md").write_bytes(b"ONE\ntwo\nthree\nFOUR\n")
+
+    with pytest.raises(AppError) as refused:
+        run(app, "undo")
+    assert refused.value.error_code == "UNDO_CONFLICT"
+    assert "-one" in refused.value.message
+    assert "+FOUR" in refused.value.message
+    run(app, "undo", wins="both")
+    assert (basic / "N.md").read_bytes() == b"one\ntwo\nthree\nFOUR\n"
+
+
+def test_the_history_of_one_note_has_a_diff_on_demand(app: App) -> None:
+    run(app, "create_note", name="Fresh", content="x\n")
+    run(app, "delete_note", name="Alpha")
+
+    listed = run(app, "history", name="Fresh")
+    assert [change["files"] for change in listed["changes"]] == [["Fresh.md"]]
+    shown = run(app, "history", change=listed["changes"][0]["change"])
+    assert "+x" in shown["diff"]
+    assert run(app, "history", name="Alpha")["total"] == 1
+
+
+def test_several_vaults_are_kept_apart(vault_copy: VaultCopy) -> None:
+    app = app_on(vault_copy("basic"), vault_copy("same_name"))
+
+    assert run(app, "vault_info")["vaults"] == ["basic", "same_name"]
+    assert run(app, "create_note", name="x", vault="SAME_NAME")["path"] == "x.md"
+    assert [file["path"] for file in run(app, "list_files", vault="same_name")["files"]] == ["Note.md", "x.md"]
+    with pytest.raises(AppError) as error:
+        run(app, "vault_info", vault="other")
+    assert error.value.code == -32002
