@@ -1,4 +1,4 @@
-"""The outermost middleware of the SDK server: every failure leaves as a code of the contract (specs/stdio.md, ERR-…).
+"""The outermost middleware of the SDK server: every failure leaves as a code of the contract (specs/stdio.md, GUARD-…).
 
 Install with `server.middleware.insert(0, guard)`. It serves every transport of the SDK.
 """

@@ -61,7 +61,7 @@ SIGNAL_DRAIN: Final = 5.0
 """Seconds that work in flight gets after a first SIGTERM or SIGINT; hosts follow up with SIGKILL soon."""
 FAREWELL: Final = 1.0
 """Seconds that subscriptions get for their last message."""
-GRACE = 5.0
+GRACE: Final = 5.0
 """Seconds between the end of serving and the end of the process, whatever still runs."""
 
 ShutdownHook = Callable[[], Awaitable[None] | None]
@@ -98,16 +98,17 @@ def run(
     on_shutdown: ShutdownHook | None = None,
     first: bytes = b"",
     answered: RequestId | None = None,
+    grace: float = GRACE,
 ) -> int:
     """Serve on stdin and stdout until the client leaves. Returns the exit status of the process: 0.
 
-    The process ends at most `GRACE` seconds after serving, even when a thread hangs. The arguments are those of
+    The process ends at most `grace` seconds after serving, even when a thread hangs. The other arguments are those of
     `stdio_transport`. Raises what the server's lifespan raises.
     """
 
     async def serve() -> None:
         async with _connect(drain_timeout, on_shutdown, first, answered) as connection:
-            connection.on_end = lambda: _end_process_after(GRACE, connection.writer, drain_timeout)
+            connection.on_end = lambda: _end_process_after(grace, connection.writer, drain_timeout)
             await server.run(ReadStream(connection), WriteStream(connection), options)
 
     # What was imported stays: keeping it out of collections took the p99 of big answers from 80-300 ms to 19 ms.
@@ -453,7 +454,6 @@ def _end_process_after(seconds: float, writer: Writer, patience: float) -> None:
         time.sleep(seconds)
         writer.close()
         writer.join(patience)
-        logging.shutdown()
         os._exit(0)
 
     threading.Thread(target=wait_and_end, name="end of process", daemon=True).start()

@@ -154,7 +154,6 @@ def main() -> int:
 
         anyio.run(serve)
         return 0
-    stdio.GRACE = chosen.grace
     return stdio.run(
         server,
         options,
@@ -162,6 +161,7 @@ def main() -> int:
         on_shutdown=listen.close if chosen.subscriptions else None,
         first=chosen.first.encode(),
         answered=chosen.answered,
+        grace=chosen.grace,
     )
 
 
