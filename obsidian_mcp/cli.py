@@ -85,6 +85,9 @@ def serve_command(vaults: tuple[str, ...]) -> int:
 
 
 def serve(vaults: tuple[str, ...]) -> int:
+    import gc
+
+    gc.disable()  # the SDK's import makes no garbage worth looking for; `stdio.run` freezes and enables (spec/mcp.md 2.2)
     from . import compose
     from .serve import mcp, stdio
 

@@ -17,6 +17,16 @@ FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 VaultCopy = Callable[[str], Path]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite snapshots and generated documentation")
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether snapshots are to be rewritten instead of compared."""
+    return bool(request.config.getoption("--update"))
+
+
 @pytest.fixture
 def vault_copy(tmp_path: Path) -> VaultCopy:
     """Copies a fixture vault to a fresh folder."""

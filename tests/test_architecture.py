@@ -30,7 +30,7 @@ ALLOWED = {
 
 OUTSIDE = {
     "core": {"yaml", "frontmatter", "pyromark", "regex"},
-    "adapters": {"watchdog", "psutil", "httpx", "send2trash"},
+    "adapters": {"watchdog", "psutil", "httpx", "send2trash", "filelock"},
     "tools": {"pydantic", "pydantic_core"},
     "serve": {"mcp", "mcp_types", "anyio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx"},
     "config": {"platformdirs"},
