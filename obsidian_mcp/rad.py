@@ -189,7 +189,7 @@ def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = ""
     return registry.Outcome(
         data=registry.plain(data),
         text=text,
-        document=text is not None,
+        document=False,
         enveloped=False,
         summary=summary,
         stderr=stderr,

@@ -49,6 +49,10 @@ class Outcome:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
         return to_json({"success": True, "data": self.data}).decode()
 
+    def whole(self) -> dict[str, Any]:
+        """The data, with the text of a document in it as `content`."""
+        return {**self.data, "content": self.text} if self.document else self.data
+
     def contents(self) -> list[str]:
         """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
         if self.enveloped:
