@@ -15,9 +15,10 @@ from .adapters.journal import SqliteJournal
 from .adapters.watcher import Watcher
 from .app import App
 from .config import Config
+from .core import policy
 from .core.paths import name_key
 from .core.vault import Dirty, Scanning, Vault
-from .errors import VaultNotFound
+from .errors import PolicyInvalid, VaultNotFound
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,16 @@ class FolderVaults:
             folders[name] = absolute
         return folders
 
+    def _policy(self, folder: Path) -> policy.Policy:
+        """What the user allows in a vault. Raises: PolicyInvalid."""
+        file, text = self._config.policy_file, ""
+        if file is not None and file.exists():
+            try:
+                text = file.read_text(encoding="utf-8")
+            except (OSError, ValueError) as error:
+                raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
+        return policy.parse(text, folder.name, str(folder), read_only=self._config.read_only)
+
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
             if folder not in self._open:
@@ -103,5 +114,5 @@ class FolderVaults:
                     self._watchers.append(watcher)
                     dirty = watcher
                 journal = SqliteJournal(self._config.state / vault_id(disk.root))
-                self._open[folder] = Vault(folder.name, disk, dirty, journal)
+                self._open[folder] = Vault(folder.name, disk, dirty, journal, self._policy(folder))
             return self._open[folder]

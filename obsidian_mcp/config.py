@@ -57,11 +57,14 @@ class Config:
     """Folder of the journals: old versions of what was changed."""
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
+    policy_file: Path | None = None
+    """What the user allows (specs/policy.md); need not exist."""
+    read_only: bool = False
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
 
 
-def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None) -> Config:
+def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None, *, read_only: bool = False) -> Config:
     """The configuration of this process; arguments win over the environment.
 
     Raises: InvalidArguments for a value that cannot be meant.
@@ -80,6 +83,8 @@ def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None)
         cache=_own_folder(env, "CACHE"),
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
+        policy_file=_policy_file(env),
+        read_only=read_only or env.get("OBSIDIAN_MCP_READ_ONLY", "0") not in ("", "0", "false", "no"),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
     )
@@ -135,6 +140,14 @@ def _own_folder(env: Mapping[str, str], kind: Literal["CACHE", "STATE"]) -> Path
 
     place = platformdirs.user_cache_path if kind == "CACHE" else platformdirs.user_state_path
     return place("obsidian-mcp", appauthor=False)
+
+
+def _policy_file(env: Mapping[str, str]) -> Path:
+    if named := env.get("OBSIDIAN_MCP_POLICY"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_config_path("obsidian-mcp", appauthor=False) / "policy.toml"
 
 
 def _app_folders(env: Mapping[str, str], home: Path, platform: str) -> tuple[Path, ...]:

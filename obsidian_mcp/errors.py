@@ -20,6 +20,8 @@ AppError
 │   ├── QueryInvalid                 QUERY_INVALID
 │   ├── ChangeNotFound               CHANGE_NOT_FOUND
 │   ├── UndoConflict                 UNDO_CONFLICT
+│   ├── ConfirmationRequired         CONFIRMATION_REQUIRED
+│   ├── PolicyInvalid                POLICY_INVALID
 │   ├── StorageFailed                STORAGE_FAILED
 │   ├── AppCommandFailed             APP_COMMAND_FAILED
 │   └── ToolFailed                   TOOL_FAILED
@@ -189,6 +191,20 @@ class ToolFailed(AppError):
     def __init__(self, message: str, summary: str = "", **data: Any) -> None:
         super().__init__(message, **data)
         self.summary = summary
+
+
+class ConfirmationRequired(AppError):
+    """The user wants to be asked first."""
+
+    error_code = "CONFIRMATION_REQUIRED"
+    exit_status = 30
+
+
+class PolicyInvalid(AppError):
+    """The user's policy file cannot be read, so nothing is allowed."""
+
+    error_code = "POLICY_INVALID"
+    exit_status = 31
 
 
 class InvalidArguments(AppError):

@@ -46,7 +46,9 @@ def app_on(*vaults: Path) -> App:
     """An App without a watcher, and with nothing of this machine's own in it."""
     beside = vaults[0].parent
     settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
-    return compose.build(replace(settings, cache=beside / "cache", state=beside / "state"))
+    return compose.build(
+        replace(settings, cache=beside / "cache", state=beside / "state", policy_file=beside / "policy.toml")
+    )
 
 
 @pytest.fixture

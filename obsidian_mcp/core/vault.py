@@ -14,10 +14,12 @@ from typing import Protocol
 from obsidian_mcp.errors import AppError, NotText, PermissionDenied, StaleEtag, StorageFailed
 
 from . import deadline, names
+from . import policy as policy_module
 from .catalog import Catalog, FileEntry, normal_form
 from .edits import diff
 from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath
+from .policy import Policy
 from .ports import Change, Files, Journal, Step
 from .settings import AppSettings, app_settings
 from .text import Text
@@ -109,10 +111,13 @@ def etag_of(data: bytes) -> str:
 class Vault:
     """A folder of notes. Every method may be called from any thread."""
 
-    def __init__(self, name: str, files: Files, dirty: Dirty, journal: Journal) -> None:
+    def __init__(
+        self, name: str, files: Files, dirty: Dirty, journal: Journal, policy: Policy = policy_module.DEFAULT
+    ) -> None:
         self.name = name
         self.files = files
         self.journal = journal
+        self.policy = policy
         self.lock = threading.RLock()
         self.catalog = Catalog()
         self._dirty = dirty
@@ -135,12 +140,16 @@ class Vault:
         for count, file in enumerate(self.files.scan()):
             if count % 1000 == 0:
                 deadline.checkpoint()
-            gone.discard(file.disk)
-            changes += self.catalog.put(file)
+            if self._visible(file.disk):
+                gone.discard(file.disk)
+                changes += self.catalog.put(file)
         for disk in sorted(gone):
             changes += self.catalog.drop(disk)
         self._scanned = True
         return changes
+
+    def _visible(self, disk: str) -> bool:
+        return not self.policy.restricts_reading or self.policy.visible(normal_form(disk))
 
     def _look_at(self, disk: str) -> list[Change]:
         """One path that may have changed: a file, or a folder with all that is below it."""
@@ -149,11 +158,11 @@ class Vault:
         except PermissionDenied:  # a symbolic link took the place of a file or folder: not part of the vault
             file = None
         if file is not None:
-            return self.catalog.put(file)
+            return self.catalog.put(file) if self._visible(disk) else []
         if self.catalog.on_disk(disk) is not None:
             return self.catalog.drop(disk)
         changes: list[Change] = []
-        below = {found.disk for found in self.files.scan(disk)}
+        below = {found.disk for found in self.files.scan(disk) if self._visible(found.disk)}
         known = [entry.disk for entry in self.catalog if entry.disk.startswith(disk + "/")]
         for found in below:
             if (there := self.files.stat(found)) is not None:
@@ -198,7 +207,7 @@ class Vault:
         """A file that may be newer than what the watcher has told. Raises: PermissionDenied for a symbolic link."""
         with self.lock:
             file = self.files.stat(disk)
-            if file is None:
+            if file is None or not self._visible(disk):
                 return None
             self.catalog.put(file)
             return self.catalog.on_disk(disk)
@@ -285,6 +294,8 @@ class Vault:
         disk; nothing is changed then.
         """
         with self.changing():
+            for operation in operations:
+                self._check_allowed(tool, operation)
             steps = [self._step(operation) for operation in operations]
             deadline.checkpoint()
             number = self.journal.begin(tool, steps, undoes)
@@ -325,6 +336,27 @@ class Vault:
                 path=normal_form(operation.disk),
             )
         return Step("write", operation.disk, before=operation.before, after=operation.after)
+
+    def _check_allowed(self, tool: str, operation: Operation) -> None:
+        """Raises: PermissionDenied, StorageFailed, ConfirmationRequired."""
+        path = normal_form(operation.disk)
+        match operation:
+            case Write():
+                self.policy.check_write(path, len(operation.after))
+                kind = "overwrite" if tool == "create_note" else "edit"
+            case Create():
+                self.policy.check_write(path, len(operation.data))
+                kind = "create"
+            case Move():
+                self.policy.check_write(path)
+                self.policy.check_write(normal_form(operation.target))
+                kind = "move"
+            case Remove():
+                self.policy.check_write(path)
+                if operation.permanent:
+                    self.policy.check_permanent(path)
+                kind = "permanent_delete" if operation.permanent else "delete"
+        self.policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
 
     def _perform(self, operation: Operation) -> str | None:
         """Do one operation; where a removed file went."""

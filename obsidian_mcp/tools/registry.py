@@ -18,9 +18,13 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json, to_jsonable_python
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.policy import confirmed
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
 PREFIX = "obsidian_"
+
+CONFIRM = "confirm"
+"""Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Outcome:
 
     def whole(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`."""
-        return {**self.data, "content": self.text} if self.document else self.data
+        return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
 
     def contents(self) -> list[str]:
         """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
@@ -76,7 +80,12 @@ class Tool:
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: InvalidArguments, and every AppError of the tool."""
-        result = self.function(app, **self.arguments(arguments))
+        given = dict(arguments)
+        token = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
+        try:
+            result = self.function(app, **self.arguments(given))
+        finally:
+            confirmed.reset(token)
         document = isinstance(result, Document)
         data = result.data if isinstance(result, Document) else result
         return Outcome(
