@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -43,6 +44,17 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options that stand before the subcommand."""
+
+    vaults: tuple[str, ...]
+    read_only: bool
+
+    def config(self) -> config.Config:
+        return config.read(self.vaults, read_only=self.read_only)
+
+
 class ToolCommands(click.Group):
     """A group whose subcommands are the registry's tools, loaded when one is asked for."""
 
@@ -64,34 +76,35 @@ class ToolCommands(click.Group):
 )
 @click.version_option(__version__, prog_name="obsidian-mcp")
 @click.option("--vault", "vaults", multiple=True, metavar="DIR", help="Vault folder; repeat for several.")
+@click.option("--read-only", is_flag=True, help="Refuse every change.")
 @click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
 @click.pass_context
-def command(ctx: click.Context, vaults: tuple[str, ...], verbose: bool) -> int | None:
+def command(ctx: click.Context, vaults: tuple[str, ...], read_only: bool, verbose: bool) -> int | None:
     """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = vaults
-    return serve(vaults) if ctx.invoked_subcommand is None else None
+    ctx.obj = Asked(vaults, read_only)
+    return serve(ctx.obj) if ctx.invoked_subcommand is None else None
 
 
 @command.command("serve")
 @click.pass_obj
-def serve_command(vaults: tuple[str, ...]) -> int:
+def serve_command(asked: Asked) -> int:
     """Serve the vault to one MCP client on stdio (the default)."""
-    return serve(vaults)
+    return serve(asked)
 
 
-def serve(vaults: tuple[str, ...]) -> int:
+def serve(asked: Asked) -> int:
     import gc
 
-    gc.disable()  # the SDK's import makes no garbage worth looking for; `stdio.run` freezes and enables (spec/mcp.md 2.2)
+    gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
     from . import compose
     from .serve import mcp, stdio
 
-    app = compose.build(config.read(vaults), serving=True)
+    app = compose.build(asked.config(), serving=True)
     server = mcp.build_server(app)
     return stdio.run(server, server.create_initialization_options())
 
@@ -143,7 +156,7 @@ def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
 
 def runner(name: str) -> Callable[..., None]:
     @click.pass_obj
-    def execute(vaults: tuple[str, ...], /, as_json: bool, **given: Any) -> None:
+    def execute(asked: Asked, /, as_json: bool, **given: Any) -> None:
         from . import compose
         from .tools import call
 
@@ -155,8 +168,8 @@ def runner(name: str) -> Callable[..., None]:
             arguments["content"] = standard_input()
         named = arguments.get("vault", "")
         if named and Path(named).expanduser().is_dir():  # a folder, not the name of a known vault
-            vaults, arguments["vault"] = (named,), ""
-        outcome = call(compose.build(config.read(vaults)), name, arguments)
+            asked, arguments["vault"] = replace(asked, vaults=(named,)), ""
+        outcome = call(compose.build(asked.config()), name, arguments)
         if as_json:
             data = dict(outcome.data) if outcome.text is None else {**outcome.data, "content": outcome.text}
             write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
