@@ -69,15 +69,18 @@ def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
         raise InvalidYaml(f"the block is longer than {MAX_YAML:,} characters", 1)
     source = _FOREIGN.sub(_mask, text)
     # libyaml refuses the pair of escapes that JSON has for an astral character; PyYAML's own scanner takes it
-    escapes = _SURROGATE_ESCAPE.search(text) is not None
-    loader = (yaml.SafeLoader if escapes else _LOADER)(source)
+    loader = _LOADER if _SURROGATE_ESCAPE.search(text) is None else yaml.SafeLoader
+    restore = None if loader is _LOADER and source == text else _restore
     try:
-        value = _Builder(source, _restore if escapes or source != text else None, marks).run(loader.get_event)
-    except yaml.MarkedYAMLError as e:
-        mark = e.problem_mark or e.context_mark
-        raise InvalidYaml(e.problem or "it is not valid YAML", mark.line + 1 if mark else 1) from e
-    finally:
-        loader.dispose()
+        value = _Builder(source, restore, marks).run(loader)
+    except InvalidYaml:
+        # a tab in an otherwise blank line is nothing to the app and an error to libyaml
+        blanked = _TABBED_BLANK.sub(lambda match: " " * len(match.group()), source)
+        if blanked == source:
+            raise
+        if marks is not None:
+            marks.pairs.clear()
+        value = _Builder(blanked, restore, marks).run(loader)
     if value is None:
         raise NoValue
     if not isinstance(value, dict):
@@ -111,6 +114,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
 _PLANE = 0x100000
 _MASKED = re.compile("[\U00100000-\U0010ffff]")
+_TABBED_BLANK = re.compile(r"^[ \t]*\t[ \t]*(?=#|\r?$)", re.MULTILINE)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
@@ -192,7 +196,18 @@ class _Builder:
         # where the last token with content ends: the end mark of a block collection lies behind blanks and comments
         self._end = 0
 
-    def run(self, next_event: Callable[[], Any]) -> Value:
+    def run(self, loader_type: Any) -> Value:
+        """The value of the text. Raises: InvalidYaml."""
+        loader = loader_type(self._source)
+        try:
+            return self._read(loader.get_event)
+        except yaml.MarkedYAMLError as e:
+            mark = e.problem_mark or e.context_mark
+            raise InvalidYaml(e.problem or "it is not valid YAML", mark.line + 1 if mark else 1) from e
+        finally:
+            loader.dispose()
+
+    def _read(self, next_event: Callable[[], Any]) -> Value:
         handlers = {
             yaml.ScalarEvent: self._scalar,
             yaml.AliasEvent: self._alias,
