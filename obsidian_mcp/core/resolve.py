@@ -5,11 +5,17 @@ Nothing here looks at more files than those that share the link's last segment, 
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterable
+
+from obsidian_mcp.errors import InvalidName
 
 from . import compat
 from .catalog import Names
-from .paths import NOTE_EXTENSION, VaultPath, name_key, parent
+from .links import Style
+from .paths import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
+from .settings import AppSettings, LinkFormat
 
 
 def link_key(linkpath: str) -> str:
@@ -104,3 +110,182 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
 def _length(path: str) -> int:
     """Length as the app counts it, in UTF-16 code units."""
     return len(path) if path.isascii() else len(path.encode("utf-16-le", "surrogatepass")) // 2
+
+
+# Writing a link
+
+
+def link_path(names: Names, target: VaultPath, source: str, *, link_format: LinkFormat, extension: bool) -> str | None:
+    """The text that leads from `source` to `target` in this format, None when no text does (semantics 1.7).
+
+    `target` is one of `names`. `extension` keeps the `.md` of a note; it is kept all the same where the link would
+    miss the note without it. Every text given back has been resolved: it leads to `target` and to nothing else.
+    """
+    name = target.rpartition("/")[2]
+    spellings = [str(target)]
+    if link_format == "shortest" and len(names.named(name)) == 1:
+        spellings.insert(0, name)
+    elif link_format == "relative":
+        relative = _relative(parent(source), target)
+        # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is needed.
+        spellings[:0] = [relative] if relative.startswith("../") else [relative, "./" + relative]
+    return _first_that_leads(names, target, source, spellings, extension=extension)
+
+
+def _first_that_leads(
+    names: Names, target: VaultPath, source: str, spellings: Iterable[str], *, extension: bool
+) -> str | None:
+    for spelling in spellings:
+        short = spelling[: -len(NOTE_EXTENSION)] if is_note(spelling) else spelling
+        for text in (spelling,) if extension or short == spelling else (short, spelling):
+            if text == text.strip() and resolve(names, source, text) == target:
+                return text
+    return None
+
+
+def generate(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    settings: AppSettings,
+    style: Style | None = None,
+    subpath: str = "",
+    display: str | None = None,
+    embed: bool = False,
+    in_table: bool = False,
+) -> str:
+    """A new link from `source` to `target` as the app writes it (semantics 1.7; LINK-20 to LINK-28).
+
+    `target` is one of `names`. `style` None is what the settings ask for; a target or display that no wikilink can
+    hold gets a Markdown link. `subpath` begins with `#`. `display` None lets the app's rule choose. `in_table` writes
+    the separator as `\\|`.
+    Raises: InvalidName when no link can reach the file.
+    """
+    style = style or ("markdown" if settings.use_markdown_links else "wiki")
+    to_self = target == source and bool(subpath)
+    bang = "!" if embed else ""
+    if style == "wiki":
+        path = wiki_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
+        if to_self:
+            path = "" if wiki_holds(subpath) else None
+        if path is not None:
+            shown = basename(target) if display is None and "/" in path and not embed else display
+            if shown == path + subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
+                shown = None
+            if shown is None:
+                return f"{bang}[[{path}{subpath}]]"
+            if wiki_displays(shown):
+                pipe = r"\|" if in_table else "|"
+                return f"{bang}[[{path}{subpath}{pipe}{shown.replace('|', pipe)}]]"
+    path = markdown_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
+    if to_self and ":" not in subpath:
+        path = ""
+    if path is None:
+        raise InvalidName(
+            f"No link can lead to {str(target)!r}: a name with '#' or without an extension is never found. "
+            "Rename the file first.",
+            path=target,
+        )
+    label = display if display is not None else "" if embed else basename(target)
+    return f"{bang}[{markdown_label(label, in_table=in_table)}]({destination(path + subpath)})"
+
+
+def wiki_path(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    link_format: LinkFormat,
+    subpath: str = "",
+    extension: bool = False,
+) -> str | None:
+    """As `link_path`, for a wikilink; None also where no wikilink can hold the text."""
+    path = link_path(names, target, source, link_format=link_format, extension=extension)
+    return path if path is not None and wiki_holds(path + subpath) else None
+
+
+def markdown_path(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    link_format: LinkFormat,
+    subpath: str = "",
+    extension: bool = True,
+) -> str | None:
+    """As `link_path`, for a Markdown link: what holds a colon begins with `./` or `../`, or it would be a URL."""
+    path = link_path(names, target, source, link_format=link_format, extension=extension)
+    if path is None or ":" not in path + subpath or _is_relative(path):
+        return path
+    relative = _relative(parent(source), target)
+    return _first_that_leads(
+        names, target, source, [relative if _is_relative(relative) else "./" + relative], extension=extension
+    )
+
+
+def wiki_holds(target: str) -> bool:
+    """Whether `[[target]]` is read back as exactly this target, and changes nothing around it."""
+    return _WIKI_BREAKS.search(target) is None
+
+
+def wiki_displays(display: str) -> bool:
+    """Whether a wikilink can show this text."""
+    return bool(display) and _DISPLAY_BREAKS.search(display) is None
+
+
+def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -> str:
+    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded.
+
+    `angle` asks for `<…>`; brackets without a partner get it unasked. `ascii_only` encodes other scripts too.
+    """
+    angle = angle or not _balanced(target)
+    text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, target)
+    text = _ENTITY.sub("&amp;", text)
+    if ascii_only:
+        text = _NOT_ASCII.sub(_percent, text)
+    return f"<{text}>" if angle else text
+
+
+def markdown_label(text: str, *, in_table: bool = False) -> str:
+    """`text` between the brackets of a Markdown link: line breaks become spaces, brackets without a partner escaped."""
+    label = _LINE_BREAKS.sub(" ", text)
+    if not _balanced(label, "[]") or label.endswith("\\"):
+        label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
+    return label.replace("|", r"\|") if in_table else label
+
+
+def _relative(folder: str, target: str) -> str:
+    """`target` as seen from `folder`: `../` where needed, nothing in front of what lies below."""
+    here = folder.split("/") if folder else []
+    there = target.split("/")
+    shared = 0
+    while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
+        shared += 1
+    return "../" * (len(here) - shared) + "/".join(there[shared:])
+
+
+def _balanced(text: str, pair: str = "()") -> bool:
+    depth = 0
+    for char in text:
+        if char == pair[0]:
+            depth += 1
+        elif char == pair[1]:
+            depth -= 1
+            if depth < 0:
+                return False
+    return depth == 0
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))
+
+
+_WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|\]\Z|%%|[\x00-\x1f\x7f]")
+_DISPLAY_BREAKS = re.compile(r"\[\[|\]\]|\]\Z|[\r\n]")
+_BARE_BREAKS = re.compile(r"[\x00-\x20\x7f\\<>%`]")
+_ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`]")
+_ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LABEL_BREAKS = re.compile(r"[\\\[\]]")
+_LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")

@@ -1,18 +1,27 @@
-"""Which file a link means (specs/links.md)."""
+"""Which file a link means, and how a link to a file is written (specs/links.md)."""
 
 from __future__ import annotations
 
 import json
+import string
 import time
+import unicodedata
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obsidian_mcp.core.catalog import Catalog
+from obsidian_mcp.core.links import decode, find_destination, split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.paths import VaultPath
 from obsidian_mcp.core.ports import DiskFile
-from obsidian_mcp.core.resolve import link_key, resolve
+from obsidian_mcp.core.resolve import generate, link_key, resolve
+from obsidian_mcp.core.settings import AppSettings, LinkFormat
+from obsidian_mcp.errors import InvalidName
 
 VECTORS = Path(__file__).parents[2] / "specs" / "vectors"
 
@@ -58,3 +67,83 @@ def test_a_hundred_thousand_links_resolve_in_about_a_second() -> None:
     found = sum(resolve(names, "f1/x.md", link) is not None for link in links)
     assert found == len(links)
     assert time.process_time() - start < 2  # measured: 0.15 s
+
+
+GENERATED = [
+    (group, case)
+    for group in json.loads((VECTORS / "generate.json").read_text(encoding="utf-8"))["groups"]
+    for case in group["cases"]
+]
+
+
+@pytest.mark.parametrize(
+    ("group", "case"), GENERATED, ids=[f"{c['rule']} {c['target']!r} {c['link']}" for _, c in GENERATED]
+)
+def test_a_link_is_written_as_the_table_says(group: dict[str, Any], case: dict[str, Any]) -> None:
+    names = catalog([*group["files"], case["source"]])
+
+    def written() -> str:
+        return generate(
+            names,
+            VaultPath(case["target"]),
+            case["source"],
+            settings=AppSettings(**group["settings"]),
+            **case.get("options", {}),
+        )
+
+    if case["link"] is None:
+        with pytest.raises(InvalidName):
+            written()
+    else:
+        assert written() == case["link"]
+
+
+def read_back(link: str) -> tuple[str, str]:
+    """Path and subpath of a written link, by the rules of the note parser."""
+    link = link.removeprefix("!")
+    if found := wikilink(link):
+        assert found.end() == len(link)
+        target, _ = split_wikilink(found[1])
+        return split_subpath(target)
+    place = find_destination(link, link.index("](") + 1, len(link))
+    assert place is not None
+    assert place.end == len(link)
+    return split_subpath(decode(link[place.start : place.stop]))
+
+
+COMPONENT = st.text(
+    st.sampled_from("aAbé\u0301Éßς日. -_%2#&;|[]()<>`'!:" + string.digits), min_size=1, max_size=6
+).filter(lambda name: not name.startswith((".", " ")) and not name.endswith(" "))
+FILE = st.builds(
+    lambda folders, name, ext: "/".join([*folders, name + ext]),
+    st.lists(st.sampled_from(["a", "A", "b c", "é", "日本"]), max_size=3),
+    COMPONENT | st.sampled_from(["Note", "note", "x.md", "v1.2"]),
+    st.sampled_from([".md", ".md", ".MD", ".png", ""]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    files=st.lists(FILE, min_size=2, max_size=8, unique=True),
+    link_format=st.sampled_from(["shortest", "relative", "absolute"]),
+    markdown=st.booleans(),
+    subpath=st.sampled_from(["", "#H", "#A b#C"]),
+    data=st.data(),
+)
+def test_what_is_written_leads_back_to_the_file(
+    files: list[str], link_format: LinkFormat, markdown: bool, subpath: str, data: st.DataObject
+) -> None:  # LINK-29
+    names = catalog(files)
+    paths = sorted(entry.path for entry in names)
+    source, target = data.draw(st.sampled_from(paths)), data.draw(st.sampled_from(paths))
+    app = AppSettings(new_link_format=link_format, use_markdown_links=markdown)
+    try:
+        link = generate(names, target, source, settings=app, subpath=subpath, display="]] x" if markdown else None)
+    except InvalidName:
+        # Only a name that no link can hold, an extension that is missing, or a twin under another normal form.
+        name = target.rpartition("/")[2]
+        assert "#" in target or "." not in name or target != unicodedata.normalize("NFC", target)
+        return
+    path, found_subpath = read_back(link)
+    assert resolve(names, source, path) == target
+    assert found_subpath == subpath
