@@ -19,3 +19,36 @@ RENAME_SHORTENS_LINKS = True
 
 RENAME_KEEPS_WRITTEN_MD = True
 """7: `[[A.md]]` keeps its `.md` and `[x](A)` goes on without, though a new link would be written otherwise."""
+
+SEARCH_UNCLOSED_ENDS_WITH_QUERY = True
+"""5.1: a quote, bracket or parenthesis that is not closed ends with the query; False makes it an error."""
+
+SEARCH_UNCLOSED_REGEX_IS_A_WORD = True
+"""5.1: a `/` without a second one is a plain character (`/usr`); False makes it an error."""
+
+SEARCH_LONE_HYPHENS_ARE_A_WORD = True
+"""5.1: `-` or `---` before white space or the end is text; False makes it an error."""
+
+SEARCH_UNKNOWN_OPERATOR_IS_A_WORD = True
+"""5.1: `foo:bar` looks for that text; False makes it an error."""
+
+SEARCH_REGEX_IGNORES_CASE = True
+"""5.3: a regular expression ignores case unless `match-case:` is on."""
+
+SEARCH_FRONTMATTER_IS_CONTENT = True
+"""5.2: the text of the frontmatter is searched with the rest of the content."""
+
+SEARCH_PROPERTY_WORD_IS_PART = True
+"""5.4: the word in `[property:word]` is a part of the value; False asks for the whole value."""
+
+SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION = True
+"""5.4: `section:` also looks at what stands before the first heading."""
+
+SEARCH_NEGATIVE_LISTS_KINDS = frozenset({"note", "canvas"})
+"""5.6 row 27: kinds of file that a query without any positive term lists."""
+
+OPEN_COMMENT_RUNS_TO_THE_END = True
+"""1.2, 9: `%%` at the start of a line that nothing closes hides the blocks below it, as an open code fence does."""
+
+NESTED_HEADINGS_ARE_CACHED = False
+"""2.1, 16.6: headings in quotes, lists and footnotes stand among the app's `headings`; no recording shows one."""
