@@ -138,7 +138,7 @@ def _first_that_leads(
     for spelling in spellings:
         short = spelling[: -len(NOTE_EXTENSION)] if is_note(spelling) else spelling
         for text in (spelling,) if extension or short == spelling else (short, spelling):
-            if text == text.strip() and resolve(names, source, text) == target:
+            if "#" not in text and text == text.strip() and resolve(names, source, text) == target:
                 return text
     return None
 
@@ -248,9 +248,12 @@ def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
-    """`text` between the brackets of a Markdown link: line breaks become spaces, brackets without a partner escaped."""
+    """`text` between the brackets of a Markdown link, without line breaks.
+
+    Brackets are escaped where they would end it or make a wikilink.
+    """
     label = _LINE_BREAKS.sub(" ", text)
-    if not _balanced(label, "[]") or label.endswith("\\"):
+    if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
     return label.replace("|", r"\|") if in_table else label
 
