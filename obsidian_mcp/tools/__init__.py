@@ -1,6 +1,6 @@
 """The product: one function = one tool."""
 
 from . import files, history, notes
-from .registry import TOOLS, Outcome, Tool, call
+from .registry import PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
-__all__ = ["TOOLS", "Outcome", "Tool", "call", "files", "history", "notes"]
+__all__ = ["PLUGIN_TOOLS", "TOOLS", "Outcome", "Tool", "call", "files", "history", "notes"]

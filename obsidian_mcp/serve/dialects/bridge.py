@@ -11,7 +11,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.tools import Tool
 
-from .exchange import WORDS, Asked, Desk, Reason, Refusal, Reply, json_reply, parse, text_of
+from .exchange import WORDS, Asked, Desk, Reason, Refusal, Reply, json_reply, text_of
 from .tool_hash import sort_by_name, tool_hash
 
 PROTOCOL_VERSION: Final = "1"
@@ -70,7 +70,7 @@ class Bridge:
         if name is None or name not in desk.tools():
             return unknown(asked.segments[1] if name is None else name)
         try:
-            arguments = arguments_of(asked.body)
+            arguments = arguments_of(asked)
         except ValueError as error:
             return invalid(f"Invalid request body: {error}.", str(error))
         try:
@@ -92,9 +92,9 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
 
 
-def arguments_of(body: bytes) -> dict[str, Any]:
+def arguments_of(asked: Asked) -> dict[str, Any]:
     """Raises: ValueError saying what is wrong with the body."""
-    value = parse(body)
+    value = asked.json
     if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
         raise ValueError('it must be an object with an object in "arguments"')
     return dict(value["arguments"])

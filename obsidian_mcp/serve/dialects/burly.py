@@ -23,7 +23,7 @@ from obsidian_mcp.errors import (
     UnknownTool,
 )
 
-from .exchange import JSON, Asked, Desk, Reason, Refusal, Reply, json_reply, parse
+from .exchange import JSON, Asked, Desk, Reason, Refusal, Reply, json_reply
 
 METHODS: Final = ["list_tools", "call_tool"]
 META: Final = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
@@ -111,6 +111,8 @@ class Burly:
             case Reason.TOO_LARGE:
                 summary, message = "Request too large", f"Request body exceeds maximum size of {refusal.limit} bytes"
                 details = {"max_size_bytes": refusal.limit, "suggestion": "Reduce request payload size"}
+            case Reason.FAILED:
+                summary, code = "MCP engine process failed", "INTERNAL_ERROR"
             case Reason.TOO_MANY:
                 summary, message = "Rate limit exceeded", f"Too many requests: {refusal.limit} per 1 minute"
                 exit_code, code = LIMITED, "RATE_LIMITED"
@@ -163,7 +165,7 @@ class Burly:
         """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
         if asked.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise ValueError(f"Content-Type must be {JSON}")
-        value = parse(asked.body)
+        value = asked.json
         if isinstance(value, dict):
             self._check(value)
         return Request.model_validate(value)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 from urllib.parse import unquote_to_bytes
@@ -20,7 +21,7 @@ _DEEPEST: Final = 200
 """Levels of nesting, as in the parser that is tried first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A request. `segments` are the parts of its path below the dialect's own, still percent-encoded."""
 
@@ -28,7 +29,15 @@ class Asked:
     segments: tuple[str, ...]
     headers: Mapping[str, str]
     """Names in lower case."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    client: str = ""
+    """Network address of the other side."""
     body: bytes = b""
+
+    @cached_property
+    def json(self) -> Any:
+        """The JSON value of the body. Raises: ValueError with a sentence that says what is wrong."""
+        return parse(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,7 @@ class Reason(Enum):
     TOO_SLOW = 408
     TOO_LARGE = 413
     TOO_MANY = 429
+    FAILED = 500
 
 
 WORDS: Final = {
@@ -60,6 +70,7 @@ WORDS: Final = {
     Reason.TOO_SLOW: "Request timeout",
     Reason.TOO_LARGE: "Request body too large",
     Reason.TOO_MANY: "Too many requests",
+    Reason.FAILED: "Internal server error",
 }
 """Contract 000's error strings."""
 

@@ -19,7 +19,7 @@ from obsidian_mcp.serve.mcp import INSTRUCTIONS, failure, success, tool_entry
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
-from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply, parse
+from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply
 from .tool_hash import sort_by_name
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -37,16 +37,19 @@ PREFLIGHT: Final = {
 _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-version")
 
 
-def speaks(headers: Mapping[str, str], body: bytes, value: Any) -> bool:
+def speaks(asked: Asked) -> bool:
     """Whether a request at `/mcp` is JSON-RPC and not contract 001's envelope (wire rows 1 and 2).
 
-    `value` is the parsed body, None where it could not be parsed; then its bytes decide.
+    Its headers decide, then its body, and the bytes of a body that is no JSON.
     """
-    if any(name in headers for name in _BY_HEADER):
+    if any(name in asked.headers for name in _BY_HEADER):
         return True
-    if isinstance(value, list):
-        return any(isinstance(item, dict) and "jsonrpc" in item for item in value)
-    return "jsonrpc" in value if isinstance(value, dict) else value is None and b'"jsonrpc"' in body
+    try:
+        value = asked.json
+    except ValueError:
+        return b'"jsonrpc"' in asked.body
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, dict) and "jsonrpc" in item for item in items)
 
 
 class Malformed(Exception):
@@ -68,7 +71,7 @@ class JsonRpc:
 
     async def answer(self, asked: Asked, desk: Desk) -> Reply:
         try:
-            value = parse(asked.body)
+            value = asked.json
         except ValueError as error:
             raise Refusal(Reason.INVALID, str(error)) from error
         if isinstance(value, list):

@@ -9,7 +9,7 @@ from typing import Any
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
 
-from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply, parse
+from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
 
@@ -54,7 +54,7 @@ class Rad:
     async def _invoke(self, asked: Asked, desk: Desk) -> Reply:
         started = time.perf_counter()
         try:
-            request = members(asked.body)
+            request = members(asked)
         except ValueError as error:
             raise Refusal(Reason.INVALID, f"invalid request body: {error}") from error
         name, session = request.get("tool") or "", request.get("session") or ""
@@ -70,9 +70,9 @@ class Rad:
         return json_reply(answer)
 
 
-def members(body: bytes) -> dict[str, Any]:
+def members(asked: Asked) -> dict[str, Any]:
     """The request's members; as in the original their names may be in any case. Raises: ValueError."""
-    value = parse(body)
+    value = asked.json
     if value is None:
         return {}
     if not isinstance(value, dict):
