@@ -109,6 +109,38 @@ def serve(asked: Asked) -> int:
     return stdio.run(server, server.create_initialization_options())
 
 
+@command.command("http")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a key.")
+@click.option(
+    "--port",
+    "ports",
+    type=click.IntRange(0, 65535),
+    multiple=True,
+    default=[3000],
+    show_default=True,
+    help="Port; repeat for several.",
+)
+@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="Web page that may call without a key.")
+@click.option("--vault", "vaults", multiple=True, metavar="DIR", help="Vault folder; repeat for several.")
+@click.pass_obj
+def http_command(
+    asked: Asked, host: str, ports: tuple[int, ...], origins: tuple[str, ...], vaults: tuple[str, ...]
+) -> int:
+    """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Keys: OBSIDIAN_MCP_API_KEY."""
+    from . import compose
+    from .serve import http
+
+    settings = replace(asked, vaults=asked.vaults + vaults).config()
+    settings = replace(settings, http=replace(settings.http, allow_origins=(*settings.http.allow_origins, *origins)))
+    return http.run(
+        compose.build(settings, serving=True),
+        host=host,
+        ports=ports,
+        built_in=compose.built_in_tools(settings),
+        announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
+    )
+
+
 def tool_command(name: str) -> click.Command | None:
     """The subcommand of a tool: required arguments are positional, the others options."""
     from .tools import TOOLS

@@ -8,6 +8,7 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
@@ -19,6 +20,9 @@ from .core import policy
 from .core.paths import name_key
 from .core.vault import Dirty, Scanning, Vault
 from .errors import PolicyInvalid, VaultNotFound
+
+if TYPE_CHECKING:
+    from .rad import Bridge
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +36,18 @@ def vault_id(root: Path) -> str:
     """Name of the folder that holds what this program keeps about a vault."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
     return f"{readable}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
+
+
+def built_in_tools(config: Config) -> Bridge:
+    """The tools of contract 004, with `chat` where a gateway is configured."""
+    from . import rad  # the command line's own tools shall not wait for asyncio
+
+    gateway = config.http.chat
+    if gateway is None:
+        return rad.built_in()
+    from .adapters.chat_gateway import Gateway
+
+    return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
 
 class FolderVaults:
