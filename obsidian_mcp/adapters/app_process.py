@@ -1,0 +1,122 @@
+"""Is the Obsidian app running? The process list, judged by a pure function (specs/obsidian-command.md, APP rules)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """What the system tells of one process; `exe` is "" and `cmdline` is () where it does not tell."""
+
+    name: str
+    exe: str
+    cmdline: tuple[str, ...]
+
+
+_CANDIDATE = re.compile(r"obsid|electron", re.IGNORECASE)
+"""Names worth a closer look; the path and arguments of every other process are never read."""
+
+# Where the packages put the program. Another program called `obsidian` lives elsewhere and has no Electron children.
+_LINUX_PLACE = re.compile(
+    r"(?i)^(/opt/obsidian|/snap/obsidian/[^/]+|/app|/usr/(lib|share)/obsidian|.*/md\.obsidian\.obsidian/.*"
+    r"|.*/\.mount_obsid[^/]*|.*/squashfs-root|/nix/store/[^/]*obsidian[^/]*/.*)/obsidian$"
+)
+_WINDOWS_PLACE = re.compile(r"(?i)\\(programs|program files|program files \(x86\)|apps)\\obsidian(\\[^\\]+)?\\[^\\]+$")
+_MAC_PROGRAM = re.compile(r"/Obsidian[^/]*\.app/Contents/(MacOS/Obsidian|Frameworks/.*/Obsidian Helper[^/]*)$")
+_ASAR = re.compile(r"(?i)[/\\]obsidian[/\\](resources[/\\])?(app|obsidian)\.asar$")
+"""What a packager's launcher gives to the system's Electron (Arch, Nix)."""
+
+
+def is_app(row: ProcessRow, platform: str) -> bool:
+    """Whether this process shows that the app is running on `platform` (a value of `sys.platform`).
+
+    True for the app itself and for its Electron helpers. False for `obsidian-mcp`, for the `obsidian` command-line
+    program, for the app's own binary while it only carries a command, and for any other program of that name.
+    """
+    program = row.exe or next(iter(row.cmdline), "").partition(" --")[0]
+    program = program.removesuffix(" (deleted)")  # the file was replaced by an update (Linux)
+    arguments = row.cmdline[1:]
+    if platform == "darwin":
+        if not program:
+            return row.name == "Obsidian"
+        return bool(_MAC_PROGRAM.search(program)) and (_is_child(arguments) or not _is_command(arguments))
+    if platform == "win32":
+        if not program:  # an elevated app hides everything but its name
+            return row.name.lower() == "obsidian.exe"
+        if program.rpartition("\\")[2].lower() != "obsidian.exe":
+            return False
+        return _is_child(arguments) or (bool(_WINDOWS_PLACE.search(program)) and not _is_command(arguments))
+    leaf = program.rpartition("/")[2]
+    if leaf.startswith((".electron", "electron")):
+        return any(_ASAR.search(argument) for argument in arguments) and not _is_command(arguments)
+    if leaf != "obsidian" or not row.cmdline:  # without a command line it is a zombie
+        return False
+    return _is_child(row.cmdline) or (bool(_LINUX_PLACE.match(program)) and not _is_command(arguments))
+
+
+def _is_child(arguments: Iterable[str]) -> bool:
+    """An Electron helper: `--type=renderer` and its like (some rewrite their arguments into one string)."""
+    return any(argument.startswith("--type=") or " --type=" in argument for argument in arguments)
+
+
+def _is_command(arguments: Iterable[str]) -> bool:
+    """Arguments of a command call (`vault=Notes read path=a.md`) and not of a start of the app."""
+    return any(
+        argument and not argument.startswith(("-", "obsidian://")) and not argument.endswith(".asar")
+        for argument in arguments
+    )
+
+
+class AppProcess:
+    """Tells at any moment whether the app is running; a process once found is only checked for being alive."""
+
+    def __init__(
+        self,
+        platform: str = sys.platform,
+        processes: Callable[[], Iterable[psutil.Process]] = psutil.process_iter,
+    ) -> None:
+        self._platform = platform
+        self._processes = processes
+        self._known: psutil.Process | None = None
+
+    def running(self) -> bool:
+        if self._known is not None and _is_alive(self._known):
+            return True
+        self._known = next((process for process in self._processes() if self._shows_app(process)), None)
+        return self._known is not None
+
+    def _shows_app(self, process: psutil.Process) -> bool:
+        try:
+            name = process.name()
+            if not _CANDIDATE.search(name):
+                return False
+            return is_app(ProcessRow(name, _exe(process), _cmdline(process)), self._platform)
+        except psutil.Error:
+            return False
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _exe(process: psutil.Process) -> str:
+    try:
+        return process.exe()
+    except psutil.AccessDenied:
+        return ""
+
+
+def _cmdline(process: psutil.Process) -> tuple[str, ...]:
+    try:
+        return tuple(process.cmdline())
+    except psutil.AccessDenied:
+        return ()

@@ -1,0 +1,280 @@
+"""What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md, CMD rules).
+
+The command reports nearly every outcome with exit status 0 and plain text on stdout, behind noise and without a mark
+that tells a note's text from a message. So a message is recognised only where it is the whole answer and names what
+was asked for, and what is not recognised is a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound, PermissionDenied
+
+CARRY_BYTES = 3 * 1024
+"""Longest value that is sent, measured as the JSON string in which it travels: past about 4 KB the app's main process
+crashes on Windows, and past about 8 KB characters are lost on macOS."""
+
+NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
+"""An empty list, in whatever format was asked for."""
+NO_ACCESS = re.compile(r"EACCES|EPERM|EROFS|(?i:operation not permitted|permission denied)")
+
+_EXPANDED = re.compile(r"\\[ntr]")
+_REFUSAL = re.compile(r"(?:[A-Z][A-Za-z]*)?Error: ")
+_NOISE = re.compile(
+    rb"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d Loading (?:updated|main) app package [^\n]*"
+    rb"|Your Obsidian installer is out of date\.[^\n]*)(?:\n|\Z)"
+)
+_BLANK = re.compile(rb"\r?\n")
+_SKIPS = 16
+"""Leading lines that may be noise; more are a note's own."""
+
+
+def is_expanded(text: str) -> bool:
+    """Whether the command would turn a part of `text` into a line break or a tab; it has no escape for that."""
+    return _EXPANDED.search(text) is not None
+
+
+def can_carry(text: str) -> bool:
+    """Whether `text` survives as a value of the command (CMD-05). Where not, change the file itself."""
+    if "\0" in text or is_expanded(text):
+        return False
+    try:
+        return len(json.dumps(text, ensure_ascii=False).encode()) <= CARRY_BYTES
+    except UnicodeEncodeError:  # bytes that are not UTF-8, kept as lone surrogates
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    command: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    any_vault: bool = False
+    """The answer is the same for every vault, so none is named."""
+
+    def arguments(self, vault: str | None) -> list[str]:
+        """The argument list. Every value stands behind its key, so none is read as a flag or as another parameter.
+
+        Raises: AppCommandFailed with `reason="cannot_carry"` for a value that would not arrive as it is.
+        """
+        for key, value in self.parameters.items():
+            if not can_carry(value):
+                raise AppCommandFailed(
+                    f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r in values, and it "
+                    f"loses values of more than {CARRY_BYTES} bytes. Change the file itself instead.",
+                    reason="cannot_carry",
+                    parameter=key,
+                )
+        head = [] if vault is None or self.any_vault else [f"vault={vault}"]
+        return [*head, self.command, *(f"{key}={value}" for key, value in self.parameters.items()), *self.flags]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the program printed for a request that reached the app."""
+
+    request: Request
+    raw: bytes
+    """stdout as printed."""
+    status: int
+    """Exit status; says little (CMD-04)."""
+
+    @cached_property
+    def text(self) -> str:
+        """stdout without leading noise, one leading blank line and the last line end; nothing behind is touched."""
+        return self.raw[_start(self.raw) :].decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.replace("\r\n", "\n").split("\n") if self.text else []
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """A table of `key<TAB>value` lines."""
+        rows = (line.partition("\t") for line in self.lines)
+        return {key: value for key, tab, value in rows if tab}
+
+    @property
+    def is_refusal(self) -> bool:
+        """The first line says `Error: …`, `TypeError: …` or the like."""
+        return _REFUSAL.match(self.text) is not None
+
+    @property
+    def is_cold(self) -> bool:
+        """A vault that was not open yet does not know the very command that we sent (CMD-08)."""
+        return len(self.lines) == 1 and self.text.startswith(f'Error: Command "{self.request.command}" not found.')
+
+    @property
+    def is_crash(self) -> bool:
+        """Ended by a signal (-6, or 134 as a shell says it) or with -1: what was printed may be cut short."""
+        return self.status < 0 or self.status > 127
+
+    def done(self, *verbs: str) -> tuple[str, str] | None:
+        """The line by which a command says what it did (`Created: a.md`): the verb, and what stands behind it."""
+        for line in self.lines:
+            for verb in verbs:
+                if line.startswith(f"{verb}: "):
+                    return verb, line.removeprefix(f"{verb}: ")
+        return None
+
+    def own_refusal(self) -> AppError | None:
+        """The error for an answer that as a whole names exactly what this request asked for."""
+        asked = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
+        if self.text == f'Error: File "{asked}" not found.':
+            return not_found(asked)
+        if self.text == f'Error: Folder "{asked}" not found.':
+            return NoteNotFound(f"There is no folder {asked!r} in the vault. List the folders to see them.", path=asked)
+        if self.text == f'Error: "{asked}" is a folder, not a file.':
+            return NoteNotFound(f"{asked!r} is a folder. Name a file in it.", path=asked)
+        return None
+
+    def refused(self) -> AppError:
+        """The error for an answer whose first line says that the app refused."""
+        if own := self.own_refusal():
+            return own
+        line = self.lines[0]
+        parameters = self.request.parameters
+        if "already exists" in line:
+            return note_exists(parameters.get("to") or parameters.get("name") or parameters.get("path", ""))
+        if NO_ACCESS.search(line):
+            return PermissionDenied(f"Obsidian was not allowed to do this: {line}")
+        hint = " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
+        return AppCommandFailed(
+            f"Obsidian refused {self.request.command!r}: {shortened(self.text)}{hint}", command=self.request.command
+        )
+
+    def unknown(self) -> AppError:
+        """The error for an answer that says nothing this program knows."""
+        if self.is_refusal:
+            return self.refused()
+        return AppCommandFailed(
+            f"The obsidian command answered {self.request.command!r} with something unknown: "
+            f"{shortened(self.text)!r}. Whether it was carried out is not known: look before trying again.",
+            command=self.request.command,
+        )
+
+
+def exact_text(printed: bytes, sample: bytes, size: int) -> str | None:
+    """The part of `printed` that is a file of `size` bytes; None where there is none, or more than one (CMD-06).
+
+    Before it stand noise and blank lines, behind it perhaps a line end. Noise that belongs to the note stays: the size
+    tells. A note that begins with an empty line may leave two readings; then `sample` tells how this program frames
+    its answers: an answer of it whose text neither begins nor ends with a line end.
+    """
+    cuts = _cuts(printed)
+    ends = [len(printed) - len(tail) for tail in (b"", b"\n", b"\r\n") if printed.endswith(tail)]
+    readings = {printed[cut:end]: (cut, end) for cut in cuts for end in ends if end - cut == size}
+    if len(readings) > 1:
+        skipped, line_end_last = len(_cuts(sample)) - 1, sample.endswith(b"\n")
+        readings = {
+            text: (cut, end)
+            for text, (cut, end) in readings.items()
+            if cuts.index(cut) == skipped and (end < len(printed)) == line_end_last
+        }
+    if len(readings) != 1:
+        return None
+    try:
+        return next(iter(readings)).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _cuts(raw: bytes) -> list[int]:
+    """The places before which nothing but noise and blank lines stands."""
+    cuts = [0]
+    while len(cuts) <= _SKIPS and (skip := _NOISE.match(raw, cuts[-1]) or _BLANK.match(raw, cuts[-1])):
+        cuts.append(skip.end())
+    return cuts
+
+
+def _start(raw: bytes) -> int:
+    """Where the text begins behind leading noise and one blank line."""
+    position = 0
+    if (blank := _BLANK.match(raw)) and _NOISE.match(raw, blank.end()):
+        position = blank.end()
+    while noise := _NOISE.match(raw, position):
+        position = noise.end()
+    blank = _BLANK.match(raw, position)
+    return position if blank is None else blank.end()
+
+
+# Paths
+
+
+def not_found(path: str) -> NoteNotFound:
+    return NoteNotFound(
+        f"There is no file {path!r} in the vault as Obsidian knows it. Search or list files to find the right path.",
+        path=path,
+    )
+
+
+def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
+    extra = {} if leftover is None else {"leftover": leftover}
+    hint = "" if leftover is None else f" Obsidian wrote {leftover!r} instead, which you may delete."
+    return NoteExists(
+        f"{path!r} exists already. Choose another name, or overwrite it on purpose.{hint}", path=path, **extra
+    )
+
+
+def same_path(path: str, other: str) -> bool:
+    return unicodedata.normalize("NFC", path) == unicodedata.normalize("NFC", other)
+
+
+def is_numbered_sibling(made: str, target: str) -> bool:
+    """`Note 1.md` for `Note.md`: what the app writes where the name is taken."""
+    stem, dot, extension = target.rpartition(".")
+    return re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made)) is not None
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+# JSON values
+
+
+def json_objects(value: object) -> list[dict[str, object]]:
+    """A list of objects, [] for an absent one.
+
+    Raises: AppCommandFailed, as the functions below, for a shape that this program does not know.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise unexpected(value)
+    return value
+
+
+def json_text(row: Mapping[str, object], key: str, default: str | None = None) -> str:
+    value = row.get(key, default)
+    if not isinstance(value, str):
+        raise unexpected(row)
+    return value
+
+
+def json_optional(row: Mapping[str, object], key: str) -> str | None:
+    value = row.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def number(value: object) -> int:
+    """A count, a size or a line; the command prints many of them as strings."""
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        try:
+            return int(value)
+        except ValueError as error:
+            raise unexpected(value) from error
+    raise unexpected(value)
+
+
+def unexpected(value: object) -> AppCommandFailed:
+    return AppCommandFailed(
+        f"The obsidian command answered with data of an unknown shape: {shortened(repr(value))}. This version of "
+        "Obsidian may be newer than this program knows."
+    )

@@ -1,0 +1,152 @@
+"""The way to one vault of the running app: one call at a time, a limit for each turn, and the failures that every
+command can have (specs/obsidian-command.md, CMD-02 to CMD-04 and CMD-08)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    ObsidianNotRunning,
+    OperationTimeout,
+    PermissionDenied,
+    VaultNotFound,
+)
+
+from .obsidian_answer import NO_ACCESS, Answer, Request, can_carry
+
+_DOWN = "The CLI is unable to find Obsidian"
+_DISABLED = "Command line interface is not enabled"
+_NO_VAULT = "Vault not found."
+
+
+class Outcome(Protocol):
+    @property
+    def stdout(self) -> bytes: ...
+    @property
+    def stderr(self) -> bytes: ...
+    @property
+    def status(self) -> int: ...
+
+
+class Program(Protocol):
+    """What runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
+
+    def run(self, arguments: Sequence[str], timeout: float) -> Outcome: ...
+
+
+class Channel:
+    """Safe to share between threads."""
+
+    def __init__(self, program: Program, vault: str | None, timeout: float, running: Callable[[], bool] | None) -> None:
+        if vault is not None and (not vault.strip() or not can_carry(vault)):
+            raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
+        self.program = program
+        self.vault = vault
+        self.timeout = timeout
+        self._running = running
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """The vault for one operation: nobody else calls meanwhile, and its calls share one time limit."""
+        deadline = time.monotonic() + self.timeout
+        if not self._lock.acquire(timeout=self.timeout):
+            raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
+        try:
+            yield Turn(self, deadline)
+        finally:
+            self._lock.release()
+
+    def is_app_down(self) -> bool:
+        """The app is known not to run. Asked before each call, so that no call ever starts the app."""
+        return self._running is not None and not self._running()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    channel: Channel
+    deadline: float
+
+    def call(self, request: Request) -> Answer:
+        """One run of the program, judged only by what no note's text can be mistaken for."""
+        arguments = request.arguments(self.channel.vault)
+        remaining = self.deadline - time.monotonic()
+        if remaining <= 0:
+            raise OperationTimeout(
+                f"Obsidian needed more than {self.channel.timeout:g} seconds for this. Try again in a moment."
+            )
+        if self.channel.is_app_down():
+            raise ObsidianNotRunning
+        outcome = self.channel.program.run(arguments, remaining)
+        answer = Answer(request, outcome.stdout, outcome.status)
+        stderr = outcome.stderr.decode("utf-8", "replace").strip()
+        if _DOWN in stderr:
+            raise ObsidianNotRunning
+        if not answer.text and NO_ACCESS.search(stderr):
+            raise PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
+        return answer
+
+    def ask(self, request: Request) -> Answer:
+        """`call`, and again at once where the vault had to be opened first: the first call did nothing then."""
+        answer = self.call(request)
+        if answer.is_cold:
+            answer = self.call(request)
+        self.reject_message(answer)
+        return answer
+
+    def change(self, request: Request) -> Answer:
+        """`ask` for a command that changes something: any leading error line is a refusal."""
+        answer = self.ask(request)
+        if answer.is_refusal:
+            raise answer.refused()
+        return answer
+
+    def reject_message(self, answer: Answer) -> None:
+        """Raise for an answer that as a whole is a message and not what was asked for."""
+        text = answer.text.strip()
+        if "\n" in text:
+            return
+        if text.startswith(_DOWN):
+            raise ObsidianNotRunning
+        if text.startswith(_DISABLED):
+            raise AppCommandFailed(
+                "Obsidian's command line interface is switched off. Turn it on in Obsidian under Settings > General > "
+                "Advanced > Command line interface."
+            )
+        if text == _NO_VAULT:
+            vault = self.channel.vault
+            name = "this vault" if vault is None else f"a vault named {vault!r}"
+            raise VaultNotFound(
+                f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give the name that "
+                "Obsidian shows for it.",
+                vault=vault,
+            )
+        if answer.is_cold:
+            raise AppCommandFailed(
+                f"This Obsidian does not know the command {answer.request.command!r}. Update Obsidian, or enable the "
+                "core plugin that the command belongs to.",
+                command=answer.request.command,
+            )
+        if refusal := answer.own_refusal():
+            raise refusal
+
+    def failure(self, answer: Answer) -> AppError:
+        """The error for an answer that is not what was asked for; silence is one (CMD-04)."""
+        if answer.text:
+            return answer.unknown()
+        if self.channel.is_app_down():
+            return ObsidianNotRunning()
+        return AppCommandFailed(
+            f"The obsidian command gave no answer to {answer.request.command!r} (exit status {answer.status}). "
+            "Whether it was carried out is not known: look before trying again. If this repeats, update the Obsidian "
+            "installer and see that the command is the command-line program and not the app itself.",
+            command=answer.request.command,
+            status=answer.status,
+        )

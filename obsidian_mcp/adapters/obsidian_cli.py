@@ -1,0 +1,590 @@
+"""Obsidian through its official `obsidian` command (specs/obsidian-command.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+from urllib.parse import quote
+
+from obsidian_mcp.core import paths
+from obsidian_mcp.core.obsidian import (
+    AppVersion,
+    Backlink,
+    FileInfo,
+    FileMatches,
+    LineMatch,
+    Moved,
+    NoteText,
+    OutgoingLink,
+    Plugin,
+    PropertyType,
+    PropertyUse,
+    TagCount,
+    Task,
+    UnresolvedLink,
+    VaultInfo,
+    Version,
+    Written,
+)
+from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
+
+from .obsidian_answer import (
+    NOTHING_FOUND,
+    Answer,
+    Request,
+    can_carry,
+    exact_text,
+    is_expanded,
+    is_numbered_sibling,
+    json_objects,
+    json_optional,
+    json_text,
+    note_exists,
+    number,
+    same_path,
+    unexpected,
+)
+from .obsidian_channel import Channel, Program, Turn
+
+__all__ = ["ObsidianCommand", "can_carry"]
+
+_UNRESOLVED = " (unresolved)"
+_SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
+
+
+class ObsidianCommand:
+    """One vault of the running app. Safe to share between threads: one call at a time reaches the app.
+
+    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for
+    an answer that it does not recognise, silence included. Methods that take the path of a file also raise
+    NoteNotFound, and PermissionDenied or InvalidName for a path that is none (`core.paths.parse`). A value that the
+    command would change on its way is refused: AppCommandFailed with `reason="cannot_carry"` (see `can_carry`).
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        vault: str | None = None,
+        timeout: float = 30.0,
+        *,
+        running: Callable[[], bool] | None = None,
+    ) -> None:
+        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one method.
+
+        `running` tells whether the app is running; without it the command's own word counts.
+        """
+        self._channel = Channel(program, vault, timeout, running)
+
+    # Notes
+
+    def read(self, path: str) -> NoteText:
+        """A note's text, byte for byte.
+
+        The printed text counts when it has the size that the app gives for the file. So a note is never taken for a
+        message, noise never for a note, and a damaged or shortened answer is AppCommandFailed with
+        `reason="inexact"`: then read the file itself (CMD-06).
+        """
+        target = paths.parse(path)
+        with self._channel.turn() as turn:
+            for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
+                answer = turn.call(Request("read", {"path": target}))
+                described = self._describe(turn, target)
+                info = _file_info(described, target)
+                text = exact_text(answer.raw, described.raw, info.size)
+                if text is not None:
+                    return NoteText(target, text, info.modified)
+            turn.reject_message(answer)
+            if not answer.text or answer.is_refusal:
+                raise turn.failure(answer)
+        raise AppCommandFailed(
+            f"The obsidian command did not give {target!r} back whole: the answer does not have the {info.size} bytes "
+            "of the file. Read the file itself instead.",
+            reason="inexact",
+            path=target,
+        )
+
+    def file_info(self, path: str) -> FileInfo:
+        """Size and times of a file as the app knows it."""
+        target = paths.parse(path)
+        with self._channel.turn() as turn:
+            return _file_info(self._describe(turn, target), target)
+
+    def create(self, path: str, content: str = "", *, overwrite: bool = False) -> Written:
+        """Create a note whose text `can_carry`.
+
+        Without `overwrite` an existing note is refused before the call: the command would write `name 1.md` instead,
+        which goes to the trash where it happens nevertheless.
+
+        Raises: NoteExists, InvalidName for a path that is no note's.
+        """
+        target = paths.parse(path)
+        if not paths.is_note(target):
+            raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
+        parameters = {"path": str(target)} | ({"content": content} if content else {})
+        request = Request("create", parameters, ("overwrite",) if overwrite else ())
+        request.arguments(None)  # a text that cannot be carried is refused before anything is asked
+        with self._channel.turn() as turn:
+            if not overwrite and self._exists(turn, target):
+                raise note_exists(target)
+            verb, made = _said(turn, turn.change(request), "Created", "Overwrote")
+            if same_path(made, target):
+                return Written(target, verb == "Created")
+            if overwrite or not is_numbered_sibling(made, target):
+                raise _elsewhere(made, target)
+            leftover = self._withdraw(turn, made)
+        raise note_exists(target, leftover=leftover)
+
+    def append(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
+        """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
+        return self._add("append", "Appended to", path, content, inline=inline)
+
+    def prepend(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
+        """Add text that `can_carry` after a note's frontmatter, on a line of its own unless `inline`."""
+        return self._add("prepend", "Prepended to", path, content, inline=inline)
+
+    def move(self, path: str, to: str) -> Moved:
+        """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
+
+        Raises: NoteExists, InvalidName for a target without an extension.
+        """
+        source, target = paths.parse(path), paths.parse(to)
+        if not paths.extension(target):  # the command would take it for a folder
+            raise InvalidName(
+                f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
+            )
+        return self._move(Request("move", {"path": source, "to": target}), "Moved", source, target)
+
+    def rename(self, path: str, name: str) -> Moved:
+        """Give a file another name in its folder; it keeps its extension.
+
+        Raises: NoteExists, InvalidName for a name with a folder in it.
+        """
+        source, leaf = paths.parse(path), paths.parse(name)
+        if "/" in leaf:
+            raise InvalidName(f"{name!r} names a folder. To move a note give its whole new path to move.", path=leaf)
+        extension = paths.extension(source)
+        if not leaf.lower().endswith(extension):  # the command would take the dot of 'v1.2' for an extension
+            leaf = VaultPath(leaf + extension)
+        folder = paths.parent(source)
+        target = VaultPath(f"{folder}/{leaf}" if folder else leaf)
+        return self._move(Request("rename", {"path": source, "name": leaf}), "Renamed", source, target)
+
+    def delete(self, path: str, *, permanent: bool = False) -> VaultPath:
+        """Move a file to the trash that the vault's settings name, or delete it for good."""
+        target = paths.parse(path)
+        with self._channel.turn() as turn:
+            self._delete(turn, target, permanent=permanent)
+        return target
+
+    def open(self, path: str, *, new_tab: bool = False) -> VaultPath:
+        """Show a file in the app."""
+        target = paths.parse(path)
+        with self._channel.turn() as turn:
+            answer = turn.change(Request("open", {"path": target}, ("newtab",) if new_tab else ()))
+            _confirm(turn, answer, target, "Opened")
+        return target
+
+    # Properties
+
+    def property_set(
+        self, path: str, name: str, value: str | bool | float | Sequence[str], kind: PropertyType | None = None
+    ) -> None:
+        """Set a property; the app rewrites the whole frontmatter in its own style.
+
+        A list item with a comma, text that the command would read as a list, and an empty value cannot be carried.
+        """
+        target = paths.parse(path)
+        parameters = {"name": _required(name, "name"), "value": _property_value(value), "path": target}
+        if kind is not None:
+            parameters["type"] = kind
+        with self._channel.turn() as turn:
+            _said(turn, turn.change(Request("property:set", parameters)), f"Set {name}")
+
+    def property_remove(self, path: str, name: str) -> None:
+        """Remove a property; a note without it stays as it is."""
+        target = paths.parse(path)
+        request = Request("property:remove", {"name": _required(name, "name"), "path": target})
+        with self._channel.turn() as turn:
+            answer = turn.change(request)
+            if not any(line.startswith("Removed") and name in line for line in answer.lines):
+                raise turn.failure(answer)
+
+    def note_properties(self, path: str) -> dict[str, Any]:
+        """A note's properties as JSON values; {} without frontmatter, or with one that is not YAML."""
+        found = self._json(Request("properties", {"path": paths.parse(path), "format": "json"}), empty={})
+        if not isinstance(found, dict):
+            raise unexpected(found)
+        return found
+
+    def properties(self) -> tuple[PropertyUse, ...]:
+        """The names of properties in use in the vault."""
+        rows = self._rows(Request("properties", {"format": "json"}, ("counts",)))
+        return tuple(
+            PropertyUse(json_text(row, "name"), json_text(row, "type", ""), number(row.get("count", 0))) for row in rows
+        )
+
+    # Questions
+
+    def version(self) -> AppVersion:
+        """Versions of the app and of its installer."""
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("version", any_vault=True))
+            match = re.fullmatch(r"(\d\S*)(?: \(installer (\S+)\))?", answer.text)
+            if match is None:
+                raise turn.failure(answer)
+        return AppVersion(match[1], match[2])
+
+    def vault_info(self) -> VaultInfo:
+        """Name, folder and size of the vault."""
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("vault"))
+            fields = answer.fields
+            if not fields.keys() >= {"name", "path"}:
+                raise turn.failure(answer)
+        counts = {key: number(fields.get(key, 0)) for key in ("files", "folders", "size")}
+        return VaultInfo(fields["name"], fields["path"], **counts)
+
+    def files(self, folder: str | None = None, extension: str | None = None) -> tuple[str, ...]:
+        """Paths of the vault's files, sorted; hidden ones are never listed."""
+        parameters = {}
+        if folder is not None and (inside := paths.parse_folder(folder)) is not None:
+            parameters["folder"] = str(inside)
+        if extension is not None:
+            parameters["ext"] = _required(extension.removeprefix("."), "extension")
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("files", parameters))
+            if answer.text:
+                return tuple(sorted(_listed(turn, answer)))
+            # An empty folder prints nothing, and so does a call that was lost.
+            if turn.ask(Request("files", parameters, ("total",))).text != "0":
+                raise turn.failure(answer)
+            return ()
+
+    def search(
+        self, query: str, folder: str | None = None, limit: int | None = None, *, case: bool = False
+    ) -> tuple[str, ...]:
+        """Paths of the notes that match a query in the app's search language, in the app's order.
+
+        `limit` counts files and is at least 1.
+        """
+        found = self._json(_search_request("search", query, folder, limit, case=case), empty=[])
+        if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
+            raise unexpected(found)
+        return tuple(found)
+
+    def search_context(
+        self, query: str, folder: str | None = None, limit: int | None = None, *, case: bool = False
+    ) -> tuple[FileMatches, ...]:
+        """As `search`, with the lines that match."""
+        rows = self._rows(_search_request("search:context", query, folder, limit, case=case))
+        return tuple(
+            FileMatches(
+                json_text(row, "file"),
+                tuple(
+                    LineMatch(number(match.get("line")), json_text(match, "text"))
+                    for match in json_objects(row.get("matches"))
+                ),
+            )
+            for row in rows
+        )
+
+    def backlinks(self, path: str) -> tuple[Backlink, ...]:
+        """The notes that link to a file, with how often."""
+        rows = self._rows(Request("backlinks", {"path": paths.parse(path), "format": "json"}, ("counts",)))
+        return tuple(Backlink(json_text(row, "file"), number(row.get("count", 1))) for row in rows)
+
+    def links(self, path: str) -> tuple[OutgoingLink, ...]:
+        """What a note links to, each target once."""
+        lines = self._list(Request("links", {"path": paths.parse(path)}))
+        return tuple(OutgoingLink(line.removesuffix(_UNRESOLVED), not line.endswith(_UNRESOLVED)) for line in lines)
+
+    def unresolved(self) -> tuple[UnresolvedLink, ...]:
+        """The vault's links that lead nowhere, with the notes that hold them."""
+        rows = self._rows(Request("unresolved", {"format": "json"}, ("verbose", "counts")))
+        return tuple(
+            UnresolvedLink(json_text(row, "link"), number(row.get("count", 1)), _sources(row.get("sources")))
+            for row in rows
+        )
+
+    def orphans(self) -> tuple[str, ...]:
+        """Files that nothing links to, sorted."""
+        return tuple(sorted(self._list(Request("orphans"))))
+
+    def deadends(self) -> tuple[str, ...]:
+        """Files that link to nothing, sorted."""
+        return tuple(sorted(self._list(Request("deadends"))))
+
+    def tags(self, path: str | None = None) -> tuple[TagCount, ...]:
+        """Tags of the vault or of one note, with how often they occur."""
+        rows = self._rows(Request("tags", {**_within(path), "format": "json"}, ("counts",)))
+        return tuple(TagCount(json_text(row, "tag"), number(row.get("count", 1))) for row in rows)
+
+    def tasks(self, path: str | None = None, status: Literal["todo", "done"] | None = None) -> tuple[Task, ...]:
+        """Tasks of the vault or of one note."""
+        flags = () if status is None else (status,)
+        rows = self._rows(Request("tasks", {**_within(path), "format": "json"}, flags))
+        return tuple(
+            Task(json_text(row, "file"), number(row.get("line")), json_text(row, "status", " "), json_text(row, "text"))
+            for row in rows
+        )
+
+    # What only the app has
+
+    def commands(self, prefix: str = "") -> tuple[str, ...]:
+        """Ids of the commands that the app and its plugins offer, sorted."""
+        return tuple(sorted(self._list(Request("commands", {"filter": prefix} if prefix else {}))))
+
+    def run_command(self, command_id: str) -> str:
+        """Run a command of the app or of a plugin; what the app answered.
+
+        Raises: AppCommandFailed, also for an id that does not exist.
+        """
+        identifier = _required(command_id, "command id")
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("command", {"id": identifier}))
+            if re.match(r'(Error: )?Command ".*" not found', answer.text):
+                raise AppCommandFailed(
+                    f"Obsidian has no command {identifier!r}. List the commands to find its id; a plugin's command "
+                    "is there only while the plugin is enabled.",
+                    command=identifier,
+                )
+            if answer.is_refusal or identifier not in answer.text:  # it says "Executed: <id>"
+                raise turn.failure(answer)
+        return answer.text
+
+    def daily_path(self) -> VaultPath:
+        """Path of today's daily note, whether it exists or not."""
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("daily:path"))
+            if len(answer.lines) != 1 or answer.is_refusal or not paths.is_note(answer.text):
+                raise turn.failure(answer)
+        return paths.parse(answer.text)
+
+    def daily_read(self) -> NoteText:
+        """Today's daily note; unlike the command of this name it never creates the note.
+
+        Raises: NoteNotFound where there is none yet.
+        """
+        return self.read(self.daily_path())
+
+    def daily_append(self, content: str, *, inline: bool = False) -> VaultPath:
+        """Add text that `can_carry` at the end of today's daily note, which the app creates where needed."""
+        request = Request("daily:append", {"content": _required(content, "content")}, ("inline",) if inline else ())
+        with self._channel.turn() as turn:
+            _, path = _said(turn, turn.change(request), "Appended to")
+        return paths.parse(path)
+
+    def history(self, path: str) -> tuple[Version, ...]:
+        """Versions of a file that the app keeps (File recovery), newest first."""
+        versions: list[Version] = []
+        for line in self._list(Request("history", {"path": paths.parse(path)})):
+            match = re.match(r"\s*#?(\d+)[\s.:)]", line)
+            versions.append(Version(int(match[1]) if match else len(versions) + 1, line.strip()))
+        return tuple(versions)
+
+    def history_read(self, path: str, version: int = 1) -> str:
+        """The text of an older version, 1 being the newest, for reading.
+
+        Whether it began with an empty line or ended with a line end is not known: restore it in the app.
+        """
+        target = paths.parse(path)
+        if version < 1:
+            raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("history:read", {"path": target, "version": str(version)}))
+            if not answer.text or (
+                len(answer.lines) == 1 and (answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text))
+            ):
+                raise turn.failure(answer)
+        return answer.text
+
+    def plugins(self) -> tuple[Plugin, ...]:
+        """Installed plugins, core and community."""
+        installed = self._rows(Request("plugins", {"format": "json"}, ("versions",)))
+        enabled = {json_text(row, "id") for row in self._rows(Request("plugins:enabled", {"format": "json"}))}
+        return tuple(
+            Plugin(
+                json_text(row, "id"),
+                json_optional(row, "name"),
+                json_optional(row, "version"),
+                json_text(row, "id") in enabled,
+            )
+            for row in installed
+        )
+
+    def sync_status(self) -> str:
+        """State of Obsidian Sync in the app's words."""
+        return "\n".join(self._list(Request("sync:status")))
+
+    def evaluate(self, code: str) -> str:
+        """Run JavaScript in the app; the printed value.
+
+        Raises: AppCommandFailed with the message of an error that the code threw.
+        """
+        sent = _required(code, "code")
+        if is_expanded(sent):  # without a backslash on the way there is nothing to expand
+            sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
+        with self._channel.turn() as turn:
+            answer = turn.ask(Request("eval", {"code": sent}))
+            value = re.search(r"(?m)^=> ?", answer.text)  # lines that plugins log come first
+            if value is None:
+                raise turn.failure(answer)
+        return answer.text[value.end() :]
+
+    # Kinds of requests
+
+    def _describe(self, turn: Turn, target: VaultPath) -> Answer:
+        """What the app knows of a file. Raises: NoteNotFound."""
+        answer = turn.ask(Request("file", {"path": target}))
+        fields = answer.fields
+        if not fields.keys() >= {"path", "size"} or not same_path(fields["path"], target):
+            raise turn.failure(answer)
+        return answer
+
+    def _exists(self, turn: Turn, target: VaultPath) -> bool:
+        try:
+            self._describe(turn, target)
+        except NoteNotFound:
+            return False
+        return True
+
+    def _add(self, command: str, verb: str, path: str, content: str, *, inline: bool) -> VaultPath:
+        target = paths.parse(path)
+        parameters = {"path": str(target), "content": _required(content, "content")}
+        with self._channel.turn() as turn:
+            answer = turn.change(Request(command, parameters, ("inline",) if inline else ()))
+            _confirm(turn, answer, target, verb)
+        return target
+
+    def _move(self, request: Request, verb: str, source: VaultPath, target: VaultPath) -> Moved:
+        with self._channel.turn() as turn:
+            _, said = _said(turn, turn.change(request), verb)
+        _, arrow, reached = said.replace(" → ", " -> ").rpartition(" -> ")
+        return Moved(source, paths.parse(reached) if arrow else target)
+
+    def _delete(self, turn: Turn, target: VaultPath, *, permanent: bool) -> None:
+        answer = turn.change(Request("delete", {"path": target}, ("permanent",) if permanent else ()))
+        _confirm(turn, answer, target, "Deleted permanently" if permanent else "Moved to trash")
+
+    def _withdraw(self, turn: Turn, made: str) -> str | None:
+        """Move a numbered sibling that our own call has just made to the trash; its path where that failed."""
+        try:
+            self._delete(turn, paths.parse(made), permanent=False)
+        except AppError:
+            return made
+        return None
+
+    def _list(self, request: Request) -> list[str]:
+        with self._channel.turn() as turn:
+            return _listed(turn, turn.ask(request))
+
+    def _json(self, request: Request, *, empty: Any) -> Any:
+        with self._channel.turn() as turn:
+            answer = turn.ask(request)
+            if NOTHING_FOUND.fullmatch(answer.text):  # although JSON was asked for
+                return empty
+            try:
+                return json.loads(answer.text)
+            except ValueError as error:
+                raise turn.failure(answer) from error
+
+    def _rows(self, request: Request) -> list[dict[str, object]]:
+        return json_objects(self._json(request, empty=[]))
+
+
+# Answers
+
+
+def _said(turn: Turn, answer: Answer, *verbs: str) -> tuple[str, str]:
+    """The success line that a change must have (CMD-04)."""
+    done = answer.done(*verbs)
+    if done is None:
+        raise turn.failure(answer)
+    return done
+
+
+def _confirm(turn: Turn, answer: Answer, target: VaultPath, verb: str) -> None:
+    _, path = _said(turn, answer, verb)
+    if not same_path(path, target):
+        raise _elsewhere(path, target)
+
+
+def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:
+    return AppCommandFailed(
+        f"Obsidian worked on {written!r} instead of {target!r}. Look at that file before trying again.",
+        path=target,
+        written=written,
+    )
+
+
+def _listed(turn: Turn, answer: Answer) -> list[str]:
+    """The lines of a list, [] for a sentence like "No links found."."""
+    if not answer.text or answer.is_crash or answer.is_refusal:
+        raise turn.failure(answer)
+    return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
+
+
+def _file_info(answer: Answer, target: VaultPath) -> FileInfo:
+    fields = answer.fields
+    return FileInfo(target, number(fields["size"]), number(fields.get("created", 0)), number(fields.get("modified", 0)))
+
+
+def _sources(value: object) -> tuple[str, ...]:
+    """Notes that the command joins with commas; the extension tells a comma inside a name from one between names."""
+    return tuple(_SOURCE_END.split(value)) if isinstance(value, str) and value else ()
+
+
+# Values
+
+
+def _required(value: str, what: str) -> str:
+    """Raises: InvalidArguments. The command takes an absent value for a request about the file that is open."""
+    if not value.strip():
+        raise InvalidArguments(f"The {what} is empty. Give a value.", argument=what)
+    return value
+
+
+def _within(path: str | None) -> Mapping[str, str]:
+    return {} if path is None else {"path": paths.parse(path)}
+
+
+def _search_request(command: str, query: str, folder: str | None, limit: int | None, *, case: bool) -> Request:
+    parameters = {"query": _required(query, "query"), "format": "json"}
+    if folder is not None and (inside := paths.parse_folder(folder)) is not None:
+        parameters["path"] = inside
+    if limit is not None:
+        if limit < 1:
+            raise InvalidArguments(f"The limit is {limit}; it must be at least 1.", argument="limit")
+        parameters["limit"] = str(limit)
+    return Request(command, parameters, ("case",) if case else ())
+
+
+def _property_value(value: str | bool | float | Sequence[str]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str):
+        carried = bool(value.strip()) and not _is_json_list(value)
+        text = value
+    else:
+        carried = all(item and "," not in item and item == item.strip() for item in value)
+        text = ",".join(value) or "[]"
+    if not carried:
+        raise AppCommandFailed(
+            "The obsidian command cannot set this value: it separates list items at every comma, reads text in square "
+            "brackets as a list, and takes no empty value. Edit the note's frontmatter instead.",
+            reason="cannot_carry",
+            parameter="value",
+        )
+    return text
+
+
+def _is_json_list(value: str) -> bool:
+    try:
+        return isinstance(json.loads(value), list)
+    except ValueError:
+        return False

@@ -1,0 +1,290 @@
+"""The `obsidian` program: where it is, what it needs around it, one bounded run (specs/obsidian-command.md, PROG).
+
+What it says is `obsidian_cli`'s part; this file knows nothing of commands and answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
+
+_FLATPAK = "md.obsidian.Obsidian"
+_SOCKET = ".obsidian-cli.sock"
+_LAST_WORDS = 2.0
+"""Seconds that a killed program gets to close its pipes."""
+
+INSTALL_HINT = (
+    "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which registers the command, "
+    "or name the program in OBSIDIAN_MCP_CLI."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a finished run left behind."""
+
+    stdout: bytes
+    stderr: bytes
+    status: int
+    """Exit status; negative for a signal (POSIX)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObsidianProgram:
+    """The command that starts the program, and the environment that it gets."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+        """Run once with a closed stdin, for at most `timeout` seconds.
+
+        Raises: OperationTimeout after the program and everything it started were killed, AppCommandFailed when there
+        is no such program, PermissionDenied when the system does not let us start it.
+        """
+        command = [*self.command, *arguments]
+        environment = flatpak_socket(self.environment)
+        try:
+            process = subprocess.Popen(  # noqa: S603 (a list, never a shell: no text is read as syntax)
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+                creationflags=_creation_flags(),
+            )
+        except OSError as error:
+            raise _not_started(self.command[0], error) from error
+        with process:
+            try:
+                stdout, stderr = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired as error:
+                _end(process)
+                raise OperationTimeout(
+                    f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be "
+                    "busy or may be waiting for an answer in one of its windows; if this was a change, look whether "
+                    "it was made before trying again.",
+                ) from error
+            except BaseException:
+                _end(process)
+                raise
+        return Outcome(stdout, stderr, process.returncode)
+
+
+def _creation_flags() -> int:
+    """On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
+    if sys.platform == "win32":
+        return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    return 0
+
+
+def _not_started(program: str, error: OSError) -> AppError:
+    if isinstance(error, PermissionError):
+        return PermissionDenied(
+            f"The system does not let us start {program!r}. Make it executable, or allow it in the sandbox that this "
+            "server runs in.",
+            program=program,
+        )
+    return AppCommandFailed(
+        f"The obsidian command {program!r} cannot be started ({error.strerror}). {INSTALL_HINT}", program=program
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the program, its group and its descendants; never blocks for long."""
+    import psutil  # here: only a run that hangs needs it
+
+    try:  # before anything dies: orphans are no longer found below their parent
+        descendants = psutil.Process(process.pid).children(recursive=True)
+    except psutil.Error:
+        descendants = []
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # the leader of a session of its own: its pid is the group's id
+    for descendant in descendants:
+        with contextlib.suppress(psutil.Error):
+            descendant.kill()
+    process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+        process.communicate(timeout=_LAST_WORDS)
+
+
+# Environment
+
+
+def complete_environment(
+    environment: Mapping[str, str],
+    *,
+    platform: str,
+    home: str,
+    user: str,
+    runtime_folder: str | None,
+    temporary_folder: str | None,
+) -> dict[str, str]:
+    """The environment with what the program needs to find the app's socket; GUI clients strip it (PROG-02).
+
+    What is already set stays as it is. A client built on Electron may pass ELECTRON_RUN_AS_NODE on, which would make
+    the app's binary a JavaScript interpreter: it is left out.
+    """
+    needed = (
+        {"USERPROFILE": home, "USERNAME": user}
+        if platform == "win32"
+        else {"HOME": home, "USER": user, "LOGNAME": user}
+    )
+    if platform == "win32":
+        needed["APPDATA"] = rf"{home}\AppData\Roaming"
+        needed["LOCALAPPDATA"] = rf"{home}\AppData\Local"
+    if runtime_folder:
+        needed["XDG_RUNTIME_DIR"] = runtime_folder
+    if temporary_folder:
+        needed["TMPDIR"] = temporary_folder
+    complete = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
+    for name, value in needed.items():
+        if not complete.get(name, "").strip():
+            complete[name] = value
+    return complete
+
+
+def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """`complete_environment` with the facts of this account and system."""
+    runtime_folder, temporary_folder = None, None
+    if sys.platform == "win32":
+        home, user = str(Path.home()), os.getlogin()
+    else:
+        import pwd
+
+        account = pwd.getpwuid(os.getuid())
+        home, user = account.pw_dir, account.pw_name
+        folder = Path("/run/user") / str(os.getuid())
+        runtime_folder = str(folder) if folder.is_dir() else None
+    if sys.platform == "darwin":
+        temporary_folder = os.confstr("CS_DARWIN_USER_TEMP_DIR")
+    return complete_environment(
+        environment,
+        platform=sys.platform,
+        home=home,
+        user=user,
+        runtime_folder=runtime_folder,
+        temporary_folder=temporary_folder,
+    )
+
+
+def flatpak_socket(environment: Mapping[str, str]) -> dict[str, str]:
+    """Point the program at the socket that a Flatpak app hides in its own runtime folder (PROG-03)."""
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    hidden = Path(runtime, ".flatpak", _FLATPAK, "xdg-run")
+    if runtime and not Path(runtime, _SOCKET).exists() and Path(hidden, _SOCKET).exists():
+        return {**environment, "XDG_RUNTIME_DIR": str(hidden)}
+    return dict(environment)
+
+
+# Finding it
+
+
+def find_program(
+    configured: str | None,
+    environment: Mapping[str, str],
+    *,
+    platform: str = sys.platform,
+    is_program: Callable[[str], bool] = lambda path: Path(path).is_file() and os.access(path, os.X_OK),
+    real_path: Callable[[str], str] = os.path.realpath,
+) -> tuple[str, ...] | None:
+    """The command that starts the `obsidian` program, None where there is none (PROG-01).
+
+    `configured` is the value of OBSIDIAN_MCP_CLI: a path, a name on PATH, or a whole command
+    (`flatpak run md.obsidian.Obsidian`).
+
+    Raises: AppCommandFailed when `configured` names no program that can be used.
+    """
+    if configured and configured.strip():
+        return _named(configured.strip(), environment, platform, is_program)
+    for candidate in _candidates(platform, environment):
+        if is_program(candidate):
+            return (_command_line_twin(candidate, platform, is_program, real_path),)
+    return None
+
+
+def _named(
+    configured: str, environment: Mapping[str, str], platform: str, is_program: Callable[[str], bool]
+) -> tuple[str, ...]:
+    words = [configured]
+    if not is_program(configured) and any(character.isspace() for character in configured):
+        words = shlex.split(configured, posix=platform != "win32")
+    program = words[0].strip('"') if words else configured
+    if not any(separator in program for separator in "/\\"):
+        program = next((path for path in _on_path([program], platform, environment) if is_program(path)), program)
+    if platform == "win32":
+        if program.lower().endswith(".exe") and _leaf(program, platform).lower() == "obsidian.exe":
+            program = program[:-4] + ".com"  # the .exe detaches from its output: every answer would be empty
+        if program.lower().endswith((".bat", ".cmd")):
+            raise AppCommandFailed(
+                f"OBSIDIAN_MCP_CLI names the batch file {program!r}. Windows would read the text of notes as commands "
+                "there: name Obsidian.com, which lies beside Obsidian.exe.",
+                program=program,
+            )
+    if not is_program(program):
+        raise AppCommandFailed(
+            f"OBSIDIAN_MCP_CLI names {configured!r}, and there is no such program. Give the full path of the "
+            "obsidian command.",
+            program=configured,
+        )
+    return (program, *words[1:])
+
+
+def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Where the command may be, best first: what the app registers itself, then PATH, then the app's own folder."""
+    if platform == "win32":
+        yield from _on_path(["Obsidian.com"], platform, environment)
+        for variable, below in (("LOCALAPPDATA", r"Programs\Obsidian"), ("ProgramFiles", "Obsidian")):
+            if folder := environment.get(variable):
+                yield rf"{folder}\{below}\Obsidian.com"
+        return
+    home = environment.get("HOME", "").rstrip("/")
+    if platform == "darwin":
+        yield "/usr/local/bin/obsidian"
+        yield from _on_path(["obsidian"], platform, environment)
+        for folder in ("/Applications", f"{home}/Applications"):
+            yield f"{folder}/Obsidian.app/Contents/MacOS/obsidian-cli"
+        return
+    yield f"{home}/.local/bin/obsidian"
+    yield from _on_path(["obsidian"], platform, environment)
+    yield "/opt/Obsidian/obsidian-cli"
+    yield f"/var/lib/flatpak/exports/bin/{_FLATPAK}"
+    yield f"{home}/.local/share/flatpak/exports/bin/{_FLATPAK}"
+
+
+def _on_path(names: Sequence[str], platform: str, environment: Mapping[str, str]) -> Iterator[str]:
+    divider, separator = (";", "\\") if platform == "win32" else (":", "/")
+    folders = next((value for name, value in environment.items() if name.upper() == "PATH"), "")
+    for folder in folders.split(divider):
+        if folder:
+            yield from (folder.rstrip(separator) + separator + name for name in names)
+
+
+def _command_line_twin(
+    program: str, platform: str, is_program: Callable[[str], bool], real_path: Callable[[str], str]
+) -> str:
+    """The command-line program beside what was found.
+
+    `obsidian` on PATH may be the app itself, which opens a window and answers nothing; its folder then holds
+    `obsidian-cli`.
+    """
+    if platform == "win32":
+        return program
+    resolved = real_path(program)
+    twin = resolved.rpartition("/")[0] + "/obsidian-cli"
+    return twin if resolved != twin and is_program(twin) else program
+
+
+def _leaf(path: str, platform: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2] if platform == "win32" else path.rpartition("/")[2]

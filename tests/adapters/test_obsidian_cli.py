@@ -1,0 +1,891 @@
+"""The driver against the stand-in command: every mood gives the right answer or the right error, and the bytes stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.adapters.obsidian_answer import exact_text
+from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand, can_carry
+from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, Outcome, this_environment
+from obsidian_mcp.core.obsidian import (
+    Backlink,
+    FileMatches,
+    LineMatch,
+    Moved,
+    OutgoingLink,
+    PropertyUse,
+    TagCount,
+    Task,
+    UnresolvedLink,
+    Version,
+    Written,
+)
+from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    InvalidArguments,
+    InvalidName,
+    NoteExists,
+    NoteNotFound,
+    ObsidianNotRunning,
+    OperationTimeout,
+    PermissionDenied,
+    VaultNotFound,
+)
+from tests import fake_obsidian
+
+FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
+
+ALPHA = "---\nstatus: draft\nrating: 5\n---\n# Alpha\nSee [[Beta]] and [[Beta]], [[Nowhere]].\n#work/now done\n"
+NOTES = {
+    "Alpha.md": ALPHA,
+    "Projects/Beta.md": "# Beta\n- [ ] call Bob\n- [x] write Al\n#work/now\n",
+    "Lonely.md": "nothing here",
+    "pic.png": "not a note",
+    ".obsidian/app.json": "{}",
+}
+
+
+@dataclass
+class InProcess:
+    """The stand-in's answers without a process."""
+
+    knobs: dict[str, Any]
+
+    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+        assert timeout > 0
+        answer = fake_obsidian.answer(fake_obsidian.Call(self.knobs, list(arguments)))
+        return Outcome(fake_obsidian.framed(answer, self.knobs), b"", self.knobs.get("status", 0))
+
+
+@dataclass
+class Desk:
+    """A vault, the stand-in command beside it, and what was asked of it."""
+
+    folder: Path
+
+    @property
+    def vault(self) -> Path:
+        return self.folder / "vault"
+
+    def command(
+        self,
+        vault: str | None = "Notes",
+        timeout: float = 20.0,
+        running: Callable[[], bool] | None = None,
+        environment: dict[str, str] | None = None,
+        **knobs: object,
+    ) -> ObsidianCommand:
+        knob_file = self.folder / "knobs.json"
+        settings = {"vault": str(self.vault), "log": str(self.folder / "calls.jsonl"), **knobs}
+        knob_file.write_text(json.dumps(settings), encoding="utf-8")
+        program = ObsidianProgram(
+            (sys.executable, "-I", "-S", str(FAKE)),
+            this_environment({"FAKE_OBSIDIAN": str(knob_file), "PATH": os.defpath, **(environment or {})}),
+        )
+        return ObsidianCommand(program, vault, timeout, running=running)
+
+    def quick(self, **knobs: object) -> ObsidianCommand:
+        """As `command`, without processes: for what the answers mean."""
+        return ObsidianCommand(InProcess({"vault": str(self.vault), **knobs}), "Notes")
+
+    def write(self, path: str, text: str | bytes) -> None:
+        target = self.vault / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the vault, hidden ones too, with its bytes."""
+        found = (path for path in self.vault.rglob("*") if path.is_file())
+        return {path.relative_to(self.vault).as_posix(): path.read_bytes() for path in found}
+
+    def calls(self) -> list[dict[str, Any]]:
+        log = self.folder / "calls.jsonl"
+        return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+
+    def asked(self) -> list[str]:
+        """The command word of each call."""
+        return [next(word for word in call["argv"] if "=" not in word) for call in self.calls()]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = Desk(tmp_path)
+    for path, text in NOTES.items():
+        made.write(path, text)
+    return made
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ALPHA,
+        "",
+        "\n",
+        "no line end",
+        "\n\nbegins with empty lines\n",
+        "ends with empty lines\n\n\n",
+        "windows\r\nline ends\r\n",
+        "\r\nwindows, empty line first",
+        'Error: File "Note.md" not found.',
+        'Error: File "Note.md" not found.\n',
+        "Error: this is a note about errors\nand more\n",
+        "TypeError: Cannot read properties of null\n",
+        "Vault not found.",
+        "Command line interface is not enabled. Please turn it on in Settings > General > Advanced.",
+        "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.\n",
+        'Error: Command "read" not found. It may require a plugin to be enabled.',
+        "No matches found.",
+        "No links found.\n",
+        "2026-01-01 09:30:00 Loading updated app package /tmp/x.asar\nbelow\n",
+        "Your Obsidian installer is out of date. Please download it.\n",
+        "\n2026-01-01 09:30:00 Loading main app package /x.asar\n\n2026-01-01 09:30:01 Loading main app package x\n",
+        "=> 42",
+        "Ünïcödé 🎉 日本語\u2028\n",
+    ],
+)
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {},
+        {"line_end": False, "blank": True},
+        {"noise": ["stdout", "stderr"], "crlf": True, "blank": True},
+        {"noise": ["stdout"], "line_end": False},
+    ],
+    ids=["plain", "blank", "noisy", "noisy-without-line-end"],
+)
+def test_a_note_is_read_byte_for_byte_whatever_it_holds(tmp_path: Path, text: str, frame: dict[str, Any]) -> None:
+    # CMD-06
+    (tmp_path / "Note.md").write_bytes(text.encode())
+
+    note = ObsidianCommand(InProcess({"vault": str(tmp_path), **frame})).read("Note.md")
+
+    assert note.text.encode() == text.encode()
+
+
+@given(
+    body=st.lists(st.sampled_from(["\n", "\r\n", "a", "# b\n", *(f"{line}\n" for line in fake_obsidian.NOISE)])),
+    frame=st.fixed_dictionaries(
+        {"noise": st.sampled_from([[], ["stdout"]]), "crlf": st.booleans(), "blank": st.booleans()}
+    ),
+    line_end=st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_no_frame_around_a_note_ever_changes_it(body: list[str], frame: dict[str, Any], line_end: bool) -> None:
+    # CMD-06: found or refused, never something else.
+    text, knobs = "".join(body), {**frame, "line_end": line_end}
+
+    found = exact_text(
+        fake_obsidian.framed(text, knobs), fake_obsidian.framed("path\tNote.md", knobs), len(text.encode())
+    )
+
+    assert found in (text, None)
+
+
+@given(st.text(alphabet=st.sampled_from("ab\\ntr\r\n\t\"'=🎉 "), max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_what_can_be_carried_is_not_expanded(text: str) -> None:
+    # CMD-05
+    call = fake_obsidian.Call({"vault": "."}, ["create", f"content={text}"])
+
+    assert call.parameters["content"] == text or not can_carry(text)
+
+
+def test_reading_a_missing_note_says_so(desk: Desk) -> None:
+    with pytest.raises(NoteNotFound) as raised:
+        desk.command().read("Ghost.md")
+
+    assert raised.value.data == {"path": "Ghost.md"}
+
+
+def test_reading_a_folder_says_so(desk: Desk) -> None:
+    with pytest.raises(NoteNotFound):
+        desk.command().read("Projects")
+
+
+def test_a_note_is_read_although_the_command_ends_with_a_failure_status(desk: Desk) -> None:
+    assert desk.command(status=1).read("Alpha.md").text == ALPHA
+
+
+@pytest.mark.parametrize("knobs", [{"cut": 40}, {"damage": True}], ids=["cut", "damaged"])
+def test_an_answer_that_is_not_the_whole_note_is_a_failure(desk: Desk, knobs: dict[str, Any]) -> None:
+    desk.write("Long.md", "ä" * 9000)
+
+    with pytest.raises(AppCommandFailed) as raised:
+        desk.command(only=["read"], **knobs).read("Long.md")
+
+    assert raised.value.data == {"reason": "inexact", "path": "Long.md"}
+
+
+def test_a_note_that_is_not_utf8_is_never_given_back_changed(desk: Desk) -> None:
+    desk.write("Latin.md", b"caf\xe9\n")
+
+    with pytest.raises(AppCommandFailed) as raised:
+        desk.command().read("Latin.md")
+
+    assert raised.value.data["reason"] == "inexact"
+
+
+def test_a_long_note_is_read_whole(desk: Desk) -> None:
+    text = "".join(f"line {number} äöü\n" for number in range(20_000))
+    desk.write("Long.md", text)
+
+    assert desk.command().read("Long.md").text == text
+
+
+# The moods in which nothing is answered
+
+DOWN: list[tuple[dict[str, Any], type[AppError]]] = [
+    ({"down": "exit"}, ObsidianNotRunning),
+    ({"down": "stdout"}, ObsidianNotRunning),
+    ({"down": "stdout", "noise": ["stderr"]}, ObsidianNotRunning),
+    ({"down": "gui"}, AppCommandFailed),
+    ({"disabled": True}, AppCommandFailed),
+    ({"disabled": True, "noise": ["stdout"], "crlf": True}, AppCommandFailed),
+    ({"denied": True}, PermissionDenied),
+    ({"name": "Other"}, VaultNotFound),
+    ({"name": "Other", "noise": ["stdout"], "blank": True}, VaultNotFound),
+    ({"crash": 255}, AppCommandFailed),
+    ({"crash": 134}, AppCommandFailed),
+    ({"crash": -6}, AppCommandFailed),
+    ({"mute": True}, AppCommandFailed),
+    ({"type_error": True}, AppCommandFailed),
+    ({"answers": {"read": "What?", "create": "What?", "search": "What?", "file": "What?"}}, AppCommandFailed),
+    ({"cold": 9}, AppCommandFailed),
+]
+
+
+@pytest.mark.parametrize(("knobs", "error"), DOWN, ids=[json.dumps(knobs) for knobs, _ in DOWN])
+def test_each_mood_has_its_error_for_reading_changing_and_asking(
+    desk: Desk, knobs: dict[str, Any], error: type[AppError]
+) -> None:
+    # CMD-03, CMD-04
+    before = desk.files()
+    command = desk.command(**knobs)
+
+    for call in (
+        lambda: command.read("Alpha.md"),
+        lambda: command.create("New.md", "text"),
+        lambda: command.search("Alpha"),
+    ):
+        with pytest.raises(AppError) as raised:
+            call()
+        assert type(raised.value) is error
+
+    assert desk.files() == before
+
+
+@pytest.mark.parametrize("mood", [{"down": "exit"}, {"down": "gui"}, {"disabled": True}, {"crash": 134}, {"limit": 10}])
+def test_a_change_that_never_reached_the_app_is_a_failure(desk: Desk, mood: dict[str, Any]) -> None:
+    before = desk.files()
+
+    with pytest.raises(AppError):
+        desk.command(only=["create"], **mood).create("New.md", "text")
+
+    assert desk.files() == before
+
+
+@pytest.mark.parametrize("mood", [{"down": "gui"}, {"mute": True, "only": ["version"]}])
+def test_silence_means_that_the_app_is_down_when_its_process_is_gone(desk: Desk, mood: dict[str, Any]) -> None:
+    answers = iter([True, False])
+
+    with pytest.raises(ObsidianNotRunning):
+        desk.command(running=lambda: next(answers), **mood).version()
+
+
+def test_nothing_is_called_while_the_app_is_not_running(desk: Desk) -> None:
+    with pytest.raises(ObsidianNotRunning):
+        desk.command(running=lambda: False).read("Alpha.md")
+
+    assert desk.calls() == []
+
+
+def test_a_switched_off_command_line_says_where_to_turn_it_on(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed, match="Settings > General"):
+        desk.command(disabled=True).version()
+
+
+@pytest.mark.parametrize("hint", ["plugin", "mean"])
+def test_a_vault_that_is_not_open_yet_is_asked_twice_at_once(desk: Desk, hint: str) -> None:
+    # CMD-08
+    assert desk.command(cold=1, cold_hint=hint).search("Lonely") == ("Lonely.md",)
+    assert desk.asked() == ["search", "search"]
+
+
+def test_a_closed_vault_gets_a_change_once(desk: Desk) -> None:
+    desk.command(cold=1).append("Lonely.md", "more")
+
+    assert desk.files()["Lonely.md"] == b"nothing here\nmore"
+
+
+def test_a_closed_vault_gives_its_note(desk: Desk) -> None:
+    assert desk.command(cold=1).read("Alpha.md").text == ALPHA
+
+
+def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed, match="daily:path"):
+        desk.command(cold=9).daily_path()
+
+    assert desk.asked() == ["daily:path", "daily:path"]
+
+
+# Time
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a FIFO shows when the last process is gone")
+def test_a_call_that_hangs_is_ended_with_everything_it_started(desk: Desk) -> None:
+    # PROG-04
+    hold = desk.folder / "hold"
+    os.mkfifo(hold)
+    with os.fdopen(os.open(hold, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as reader:
+        with pytest.raises(OperationTimeout):
+            desk.command(timeout=1.5, hang=True, hold=str(hold)).version()
+
+        assert reader.read() == b"x", "the grandchild had started"
+        assert select.select([reader], [], [], 5)[0], "the end of the file: nobody holds it open any more"
+        assert reader.read() == b""
+
+
+def test_a_slow_answer_within_the_limit_is_an_answer(desk: Desk) -> None:
+    assert desk.command(slow=0.2).version().app == "1.12.7"
+
+
+def test_one_limit_covers_all_calls_of_an_operation(desk: Desk) -> None:
+    with pytest.raises(OperationTimeout):
+        desk.command(slow=0.4, timeout=0.6).read("Alpha.md")
+
+
+def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
+    class Program:
+        """Counts how many calls it serves at once; each waits for a moment in which another could come."""
+
+        def __init__(self) -> None:
+            self.now = self.most = 0
+            self.lock = threading.Lock()
+
+        def run(self, arguments: Sequence[str], timeout: float) -> Outcome:  # noqa: ARG002
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+            threading.Event().wait(0.02)
+            with self.lock:
+                self.now -= 1
+            return Outcome(b"1.12.7\n", b"", 0)
+
+    program = Program()
+    command = ObsidianCommand(program)
+    threads = [threading.Thread(target=command.version) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+
+    assert program.most == 1
+
+
+def test_who_waits_too_long_for_the_vault_gets_a_timeout() -> None:
+    started, release = threading.Event(), threading.Event()
+
+    class Program:
+        def run(self, arguments: Sequence[str], timeout: float) -> Outcome:  # noqa: ARG002
+            started.set()
+            release.wait(10)
+            return Outcome(b"1.12.7\n", b"", 0)
+
+    command = ObsidianCommand(Program(), timeout=0.2)
+    first = threading.Thread(target=command.version)
+    first.start()
+    started.wait(5)
+    try:
+        with pytest.raises(OperationTimeout):
+            command.version()
+    finally:
+        release.set()
+        first.join(timeout=10)
+
+
+# Changing
+
+
+def test_a_note_is_created_with_its_text(desk: Desk) -> None:
+    text = 'First line\n\n- "quoted", a=b, $HOME `x` 🎉\n'
+
+    assert desk.command().create("New/Note.md", text) == Written(VaultPath("New/Note.md"), created=True)
+    assert desk.files()["New/Note.md"] == text.encode()
+
+
+def test_an_existing_note_is_refused_before_the_call(desk: Desk) -> None:
+    before = desk.files()
+
+    with pytest.raises(NoteExists):
+        desk.command().create("Alpha.md", "new")
+
+    assert desk.files() == before
+    assert desk.asked() == ["file"]
+
+
+def test_a_note_is_overwritten_on_purpose(desk: Desk) -> None:
+    assert desk.command().create("Alpha.md", "new", overwrite=True) == Written(VaultPath("Alpha.md"), created=False)
+    assert desk.files()["Alpha.md"] == b"new"
+
+
+def test_a_numbered_sibling_goes_to_the_trash_and_the_note_counts_as_existing(desk: Desk) -> None:
+    # CMD-07: another program creates the note between our question and our call.
+    with pytest.raises(NoteExists) as raised:
+        desk.command(race={"New.md": "theirs"}).create("New.md", "ours")
+
+    assert raised.value.data == {"path": "New.md"}
+    assert desk.files() == {
+        **{path: text.encode() for path, text in NOTES.items()},
+        "New.md": b"theirs",
+        ".trash/New 1.md": b"ours",
+    }
+
+
+def test_a_numbered_sibling_that_cannot_be_removed_is_named(desk: Desk) -> None:
+    with pytest.raises(NoteExists) as raised:
+        desk.command(race={"New.md": "theirs"}, answers={"delete": "Error: EBUSY"}).create("New.md", "ours")
+
+    assert raised.value.data == {"path": "New.md", "leftover": "New 1.md"}
+
+
+def test_a_success_line_for_another_file_is_a_failure(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed) as raised:
+        desk.command(answers={"append": "Appended to: Other.md"}).append("Lonely.md", "more")
+
+    assert raised.value.data == {"path": "Lonely.md", "written": "Other.md"}
+
+
+def test_text_is_added_at_the_end_and_after_the_frontmatter(desk: Desk) -> None:
+    command = desk.command()
+
+    assert command.append("Lonely.md", "a\nb") == "Lonely.md"
+    assert command.append("Lonely.md", "c", inline=True) == "Lonely.md"
+    assert command.prepend("Alpha.md", "top") == "Alpha.md"
+
+    assert desk.files()["Lonely.md"] == b"nothing here\na\nbc"
+    assert desk.files()["Alpha.md"].decode() == ALPHA.replace("# Alpha", "top\n# Alpha")
+
+
+def test_a_change_is_recognised_behind_noise_and_with_a_failure_status(desk: Desk) -> None:
+    noisy: dict[str, Any] = {"noise": ["stdout", "stderr"], "crlf": True, "blank": True, "status": 1}
+
+    assert desk.command(**noisy).append("Lonely.md", "more") == "Lonely.md"
+    assert desk.command(**noisy).create("New.md", "x") == Written(VaultPath("New.md"), created=True)
+
+
+@pytest.mark.parametrize("arrow", ["->", "→"])
+def test_a_note_is_moved_and_renamed(desk: Desk, arrow: str) -> None:
+    command = desk.command(arrow=arrow)
+
+    assert command.move("Alpha.md", "Projects/Gamma.md") == Moved(VaultPath("Alpha.md"), VaultPath("Projects/Gamma.md"))
+    assert command.rename("Projects/Gamma.md", "v1.2") == Moved(
+        VaultPath("Projects/Gamma.md"), VaultPath("Projects/v1.2.md")
+    )
+    assert desk.files()["Projects/v1.2.md"] == ALPHA.encode()
+
+
+def test_a_note_is_not_moved_onto_another(desk: Desk) -> None:
+    before = desk.files()
+
+    with pytest.raises(NoteExists):
+        desk.command().move("Alpha.md", "Lonely.md")
+    with pytest.raises(NoteExists):
+        desk.command().rename("Alpha.md", "Lonely")
+    with pytest.raises(NoteNotFound):
+        desk.command().move("Ghost.md", "Other.md")
+    with pytest.raises(AppCommandFailed, match="folder"):
+        desk.command().move("Alpha.md", "No such folder/Alpha.md")
+
+    assert desk.files() == before
+
+
+def test_a_note_goes_to_the_trash_or_for_good(desk: Desk) -> None:
+    command = desk.command()
+
+    command.delete("Alpha.md")
+    command.delete("Lonely.md", permanent=True)
+
+    assert desk.files()[".trash/Alpha.md"] == ALPHA.encode()
+    assert not desk.files().keys() & {"Alpha.md", "Lonely.md", ".trash/Lonely.md"}
+    with pytest.raises(NoteNotFound):
+        command.delete("Alpha.md")
+
+
+def test_a_change_that_was_made_silently_is_a_failure_that_says_so(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed, match="look before trying again"):
+        desk.command(mute=True).append("Lonely.md", "more")
+
+    assert desk.files()["Lonely.md"] == b"nothing here\nmore"
+
+
+def test_a_javascript_error_of_a_change_is_a_failure(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed, match="getParentPrefix"):
+        desk.command(type_error=True, only=["create"]).create("New.md", "x")
+
+
+REFUSALS: list[tuple[str, str, Callable[[ObsidianCommand], object], type[AppError]]] = [
+    ("create", "Error: EACCES: permission denied, open 'x'", lambda c: c.create("New.md", "x"), PermissionDenied),
+    ("create", "Error: File already exists.", lambda c: c.create("New.md", "x"), NoteExists),
+    ("append", 'Error: File "Lonely.md" not found.', lambda c: c.append("Lonely.md", "x"), NoteNotFound),
+    ("append", "ReferenceError: x is not defined", lambda c: c.append("Lonely.md", "x"), AppCommandFailed),
+    ("files", 'Error: Folder "Projects" not found.', lambda c: c.files("Projects"), NoteNotFound),
+    ("search", 'Error: Folder "Projects" not found.', lambda c: c.search("x", "Projects"), NoteNotFound),
+    ("orphans", "Error: whatever", lambda c: c.orphans(), AppCommandFailed),
+    ("daily:path", "Error: Daily notes plugin is not enabled.", lambda c: c.daily_path(), AppCommandFailed),
+    ("daily:path", "no path", lambda c: c.daily_path(), AppCommandFailed),
+    ("version", "Error: later", lambda c: c.version(), AppCommandFailed),
+    ("version", "unknown", lambda c: c.version(), AppCommandFailed),
+    ("vault", "nothing of use", lambda c: c.vault_info(), AppCommandFailed),
+    ("file", "path\tOther.md\nsize\t3", lambda c: c.file_info("Lonely.md"), AppCommandFailed),
+    ("file", "path\tLonely.md\nsize\tmany", lambda c: c.file_info("Lonely.md"), AppCommandFailed),
+    ("properties", "[1]", lambda c: c.note_properties("Alpha.md"), AppCommandFailed),
+    ("search", '{"total": 1}', lambda c: c.search("x"), AppCommandFailed),
+    ("property:remove", "Fine.", lambda c: c.property_remove("Alpha.md", "status"), AppCommandFailed),
+    ("command", "Fine.", lambda c: c.run_command("app:reload"), AppCommandFailed),
+    ("history:read", "No history found.", lambda c: c.history_read("Alpha.md"), AppCommandFailed),
+    ("eval", "", lambda c: c.evaluate("1"), AppCommandFailed),
+    ("create", "Created: Elsewhere.md", lambda c: c.create("New.md", "x"), AppCommandFailed),
+]
+
+
+@pytest.mark.parametrize(("command", "text", "call", "error"), REFUSALS)
+def test_each_refusal_and_each_unknown_answer_has_its_error(
+    desk: Desk, command: str, text: str, call: Callable[[ObsidianCommand], object], error: type[AppError]
+) -> None:
+    # CMD-03, CMD-04
+    with pytest.raises(AppError) as raised:
+        call(desk.quick(answers={command: text}))
+
+    assert type(raised.value) is error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"\times", r"C:\new\table", r"a \r b", "x" * 4000, '"' * 2000, "ä" * 1600, "a\0b", "lone \udce9"],
+    ids=["latex", "windows", "return", "long", "quotes", "umlauts", "nul", "surrogate"],
+)
+def test_a_text_that_the_command_would_change_is_refused_before_anything_is_asked(desk: Desk, text: str) -> None:
+    # CMD-05
+    before, command = desk.files(), desk.command()
+
+    assert not can_carry(text)
+    for change in (
+        lambda: command.create("New.md", text),
+        lambda: command.append("Lonely.md", text),
+        lambda: command.prepend("Lonely.md", text),
+        lambda: command.daily_append(text),
+        lambda: command.property_set("Alpha.md", "status", text),
+    ):
+        with pytest.raises(AppCommandFailed) as raised:
+            change()
+        assert raised.value.data["reason"] == "cannot_carry"
+    assert desk.files() == before
+    assert desk.calls() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "plain", "two\nlines\r\n", r"\alpha \beta \\", "x" * 3000, "tab\there", "🎉" * 700]
+)
+def test_a_text_that_the_command_carries_arrives_as_it_is(desk: Desk, text: str) -> None:
+    assert can_carry(text)
+
+    desk.command().create("New.md", text)
+
+    assert desk.files()["New.md"] == text.encode()
+
+
+def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
+    desk.write("path=Alpha.md", "odd name")
+    command = desk.command()
+
+    assert command.read("path=Alpha.md").text == "odd name"
+    command.append("Lonely.md", "overwrite path=Alpha.md")
+    command.append("Lonely.md", "--copy", inline=True)
+    assert command.search("path=Alpha.md nothing") == ("Lonely.md",)
+    assert desk.files()["Lonely.md"] == b"nothing here\noverwrite path=Alpha.md--copy"
+    assert desk.files()["Alpha.md"] == ALPHA.encode()
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "C:\\x.md", ".obsidian/app.json", "a\0.md"])
+def test_a_path_outside_the_vault_never_reaches_the_command(desk: Desk, path: str) -> None:
+    command = desk.command()
+
+    for call in (command.read, command.create, command.delete, command.open, command.history, command.backlinks):
+        with pytest.raises(PermissionDenied):
+            call(path)
+    with pytest.raises(PermissionDenied):
+        command.move("Alpha.md", path)
+    assert desk.calls() == []
+
+
+def test_names_that_the_command_would_misread_are_refused(desk: Desk) -> None:
+    command = desk.command()
+
+    for call in (
+        lambda: command.create("Note"),
+        lambda: command.create("data.txt"),
+        lambda: command.move("Alpha.md", "Folder"),
+        lambda: command.rename("Alpha.md", "Folder/Alpha"),
+    ):
+        with pytest.raises(InvalidName):
+            call()
+    for empty in (
+        lambda: command.append("Alpha.md", ""),
+        lambda: command.search(" "),
+        lambda: command.search("x", limit=0),
+        lambda: command.run_command(""),
+        lambda: command.history_read("Alpha.md", 0),
+    ):
+        with pytest.raises(InvalidArguments):
+            empty()
+    assert desk.calls() == []
+
+
+def test_without_a_vault_name_none_is_sent_and_an_empty_one_is_refused(desk: Desk) -> None:
+    desk.command(vault=None).search("Alpha")
+
+    assert desk.calls()[0]["argv"] == ["search", "query=Alpha", "format=json"]
+    with pytest.raises(VaultNotFound):
+        desk.command(vault=" ")
+
+
+# Properties
+
+
+def test_properties_are_set_read_and_removed(desk: Desk) -> None:
+    command = desk.quick()
+
+    command.property_set("Alpha.md", "status", "done: really")
+    command.property_set("Alpha.md", "rating", 4, "number")
+    command.property_set("Alpha.md", "tags", ["a", "b"], "list")
+    command.property_set("Alpha.md", "read", True, "checkbox")
+
+    assert command.note_properties("Alpha.md") == {
+        "status": "done: really",
+        "rating": 4,
+        "tags": ["a", "b"],
+        "read": True,
+    }
+    for name in ("status", "rating", "tags", "never there"):
+        command.property_remove("Alpha.md", name)
+    assert command.note_properties("Alpha.md") == {"read": True}
+    assert desk.files()["Alpha.md"].decode().endswith(ALPHA.partition("---\n# ")[2])
+    assert command.note_properties("Lonely.md") == {}
+    assert command.properties() == (PropertyUse("read", "text", 1),)
+
+
+@pytest.mark.parametrize("value", ["", "[1, 2]", '["a"]', ["a, b"], [" a"], [""]])
+def test_a_property_that_the_command_would_misread_is_refused(desk: Desk, value: str | list[str]) -> None:
+    with pytest.raises(AppCommandFailed) as raised:
+        desk.command().property_set("Alpha.md", "x", value)
+
+    assert raised.value.data["reason"] == "cannot_carry"
+    assert desk.calls() == []
+
+
+def test_a_property_of_the_wrong_kind_is_refused_by_the_app(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed, match="Invalid number: abc"):
+        desk.quick().property_set("Alpha.md", "rating", "abc", "number")
+
+
+# Asking
+
+
+@pytest.mark.parametrize(
+    "frame", [{}, {"noise": ["stdout"], "crlf": True, "blank": True, "status": 3}], ids=["plain", "noisy"]
+)
+def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None:
+    command = desk.quick(**frame)
+
+    assert command.files() == ("Alpha.md", "Lonely.md", "Projects/Beta.md", "pic.png")
+    assert command.files("Projects", ".md") == ("Projects/Beta.md",)
+    assert command.search("beta") == ("Alpha.md", "Projects/Beta.md")
+    assert command.search("beta", "Projects", 1, case=False) == ("Projects/Beta.md",)
+    assert command.search("BETA", case=True) == ()
+    assert command.search_context("bob") == (FileMatches("Projects/Beta.md", (LineMatch(2, "- [ ] call Bob"),)),)
+    assert command.backlinks("Projects/Beta.md") == (Backlink("Alpha.md", 2),)
+    assert command.links("Alpha.md") == (
+        OutgoingLink("Nowhere", resolved=False),
+        OutgoingLink("Projects/Beta.md", True),
+    )
+    assert command.orphans() == ("Alpha.md", "Lonely.md", "pic.png")
+    assert command.deadends() == ("Lonely.md", "Projects/Beta.md", "pic.png")
+    assert command.tags() == (TagCount("#work/now", 2),)
+    assert command.tags("Lonely.md") == ()
+    assert command.tasks(status="todo") == (Task("Projects/Beta.md", 2, " ", "- [ ] call Bob"),)
+    assert len(command.tasks("Projects/Beta.md")) == 2
+    info = command.vault_info()
+    assert (info.name, info.path, info.files) == ("Notes", str(desk.vault), 4)
+    assert command.file_info("Alpha.md").size == len(ALPHA.encode())
+    assert (command.version().app, command.version().installer) == ("1.12.7", "1.12.7")
+
+
+def test_sources_are_told_apart_although_a_name_holds_a_comma(desk: Desk) -> None:
+    desk.write("Milk, eggs.md", "[[Nowhere]]")
+
+    assert desk.quick().unresolved() == (UnresolvedLink("Nowhere", 2, ("Alpha.md", "Milk, eggs.md")),)
+
+
+def test_nothing_found_is_an_empty_answer_even_where_json_was_asked_for(desk: Desk) -> None:
+    command = desk.quick()
+
+    assert command.search("zebra") == ()
+    assert command.search_context("zebra") == ()
+    assert command.backlinks("Lonely.md") == ()
+    assert command.links("Lonely.md") == ()
+    assert command.tasks("Lonely.md") == ()
+    assert command.files("Projects", "png") == ()
+    assert command.files("No such folder") == ()
+    assert desk.quick(answers={"files": "No files found."}).files() == ()
+
+
+def test_an_empty_list_that_was_lost_is_a_failure(desk: Desk) -> None:
+    command = desk.command(mute=True)
+
+    for call in (command.files, command.orphans, command.commands, command.plugins):
+        with pytest.raises(AppCommandFailed):
+            call()
+
+
+def test_a_list_from_a_program_that_crashed_is_a_failure(desk: Desk) -> None:
+    with pytest.raises(AppCommandFailed):
+        desk.command(status=134).files()
+
+
+@pytest.mark.parametrize(
+    "data", ['{"a": 1}', "[1]", '[{"file": 3}]', '[{"file": "a", "count": "many"}]', '[{"count": 1}]', '["a.md"']
+)
+def test_data_of_an_unknown_shape_is_a_failure(desk: Desk, data: str) -> None:
+    with pytest.raises(AppCommandFailed):
+        desk.quick(answers={"backlinks": data}).backlinks("Alpha.md")
+
+
+def test_a_question_about_a_missing_file_says_so(desk: Desk) -> None:
+    command = desk.quick()
+
+    for call in (
+        command.backlinks,
+        command.links,
+        command.tags,
+        command.tasks,
+        command.note_properties,
+        command.history,
+        command.history_read,
+        command.open,
+    ):
+        with pytest.raises(NoteNotFound):
+            call("Ghost.md")
+
+
+# What only the app has
+
+
+def test_commands_are_listed_and_run(desk: Desk) -> None:
+    command = desk.quick()
+
+    assert command.commands() == ("app:reload", "daily-notes", "editor:toggle-bold")
+    assert command.commands("editor:") == ("editor:toggle-bold",)
+    assert command.run_command("app:reload") == "Executed: app:reload"
+    with pytest.raises(AppCommandFailed, match="no command 'nope'"):
+        command.run_command("nope")
+
+
+def test_a_note_is_opened(desk: Desk) -> None:
+    assert desk.command().open("Alpha.md", new_tab=True) == "Alpha.md"
+    assert desk.calls()[-1]["argv"] == ["vault=Notes", "open", "path=Alpha.md", "newtab"]
+
+
+def test_the_daily_note_is_found_read_and_written_but_never_made_by_reading(desk: Desk) -> None:
+    command = desk.quick(daily="Daily/2026-03-01.md")
+
+    assert command.daily_path() == "Daily/2026-03-01.md"
+    with pytest.raises(NoteNotFound):
+        command.daily_read()
+    assert "Daily/2026-03-01.md" not in desk.files()
+    assert command.daily_append("- [ ] Buy milk") == "Daily/2026-03-01.md"
+    assert command.daily_read().text == "- [ ] Buy milk"
+
+
+def test_older_versions_are_listed_and_read(desk: Desk) -> None:
+    command = desk.quick(history={"Alpha.md": ["newer\nText\n", "Error: of mine\nolder"]})
+
+    assert command.history("Alpha.md") == (
+        Version(1, "1\t2026-01-01 09:01\t11 B"),
+        Version(2, "2\t2026-01-01 09:02\t20 B"),
+    )
+    assert command.history("Lonely.md") == ()
+    assert command.history_read("Alpha.md", 2) == "Error: of mine\nolder"
+    with pytest.raises(AppCommandFailed, match="Version 3"):
+        command.history_read("Alpha.md", 3)
+
+
+def test_plugins_and_the_state_of_sync_are_told(desk: Desk) -> None:
+    known = [
+        {"id": "dataview", "name": "Dataview", "version": "0.5.67", "enabled": True},
+        {"id": "templates", "enabled": False},
+    ]
+    command = desk.quick(plugins=known)
+
+    assert [(plugin.id, plugin.name, plugin.version, plugin.enabled) for plugin in command.plugins()] == [
+        ("dataview", "Dataview", "0.5.67", True),
+        ("templates", None, None, False),
+    ]
+    assert command.sync_status() == "Status: synced\nRemote vault: Notes"
+
+
+def test_javascript_arrives_as_it_is_and_its_value_comes_back(desk: Desk) -> None:
+    code = r'[1, 2].join("\n") + "\t" + "ä"'
+    command = desk.command(evals={"1 + 1": "2", code: "one\n=> two"}, console=["plugin says: hi", "and more"])
+
+    assert command.evaluate("1 + 1") == "2"
+    assert command.evaluate(code) == "one\n=> two"
+    with pytest.raises(AppCommandFailed, match="oops is not defined"):
+        command.evaluate("oops")
+
+
+# Around the program
+
+
+def test_the_program_gets_a_closed_stdin_and_what_a_client_stripped(desk: Desk) -> None:
+    # PROG-02
+    desk.command(environment={"ELECTRON_RUN_AS_NODE": "1", "HOME": " "}).version()
+
+    call = desk.calls()[0]
+    assert call["stdin"]
+    assert call["argv"] == ["version"]
+    assert call["env"]["HOME"].strip()
+    assert call["env"]["USER"]
+    assert "ELECTRON_RUN_AS_NODE" not in call["env"]
+
+
+def test_a_program_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
+    program = ObsidianProgram((str(tmp_path / "obsidian"),), {})
+
+    with pytest.raises(AppCommandFailed, match="Command line interface"):
+        ObsidianCommand(program).version()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_a_program_that_may_not_be_started_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "obsidian"
+    file.write_text("#!/bin/sh\n", encoding="utf-8")
+
+    with pytest.raises(PermissionDenied):
+        ObsidianCommand(ObsidianProgram((str(file),), {})).version()

@@ -1,0 +1,679 @@
+"""A stand-in for the `obsidian` command: works on a real vault folder and has the real one's moods.
+
+Run as `python -I -S tests/fake_obsidian.py [vault=NAME] COMMAND [key=value …] [flag …]`. The environment variable
+FAKE_OBSIDIAN names a JSON file of knobs, all optional but `vault`:
+
+  vault, name, id     folder, display name ("Notes") and id of the one vault that the app knows
+  log                 file that gets one JSON line a call: argv, cwd, env, stdin (true: closed or empty)
+  only                commands that the moods below are limited to
+  down                "exit": status 1 and the sentence on stderr; "stdout": the sentence on stdout, status 0;
+                      "gui": nothing at all, status 0 (the app's own binary, or an old installer)
+  disabled            the command line interface is switched off
+  denied              a sandbox keeps the program from the app's socket
+  cold                number of calls that a vault which is not open yet answers with "Command … not found"
+  cold_hint           how such an answer goes on: "plugin" (default) or "mean"
+  noise               where the installer's lines go: list of "stdout", "stderr"
+  crlf, blank         the noise has CRLF and a leading one; an empty line stands before every answer
+  line_end            false: nothing is printed behind an answer (default: a line end)
+  status              exit status although stdout is right
+  crash               exit status with no output and nothing done; below 0: killed by that signal
+  mute                done, but nothing printed
+  hang, hold          never ends, nor does a grandchild which keeps the FIFO `hold` open for writing
+  slow                seconds before the answer
+  type_error          the JavaScript error of a path outside the vault
+  damage              characters at chunks' ends are replaced by U+FFFD (macOS)
+  cut                 stdout ends after this many bytes
+  limit               longest argument in bytes; a longer one crashes the app: no output, status 0 (default 4096)
+  race                {path: text} that another program writes just before `create` does
+  answers             {command: text} printed as it is
+  arrow               the arrow of Moved and Renamed ("->")
+  daily, sync, history {path: [texts]}, commands, plugins [{id, name, version, enabled}], evals {code: value}, console
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+DOWN = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
+DISABLED = "Command line interface is not enabled. Please turn it on in Settings > General > Advanced."
+NOISE = (
+    "2026-01-01 09:30:00 Loading updated app package /home/user/.config/obsidian/obsidian-1.12.7.asar",
+    "Your Obsidian installer is out of date. Please download the latest installer from https://obsidian.md/download.",
+)
+TRAVERSAL = "TypeError: Cannot read properties of null (reading 'getParentPrefix')"
+NO_FILE = "No active file. Use file=<name> or path=<path> to specify a file."
+LINK = re.compile(r"\[\[([^\]|#\n]+)[^\]\n]*\]\]")
+
+
+class Refusal(Exception):
+    """Printed as `Error: …`."""
+
+
+class Vault:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def files(self) -> list[str]:
+        found = [
+            path.relative_to(self.root).as_posix()
+            for path in self.root.rglob("*")
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(self.root).parts)
+        ]
+        return sorted(found, reverse=True)  # "index order": not what anybody expects
+
+    def notes(self) -> list[str]:
+        return sorted(path for path in self.files() if path.endswith(".md"))
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_bytes().decode("utf-8", "replace")
+
+    def write(self, path: str, text: str) -> None:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+    def link_target(self, link: str) -> str | None:
+        name = link if link.lower().endswith(".md") or "." in link.rpartition("/")[2] else f"{link}.md"
+        for path in sorted(self.files(), key=len):
+            if path == name or path.rpartition("/")[2].lower() == name.lower():
+                return path
+        return None
+
+    def links(self, path: str) -> list[str]:
+        return [match[1].strip() for match in LINK.finditer(self.text(path))] if path.endswith(".md") else []
+
+
+class Call:
+    """One command line: parameters with `\\n` and `\\t` expanded, flags, and the answer's text."""
+
+    def __init__(self, knobs: dict[str, Any], arguments: list[str]) -> None:
+        self.knobs = knobs
+        self.vault = Vault(Path(knobs["vault"]))
+        self.parameters: dict[str, str] = {}
+        self.flags: set[str] = set()
+        self.command = ""
+        for argument in arguments:
+            key, equals, value = argument.partition("=")
+            if equals and re.fullmatch(r"[A-Za-z]+", key):
+                self.parameters[key] = value.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
+            elif not self.command:
+                self.command = argument
+            else:
+                self.flags.add(argument)
+
+    @property
+    def is_json(self) -> bool:
+        return self.parameters.get("format") == "json"
+
+    def need(self, key: str) -> str:
+        value = self.parameters.get(key, "")
+        if not value:
+            raise Refusal(f"Missing required parameter: {key}=<{key}>\nUsage: {self.command} {key}=<{key}>")
+        return value
+
+    def file(self) -> str:
+        """The file meant by path= or file=."""
+        if path := self.parameters.get("path"):
+            if (self.vault.root / path).is_dir():
+                raise Refusal(f'"{path}" is a folder, not a file.')
+            if path not in self.vault.files():
+                raise Refusal(f'File "{path}" not found.')
+            return path
+        if name := self.parameters.get("file"):
+            found = self.vault.link_target(name)
+            if found is None:
+                raise Refusal(f'File "{name}" not found.')
+            return found
+        raise Refusal(NO_FILE)
+
+    def note(self) -> str:
+        path = self.file()
+        if not path.endswith(".md"):
+            raise Refusal("File is not a markdown file.")
+        return path
+
+    def listed(self, lines: list[str], what: str) -> str:
+        if "total" in self.flags:
+            return str(len(lines))
+        return "\n".join(lines) or f"No {what} found."
+
+    def rows(self, rows: list[dict[str, Any]], what: str) -> str:
+        """Every value of a table is a string, numbers too."""
+        if not rows:
+            return f"No {what} found."
+        if self.is_json:
+            return json.dumps([{key: str(value) for key, value in row.items()} for row in rows], ensure_ascii=False)
+        return "\n".join("\t".join(map(str, row.values())) for row in rows)
+
+
+# Files
+
+
+def read(call: Call) -> str:
+    return call.vault.text(call.file())
+
+
+def file(call: Call) -> str:
+    path = call.file()
+    stat = (call.vault.root / path).stat()
+    name, _, extension = path.rpartition("/")[2].rpartition(".")
+    fields = {
+        "path": path,
+        "name": name,
+        "extension": extension,
+        "size": stat.st_size,
+        "created": int(stat.st_mtime * 1000),
+        "modified": int(stat.st_mtime * 1000),
+    }
+    return "\n".join(f"{key}\t{value}" for key, value in fields.items())
+
+
+def files(call: Call) -> str:
+    folder, extension = call.parameters.get("folder", "").rstrip("/"), call.parameters.get("ext", "")
+    paths = [
+        path
+        for path in call.vault.files()
+        if (not folder or path.startswith(f"{folder}/")) and (not extension or path.endswith(f".{extension}"))
+    ]
+    return str(len(paths)) if "total" in call.flags else "\n".join(paths)
+
+
+def folders(call: Call) -> str:
+    found = sorted({path.rpartition("/")[0] or "/" for path in call.vault.files()} | {"/"})
+    return call.listed(found, "folders")
+
+
+def create(call: Call) -> str:
+    for path, text in call.knobs.get("race", {}).items():
+        call.vault.write(path, text)
+    path = call.parameters.get("path") or call.parameters.get("name") or "Untitled"
+    if path.startswith("/") or ".." in path.split("/"):
+        (call.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+        raise TypeError(TRAVERSAL)
+    stem = path.removesuffix(".md")
+    target, number = f"{stem}.md", 0
+    existed = (call.vault.root / target).exists()
+    if existed and not ("overwrite" in call.flags and (call.vault.root / target).is_file()):
+        while (call.vault.root / target).exists():
+            number += 1
+            target = f"{stem} {number}.md"
+    call.vault.write(target, call.parameters.get("content", ""))
+    return f"{'Overwrote' if existed and 'overwrite' in call.flags else 'Created'}: {target}"
+
+
+def append(call: Call) -> str:
+    path = call.file()
+    return _append(call, path)
+
+
+def _append(call: Call, path: str) -> str:
+    content, old = call.need("content"), call.vault.text(path) if (call.vault.root / path).exists() else ""
+    between = "" if "inline" in call.flags or not old or old.endswith("\n") else "\n"
+    call.vault.write(path, old + between + content)
+    return f"Appended to: {path}"
+
+
+def prepend(call: Call) -> str:
+    path, content = call.file(), call.need("content")
+    old = call.vault.text(path)
+    head = match[0] if (match := re.match(r"---\n(?:.*\n)*?---(?:\n|\Z)", old)) else ""
+    between = "" if "inline" in call.flags else "\n"
+    call.vault.write(path, head + content + between + old[len(head) :])
+    return f"Prepended to: {path}"
+
+
+def _rename(call: Call, verb: str, path: str, target: str) -> str:
+    if (call.vault.root / target).exists():
+        raise Refusal("Destination file already exists!")
+    if not (call.vault.root / target).parent.is_dir():
+        raise Refusal(f"ENOENT: no such file or directory, rename '{path}' -> '{target}'")
+    (call.vault.root / path).rename(call.vault.root / target)
+    return f"{verb}: {path} {call.knobs.get('arrow', '->')} {target}"
+
+
+def move(call: Call) -> str:
+    path, to = call.file(), call.need("to").rstrip("/")
+    leaf = path.rpartition("/")[2]
+    return _rename(call, "Moved", path, to if "." in to else f"{to}/{leaf}".lstrip("/"))
+
+
+def rename(call: Call) -> str:
+    path, name = call.file(), call.need("name")
+    folder, _, leaf = path.rpartition("/")
+    name = name if "." in name else f"{name}.{leaf.rpartition('.')[2]}"
+    return _rename(call, "Renamed", path, f"{folder}/{name}" if folder else name)
+
+
+def delete(call: Call) -> str:
+    path = call.file()
+    if "permanent" in call.flags:
+        (call.vault.root / path).unlink()
+        return f"Deleted permanently: {path}"
+    trash = call.vault.root / ".trash" / path
+    trash.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(call.vault.root / path, trash)
+    return f"Moved to trash: {path}"
+
+
+def open_file(call: Call) -> str:
+    return f"Opened: {call.file()}"
+
+
+# Daily note and history
+
+
+def daily_path(call: Call) -> str:
+    return str(call.knobs.get("daily", "Daily/2026-01-01.md"))
+
+
+def daily_read(call: Call) -> str:
+    path = daily_path(call)
+    if not (call.vault.root / path).exists():
+        call.vault.write(path, "")
+    return call.vault.text(path)
+
+
+def daily_append(call: Call) -> str:
+    return _append(call, daily_path(call))
+
+
+def history(call: Call) -> str:
+    versions = call.knobs.get("history", {}).get(call.file(), [])
+    lines = [f"{number}\t2026-01-01 09:{number:02}\t{len(text)} B" for number, text in enumerate(versions, 1)]
+    return call.listed(lines, "history")
+
+
+def history_read(call: Call) -> str:
+    path, number = call.file(), int(call.parameters.get("version", "1"))
+    versions = call.knobs.get("history", {}).get(path, [])
+    if not 0 < number <= len(versions):
+        raise Refusal(f"Version {number} not found.")
+    return str(versions[number - 1])
+
+
+# Questions
+
+
+def search(call: Call) -> str:
+    found = _matches(call)
+    if "total" in call.flags:
+        return str(len(found))
+    if not found:
+        return "No matches found."
+    return json.dumps(list(found), ensure_ascii=False) if call.is_json else "\n".join(found)
+
+
+def search_context(call: Call) -> str:
+    found = _matches(call)
+    if not found:
+        return "No matches found."
+    if not call.is_json:
+        return "\n".join(f"{path}:{line}: {text}" for path, hits in found.items() for line, text in hits)
+    rows = [
+        {"file": path, "matches": [{"line": line, "text": text} for line, text in hits]} for path, hits in found.items()
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _matches(call: Call) -> dict[str, list[tuple[int, str]]]:
+    fold = str if "case" in call.flags else str.lower
+    words, folder = fold(call.need("query")).split(), call.parameters.get("path", "")
+    found: dict[str, list[tuple[int, str]]] = {}
+    for path in call.vault.notes():
+        text = call.vault.text(path)
+        if (not folder or path.startswith(f"{folder}/")) and all(word in fold(f"{path}\n{text}") for word in words):
+            lines = enumerate(text.split("\n"), 1)
+            found[path] = [(number, line.strip()) for number, line in lines if any(w in fold(line) for w in words)]
+    limit = int(call.parameters.get("limit", "0"))
+    return dict(list(found.items())[: limit if limit > 0 else None])
+
+
+def links(call: Call) -> str:
+    path = call.file()
+    targets = {call.vault.link_target(link) or f"{link} (unresolved)" for link in call.vault.links(path)}
+    return call.listed(sorted(targets), "links")
+
+
+def backlinks(call: Call) -> str:
+    path, counts = call.file(), {}
+    for note in call.vault.notes():
+        if count := sum(call.vault.link_target(link) == path for link in call.vault.links(note)):
+            counts[note] = count
+    if "counts" in call.flags:
+        return call.rows([{"file": note, "count": count} for note, count in counts.items()], "backlinks")
+    return call.rows([{"file": note} for note in counts], "backlinks")
+
+
+def unresolved(call: Call) -> str:
+    sources: dict[str, list[str]] = {}
+    for note in call.vault.notes():
+        for link in call.vault.links(note):
+            if call.vault.link_target(link) is None:
+                sources.setdefault(link, []).append(note)
+    return call.rows(
+        [
+            {"link": link, "count": len(notes), "sources": ", ".join(dict.fromkeys(notes))}
+            for link, notes in sorted(sources.items())
+        ],
+        "unresolved links",
+    )
+
+
+def orphans(call: Call) -> str:
+    linked = {call.vault.link_target(link) for note in call.vault.notes() for link in call.vault.links(note)}
+    return call.listed([path for path in call.vault.files() if path not in linked], "orphans")
+
+
+def deadends(call: Call) -> str:
+    dead = [p for p in call.vault.files() if not any(call.vault.link_target(link) for link in call.vault.links(p))]
+    return call.listed(dead, "dead-ends")
+
+
+def tags(call: Call) -> str:
+    counts: dict[str, int] = {}
+    for path in [call.note()] if "path" in call.parameters else call.vault.notes():
+        for match in re.finditer(r"(?<!\S)#[\w/-]+", call.vault.text(path)):
+            counts[match[0]] = counts.get(match[0], 0) + 1
+    return call.rows([{"tag": tag, "count": count} for tag, count in sorted(counts.items())], "tags")
+
+
+def tasks(call: Call) -> str:
+    rows = []
+    for path in [call.note()] if "path" in call.parameters else call.vault.notes():
+        for number, line in enumerate(call.vault.text(path).split("\n"), 1):
+            if (match := re.match(r"\s*[-*+] \[(.)\] ", line)) and not (
+                ("todo" in call.flags and match[1] != " ") or ("done" in call.flags and match[1] == " ")
+            ):
+                rows.append({"status": match[1], "text": line.strip(), "file": path, "line": number})
+    return call.rows(rows, "tasks")
+
+
+# Properties
+
+
+def _frontmatter(text: str) -> tuple[dict[str, Any], str] | None:
+    match = re.match(r"---\n((?:.*\n)*?)---(?:\n|\Z)", text)
+    if match is None:
+        return None
+    values: dict[str, Any] = {}
+    for line in match[1].splitlines():
+        if line.startswith("  - "):
+            values[list(values)[-1]] = [*(values[list(values)[-1]] or []), line[4:]]
+        else:
+            key, _, value = line.partition(":")
+            values[key] = _scalar(value.strip())
+    return values, text[match.end() :]
+
+
+def _scalar(text: str) -> Any:
+    if text.startswith("[") and text.endswith("]"):
+        return [item.strip() for item in text[1:-1].split(",") if item.strip()]
+    known = {"": None, "true": True, "false": False}
+    if text in known:
+        return known[text]
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def _with_properties(values: dict[str, Any], body: str) -> str:
+    lines = []
+    for key, value in values.items():
+        if isinstance(value, list):
+            lines += [f"{key}:" if value else f"{key}: []", *(f"  - {item}" for item in value)]
+        else:
+            shown = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+            lines.append(f"{key}: {shown}".rstrip())
+    return "---\n" + "".join(f"{line}\n" for line in lines) + "---\n" + body
+
+
+def properties(call: Call) -> str:
+    if "path" in call.parameters or "file" in call.parameters:
+        found = _frontmatter(call.vault.text(call.note()))
+        return json.dumps(found[0], ensure_ascii=False) if found else "No frontmatter found."
+    counts: dict[str, int] = {}
+    for note in call.vault.notes():
+        for key in (_frontmatter(call.vault.text(note)) or ({}, ""))[0]:
+            counts[key] = counts.get(key, 0) + 1
+    rows = [{"name": key, "type": "text", "count": count} for key, count in sorted(counts.items())]
+    return json.dumps(rows, ensure_ascii=False) if rows else "No properties found."
+
+
+def property_set(call: Call) -> str:
+    path, name, value, kind = call.note(), call.need("name"), call.need("value"), call.parameters.get("type")
+    if kind == "number" and not re.fullmatch(r"-?\d+(\.\d+)?", value):
+        raise Refusal(f"Invalid number: {value}")
+    if kind in ("date", "datetime") and not re.match(r"\d{4}-\d\d-\d\d", value):
+        raise Refusal("Invalid date format. Use YYYY-MM-DD")
+    text = call.vault.text(path)
+    values, body = _frontmatter(text) or ({}, text)
+    values[name] = [] if value == "[]" else value.split(",") if kind == "list" else _scalar(value)
+    call.vault.write(path, _with_properties(values, body))
+    return f"Set {name}: {value}"
+
+
+def property_remove(call: Call) -> str:
+    path, name = call.note(), call.need("name")
+    found = _frontmatter(call.vault.text(path))
+    if found and name in found[0]:
+        found[0].pop(name)
+        call.vault.write(path, _with_properties(*found))
+    return f"Removed: {name}"
+
+
+# The app
+
+
+def version(call: Call) -> str:
+    return "1.12.7 (installer 1.12.7)"
+
+
+def vault(call: Call) -> str:
+    paths = call.vault.files()
+    fields = {
+        "name": call.knobs.get("name", "Notes"),
+        "path": str(call.vault.root),
+        "files": len(paths),
+        "folders": len({path.rpartition("/")[0] for path in paths}),
+        "size": sum((call.vault.root / path).stat().st_size for path in paths),
+    }
+    if (info := call.parameters.get("info")) in fields:
+        return str(fields[str(info)])
+    return "\n".join(f"{key}\t{value}" for key, value in fields.items())
+
+
+def vaults(call: Call) -> str:
+    name = call.knobs.get("name", "Notes")
+    return f"{name}\t{call.vault.root}" if "verbose" in call.flags else str(name)
+
+
+def commands(call: Call) -> str:
+    known = call.knobs.get("commands", ["app:reload", "daily-notes", "editor:toggle-bold"])
+    return call.listed([name for name in known if name.startswith(call.parameters.get("filter", ""))], "commands")
+
+
+def command(call: Call) -> str:
+    identifier = call.need("id")
+    if identifier not in commands(Call(call.knobs, ["commands"])).split("\n"):
+        return f'Command "{identifier}" not found.'
+    return f"Executed: {identifier}"
+
+
+def plugins(call: Call) -> str:
+    known = call.knobs.get("plugins", [{"id": "dataview", "name": "Dataview", "version": "0.5.67", "enabled": True}])
+    rows = [dict(row) for row in known if row.get("enabled") or call.command == "plugins"]
+    for row in rows:
+        row.pop("enabled", None)
+        if "versions" not in call.flags:
+            row.pop("version", None)
+    return call.rows(rows, "plugins")
+
+
+def sync_status(call: Call) -> str:
+    return str(call.knobs.get("sync", "Status: synced\nRemote vault: Notes"))
+
+
+def evaluate(call: Call) -> str:
+    code = call.need("code")
+    if wrapped := re.fullmatch(r'\(0,eval\)\(decodeURIComponent\("(.*)"\)\)', code):
+        code = unquote(wrapped[1])
+    evals = call.knobs.get("evals", {"app.vault.getFiles().length": str(len(call.vault.files()))})
+    if code not in evals:
+        raise ReferenceError(f"ReferenceError: {code} is not defined")
+    return "\n".join([*call.knobs.get("console", []), f"=> {evals[code]}"])
+
+
+COMMANDS = {
+    "read": read,
+    "file": file,
+    "files": files,
+    "folders": folders,
+    "create": create,
+    "append": append,
+    "prepend": prepend,
+    "move": move,
+    "rename": rename,
+    "delete": delete,
+    "open": open_file,
+    "daily:path": daily_path,
+    "daily:read": daily_read,
+    "daily:append": daily_append,
+    "history": history,
+    "history:read": history_read,
+    "search": search,
+    "search:context": search_context,
+    "links": links,
+    "backlinks": backlinks,
+    "unresolved": unresolved,
+    "orphans": orphans,
+    "deadends": deadends,
+    "tags": tags,
+    "tasks": tasks,
+    "properties": properties,
+    "property:set": property_set,
+    "property:remove": property_remove,
+    "version": version,
+    "vault": vault,
+    "vaults": vaults,
+    "commands": commands,
+    "command": command,
+    "plugins": plugins,
+    "plugins:enabled": plugins,
+    "sync:status": sync_status,
+    "eval": evaluate,
+}
+
+
+def answer(call: Call) -> str:
+    """What the app prints for a call that reached it."""
+    wanted = call.parameters.pop("vault", None)
+    if wanted is not None and wanted not in (call.knobs.get("name", "Notes"), call.knobs.get("id", "")):
+        return "Vault not found."
+    if call.command in call.knobs.get("answers", {}):
+        return str(call.knobs["answers"][call.command])
+    handler = COMMANDS.get(call.command)
+    if handler is None:
+        return f'Error: Command "{call.command}" not found. It may require a plugin to be enabled.'
+    try:
+        return handler(call)
+    except Refusal as refusal:
+        return f"Error: {refusal}"
+    except (TypeError, ReferenceError) as error:
+        return str(error)
+
+
+def is_cold(knobs: dict[str, Any], knob_file: Path) -> bool:
+    """Counts the calls; the first `cold` of them find the vault closed."""
+    if not knobs.get("cold"):
+        return False
+    counter = knob_file.with_suffix(".calls")
+    calls = int(counter.read_text(encoding="utf-8")) if counter.exists() else 0
+    counter.write_text(str(calls + 1), encoding="utf-8")
+    return calls < int(knobs["cold"])
+
+
+def hang(knobs: dict[str, Any]) -> None:
+    if hold := knobs.get("hold"):
+        code = "import sys, time; held = open(sys.argv[1], 'w'); held.write('x'); held.flush(); time.sleep(600)"
+        subprocess.Popen([sys.executable, "-I", "-S", "-c", code, hold])  # keeps our stdout and stderr open as well
+    time.sleep(600)
+
+
+def early_end(knobs: dict[str, Any], arguments: list[str]) -> int | None:
+    """The moods in which nothing reaches the app: the exit status, None to go on."""
+    if knobs.get("down"):
+        if knobs["down"] != "gui":
+            print(DOWN, file=sys.stderr if knobs["down"] == "exit" else sys.stdout)
+        return 1 if knobs["down"] == "exit" else 0
+    if knobs.get("denied"):
+        print("Error: connect EPERM /run/user/1000/.obsidian-cli.sock", file=sys.stderr)
+        return 1
+    if "crash" in knobs:
+        if knobs["crash"] < 0:
+            os.kill(os.getpid(), -knobs["crash"])
+        return int(knobs["crash"])
+    if any(len(json.dumps(a, ensure_ascii=False).encode()) > knobs.get("limit", 4096) for a in arguments):
+        return 0
+    if knobs.get("hang"):
+        hang(knobs)
+    return None
+
+
+def framed(text: str, knobs: dict[str, Any]) -> bytes:
+    """The answer as it stands on stdout."""
+    body = text.encode()
+    if knobs.get("damage"):
+        body = b"\xef\xbf\xbd".join(body[at : at + 8192] for at in range(0, len(body), 8192))
+    noise = b""
+    if "stdout" in knobs.get("noise", []):
+        end = "\r\n" if knobs.get("crlf") else "\n"
+        noise = ("\r\n" if knobs.get("crlf") else "").encode() + "".join(line + end for line in NOISE).encode()
+    printed = noise + (b"\n" if knobs.get("blank") else b"") + body + (b"\n" if knobs.get("line_end", True) else b"")
+    return printed[: knobs.get("cut")]
+
+
+def main(arguments: list[str]) -> int:
+    knob_file = Path(os.environ["FAKE_OBSIDIAN"])
+    knobs: dict[str, Any] = json.loads(knob_file.read_text(encoding="utf-8"))
+    call = Call(knobs, arguments)
+    if log := knobs.get("log"):
+        seen = {"argv": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ), "stdin": os.read(0, 1) == b""}
+        with Path(log).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(seen) + "\n")
+    if "only" in knobs and call.command not in knobs["only"]:
+        knobs = call.knobs = {
+            key: value for key, value in knobs.items() if key in ("vault", "name", "id", "history", "line_end", "blank")
+        }
+    time.sleep(knobs.get("slow", 0))
+    status = early_end(knobs, arguments)
+    if status is not None:
+        sys.stdout.flush()
+        return status
+    if knobs.get("disabled"):
+        text = DISABLED
+    elif is_cold(knobs, knob_file):
+        hint = (
+            "Did you mean: sync:read?" if knobs.get("cold_hint") == "mean" else "It may require a plugin to be enabled."
+        )
+        text = f'Error: Command "{call.command}" not found. {hint}'
+    else:
+        text = TRAVERSAL if knobs.get("type_error") else answer(call)
+    if "stderr" in knobs.get("noise", []):
+        print(*NOISE, sep="\n", file=sys.stderr)
+    if not knobs.get("mute"):
+        sys.stdout.buffer.write(framed(text, knobs))
+        sys.stdout.buffer.flush()
+    return int(knobs.get("status", 0))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(main(sys.argv[1:]))
