@@ -1,0 +1,340 @@
+"""Keeps the index in step with the files: at the start, after every change, and while questions are asked.
+
+What the index does not know yet is `pending`. A few changed files are taken in at once; many by threads in the
+background, in batches that are committed one by one, so that a build can be stopped at any moment and goes on from
+there at the next start. A question never waits for the threads: what is pending it reads from the files itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from obsidian_mcp.errors import AppError, NoteNotFound
+
+from . import deadline, facts
+from .catalog import FileEntry
+from .facts import Parse
+from .index import Busy, Index, Outdated, Record, Replaced
+from .paths import VaultPath
+from .ports import Change, DiskFile
+
+BATCH_FILES = 64
+BATCH_BYTES = 1_000_000
+"""A batch is one transaction: long enough to be cheap, short enough (0.1 s) that nobody waits for it."""
+GONE_AT_ONCE = 500
+AT_ONCE = 16
+"""So many changed files or fewer are taken in before a question is answered, instead of in the background."""
+BUILDING_FROM = 200
+"""With so many files pending, answers say that the index is being built."""
+BUSY_PAUSE = 0.5
+"""Seconds until the next attempt when another process is writing."""
+GIVE_WAY = 0.05
+"""Seconds that a batch waits at most for questions that run: threads that compute cost them 5 ms at every file read."""
+ATTEMPTS = 3
+"""Times that the index is asked again after it was found damaged."""
+
+Contents = list[tuple[FileEntry, bytes | AppError]]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of the files that had to be read since the last moment at which nothing was pending."""
+
+    done: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
+
+
+class Keeper:
+    """One per vault. Every method may be called from any thread.
+
+    `entries` lists the vault's files, `read` gives the first `facts.BODY_LIMIT` bytes of one or raises AppError,
+    `stat` looks at the disk (see `Index.store`).
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        entries: Callable[[], Iterable[FileEntry]],
+        read: Callable[[FileEntry], bytes],
+        stat: Callable[[str], DiskFile | None] | None = None,
+    ) -> None:
+        self.index = index
+        self._entries = entries
+        self._read = read
+        self._stat = stat
+        self._state = threading.Condition()
+        self._beginning = threading.Lock()
+        self._meanwhile: dict[VaultPath, FileEntry | None] | None = None
+        """What was noted while the files are compared with the index."""
+        self._pending: dict[VaultPath, FileEntry] = {}
+        self._gone: dict[VaultPath, None] = {}
+        self._taken: set[VaultPath] = set()
+        """Paths of batches that are being worked on."""
+        self._deferred: set[VaultPath] = set()
+        """Pending files that cannot be taken in as they are now; a later notice or question tries them again."""
+        self._total = 0
+        self._epoch = -1
+        self._many = False
+        """Whether the threads in the background have work: from more than AT_ONCE pending files down to none."""
+        self._asking = 0
+        self._stopping = False
+        self._threads: list[threading.Thread] = []
+
+    # -- what is to do -----------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Compare all files with the index, by size and time; what differs is pending from now on."""
+        with self._beginning:
+            with self._state:
+                self._meanwhile = {}
+            entries = list(self._entries())
+            epoch, outdated = self._compare(entries)
+            with self._state:
+                self._epoch = epoch
+                self._pending = {entry.path: entry for entry in outdated.changed}
+                self._gone = dict.fromkeys(outdated.gone)
+                self._deferred.clear()
+                for path, entry in self._meanwhile.items():
+                    self._noted(path, entry)
+                self._meanwhile = None
+                self._total = len(self._pending)
+                self._wake()
+
+    def _compare(self, entries: Sequence[FileEntry]) -> tuple[int, Outdated]:
+        for _ in range(ATTEMPTS):
+            epoch = self.index.epoch
+            with contextlib.suppress(Replaced, Busy):
+                return epoch, self.index.outdated(entries)
+        return epoch, Outdated(tuple(each for each in entries if facts.indexable(each.path)), ())
+
+    def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
+        """Files changed, appeared or went, as the catalog tells it."""
+        with self._state:
+            for change in changes:
+                if facts.indexable(change.path):
+                    entry = None if change.gone else entry_of(change.path)
+                    self._noted(change.path, entry)
+                    if self._meanwhile is not None:
+                        self._meanwhile[change.path] = entry
+            self._wake()
+
+    def _noted(self, path: VaultPath, entry: FileEntry | None) -> None:
+        self._deferred.discard(path)
+        if entry is None:
+            self._pending.pop(path, None)
+            self._gone[path] = None
+        else:
+            self._gone.pop(path, None)
+            if path not in self._pending:
+                self._total += 1
+            self._pending[path] = entry
+
+    def _wake(self) -> None:
+        if len(self._pending) + len(self._gone) > AT_ONCE:
+            self._many = True
+            self._state.notify_all()
+
+    def pending(self) -> tuple[dict[VaultPath, FileEntry], str | None]:
+        """What the rows do not say yet, and a sentence for the answer when that is much of the vault.
+
+        To be asked before the rows are looked at: what is taken in between then counts twice, never not at all.
+        """
+        if self.index.epoch != self._epoch:
+            self.begin()
+        with self._state:
+            pending = dict(self._pending)
+            progress = self._progress()
+        return pending, f"The index is being built: {progress}." if len(pending) >= BUILDING_FROM else None
+
+    @property
+    def progress(self) -> Progress:
+        with self._state:
+            return self._progress()
+
+    def _progress(self) -> Progress:
+        return Progress(self._total - len(self._pending), self._total)
+
+    # -- doing it ----------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Take in what is pending if that is quickly done. To be called before a question is answered."""
+        if self.index.epoch != self._epoch:
+            self.begin()
+        with self._state:
+            self._deferred.clear()
+            few = len(self._pending) + len(self._gone) <= AT_ONCE
+        if few:
+            with contextlib.suppress(Busy, Replaced):
+                self.step()
+
+    def finish(self) -> None:
+        """Take in everything, together with the threads in the background, and wait for their last batch.
+
+        What cannot be taken in now stays pending. Raises: OperationTimeout.
+        """
+        with contextlib.suppress(Busy):
+            for _ in range(ATTEMPTS):
+                with contextlib.suppress(Replaced):
+                    while self.step():
+                        deadline.checkpoint()
+                    break
+        with self._state:
+            while self._taken and not self._stopping:
+                self._state.wait(0.1)
+                deadline.checkpoint()
+
+    def step(self, parse: Parse = facts.parse) -> int:
+        """Take in one batch in this thread; how many files and rows it was about, 0 when there is nothing to do.
+
+        Raises: Busy, Replaced (after which everything is pending).
+        """
+        if self.index.epoch != self._epoch:
+            self.begin()
+        entries, gone = self._take()
+        if not entries and not gone:
+            return 0
+        try:
+            items, refused = self._contents(self.index.stale(entries))
+            refused += self.index.store(self.index.parse(items, parse), gone, self._stat)
+        except BaseException:
+            self._release(entries, gone)
+            raise
+        self._done(entries, gone, refused)
+        return len(entries) + len(gone)
+
+    def offer(self, records: Sequence[Record]) -> None:
+        """What a question had to read of pending files, so that nobody reads it again."""
+        with self._state:
+            records = [
+                each
+                for each in records
+                if each.entry.path not in self._taken and self._pending.get(each.entry.path) == each.entry
+            ]
+            entries = [each.entry for each in records]
+            self._taken.update(entry.path for entry in entries)
+        try:
+            refused = self.index.store(records, (), self._stat) if records else []
+        except (Busy, Replaced):
+            self._release(entries, ())
+        except BaseException:
+            self._release(entries, ())
+            raise
+        else:
+            self._done(entries, (), refused)
+
+    def _take(self) -> tuple[list[FileEntry], list[VaultPath]]:
+        """The next batch, nobody else's until it is released."""
+        with self._state:
+            gone = [path for path in self._gone if path not in self._taken][:GONE_AT_ONCE]
+            entries: list[FileEntry] = []
+            size = 0
+            for path, entry in self._pending.items():
+                if path in self._taken or path in self._deferred:
+                    continue
+                if entries and (len(entries) == BATCH_FILES or size + entry.size > BATCH_BYTES):
+                    break
+                entries.append(entry)
+                size += min(entry.size, facts.BODY_LIMIT)
+            self._taken.update(entry.path for entry in entries)
+            self._taken.update(gone)
+            return entries, gone
+
+    def _contents(self, entries: Iterable[FileEntry]) -> tuple[Contents, list[FileEntry]]:
+        """The bytes of files, and the files that are not there any more."""
+        items: Contents = []
+        missing = []
+        for entry in entries:
+            try:
+                items.append((entry, self._read(entry)))
+            except NoteNotFound:
+                missing.append(entry)
+            except AppError as error:
+                items.append((entry, error))
+        return items, missing
+
+    def _done(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath], refused: Iterable[FileEntry]) -> None:
+        with self._state:
+            for entry in refused:
+                if self._pending.get(entry.path) == entry:
+                    self._deferred.add(entry.path)
+            for entry in entries:
+                if self._pending.get(entry.path) == entry and entry.path not in self._deferred:
+                    del self._pending[entry.path]
+            for path in gone:
+                self._gone.pop(path, None)
+            if not self._pending:
+                self._total = 0
+                self._many = bool(self._gone)
+        self._release(entries, gone)
+
+    def _release(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath]) -> None:
+        with self._state:
+            self._taken.difference_update(entry.path for entry in entries)
+            self._taken.difference_update(gone)
+            self._state.notify_all()
+
+    # -- in the background -------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """While a question runs, the threads in the background begin no batch for a moment."""
+        with self._state:
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._state:
+                self._asking -= 1
+                self._state.notify_all()
+
+    def start(self, parsers: Sequence[Parse] = (facts.parse,)) -> None:
+        """Take in what is pending, now and later, in one thread for each of the parsers."""
+        for number, parse in enumerate(parsers):
+            name = f"index-{number}"
+            thread = threading.Thread(target=self._run, args=(parse,), name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """End the threads after their present batch."""
+        with self._state:
+            self._stopping = True
+            self._state.notify_all()
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+    def _run(self, parse: Parse) -> None:
+        while self._wait_for_work():
+            try:
+                self.step(parse)
+            except Replaced:
+                continue
+            except Busy:
+                with self._state:
+                    self._state.wait_for(lambda: self._stopping, BUSY_PAUSE)
+            except Exception:
+                log.exception("The index was not brought up to date; it goes on with the next change.")
+                with self._state:
+                    self._deferred.update(self._pending)
+
+    def _wait_for_work(self) -> bool:
+        """Wait until there is something to do; False when the thread should end."""
+        with self._state:
+            self._state.wait_for(lambda: self._stopping or (self._many and self._has_work()))
+            self._state.wait_for(lambda: self._stopping or not self._asking, GIVE_WAY)
+            return not self._stopping
+
+    def _has_work(self) -> bool:
+        return any(path not in self._taken for path in self._gone) or any(
+            path not in self._taken and path not in self._deferred for path in self._pending
+        )

@@ -1,0 +1,88 @@
+"""A vault without a disk: files in a dictionary, with a catalog, an index and its keeper on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from obsidian_mcp.core.catalog import Catalog, FileEntry
+from obsidian_mcp.core.graph import Graph
+from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.keeper import Keeper
+from obsidian_mcp.core.ports import Change, DiskFile
+from obsidian_mcp.errors import AppError, NoteNotFound
+
+
+class MemoryVault:
+    """Files by their spelling on disk. What is done here is noted nowhere until `look` compares, as after a scan."""
+
+    def __init__(self, files: Mapping[str, str | bytes] | None = None, place: Path | None = None) -> None:
+        self.data: dict[str, bytes] = {}
+        self.broken: dict[str, AppError] = {}
+        """Files that cannot be read, and why."""
+        self.reads: list[str] = []
+        self._times: dict[str, int] = {}
+        self._clock = 0
+        for disk, text in (files or {}).items():
+            self.write(disk, text)
+        self.catalog = Catalog(self.scan())
+        self.index = Index.open(place)
+        self.keeper = Keeper(self.index, lambda: list(self.catalog), self.read, self.stat)
+        self.graph = Graph(self.keeper, self.catalog, self.read)
+
+    def opened_again(self, place: Path) -> MemoryVault:
+        """Another program on the same files, and on the same index if `place` is the same."""
+        again = MemoryVault(place=place)
+        again.data, again._times, again.broken = self.data, self._times, self.broken
+        for file in again.scan():
+            again.catalog.put(file)
+        return again
+
+    def write(self, disk: str, text: str | bytes) -> None:
+        self._clock += 1
+        self.data[disk] = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        self._times[disk] = self._clock
+
+    def rename(self, old: str, new: str) -> None:
+        self.data[new] = self.data.pop(old)
+        self._times[new] = self._times.pop(old)
+
+    def delete(self, disk: str) -> None:
+        del self.data[disk], self._times[disk]
+
+    def scan(self) -> list[DiskFile]:
+        return [DiskFile(disk, len(data), self._times[disk]) for disk, data in self.data.items()]
+
+    def stat(self, disk: str) -> DiskFile | None:
+        return DiskFile(disk, len(self.data[disk]), self._times[disk]) if disk in self.data else None
+
+    def read(self, entry: FileEntry) -> bytes:
+        self.reads.append(entry.path)
+        if entry.disk in self.broken:
+            raise self.broken[entry.disk]
+        if entry.disk not in self.data:
+            raise NoteNotFound(f"There is no file {entry.path!r}.")
+        return self.data[entry.disk]
+
+    def look(self) -> list[Change]:
+        """Bring the catalog in step with the files and tell the keeper."""
+        changes: list[Change] = []
+        for entry in list(self.catalog):
+            if entry.disk not in self.data:
+                changes += self.catalog.drop(entry.disk)
+        for file in self.scan():
+            changes += self.catalog.put(file)
+        self.keeper.note(changes, self.catalog.get)
+        return changes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.keeper.stop()
+        self.index.close()
+
+    def contents(self) -> list[tuple[FileEntry, bytes]]:
+        """Every file with its bytes, as `Index.apply` and `Index.rebuild` take them."""
+        return [(entry, self.data[entry.disk]) for entry in self.catalog if entry.path.endswith((".md", ".canvas"))]

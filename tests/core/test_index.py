@@ -1,0 +1,148 @@
+"""The index follows the files: whatever happened, it holds what a fresh one would hold (specs/index.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core import facts
+from obsidian_mcp.core.graph import Graph
+from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.keeper import Keeper
+from obsidian_mcp.core.paths import VaultPath, is_note
+
+from .memory import MemoryVault
+
+NAMES = [
+    "a.md",
+    "A.md",
+    "b.md",
+    "f/a.md",
+    "f/b.md",
+    "f/\u00e9.md",
+    "f/e\u0301.md",
+    "g/a.md",
+    "g/f/b.md",
+    "a.md.md",
+    "p.png",
+    "x\udcff.md",
+    "x\udcfe.md",
+]
+TEXTS = [
+    "",
+    "[[a]] [[A|other]] [[f/a]] ![[p.png]] #one",
+    "---\ntags: [one/two, One]\naliases: [Bee, b]\nup: '[[b]]'\n---\n[[\u00e9]] [[f/e\u0301#x]] [[gone]]",
+    "# h\n[[#h]] [[./a]] [[../b]] [m](a.md) #one/two\n- [ ] task ^id",
+    b"[[x\xff]] not UTF-8 [[a]] #t\xff",
+    "---\nbroken: [\n---\n[[a.md]] #two",
+]
+
+Step = tuple[str, str, str | bytes]
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "write", "rename", "delete", "folder"]),
+        st.sampled_from(NAMES),
+        st.one_of(st.sampled_from(NAMES), st.sampled_from(TEXTS)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def do(vault: MemoryVault, kind: str, name: str, what: str | bytes) -> None:
+    """One thing that happens on disk; what makes no sense there does not happen."""
+    if kind == "write" or name not in vault.data:
+        vault.write(name, what)
+    elif kind == "rename" and isinstance(what, str) and what in NAMES:
+        vault.rename(name, what)
+    elif kind == "delete":
+        vault.delete(name)
+    elif kind == "folder":
+        for disk in [each for each in vault.data if each.startswith("f/")]:
+            vault.rename(disk, "g/" + disk)
+
+
+def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
+    return {
+        "maps": graph.link_maps().value,
+        "unresolved": graph.unresolved().value,
+        "orphans": graph.orphans(attachments=True).value,
+        "dead ends": graph.dead_ends().value,
+        "tags": graph.tags().value,
+        "tagged": graph.tagged("one").value,
+        "properties": graph.properties().value,
+        "alias": graph.by_alias("BEE").value,
+        "warnings": graph.warnings().value,
+        "backlinks": {path: graph.backlinks(path).value for path in paths},
+        "outgoing": {path: graph.outgoing(path).value for path in paths if is_note(path)},
+        "near": {path: graph.neighbours(path, 2).value for path in paths},
+    }
+
+
+# INDEX-01
+@settings(max_examples=60, deadline=None)
+@given(steps)
+def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
+    vault = MemoryVault()
+    vault.keeper.begin()
+    for kind, name, what in sequence:
+        do(vault, kind, name, what)
+        changes = vault.look()
+        entries = [vault.catalog.get(change.path) for change in changes if facts.indexable(change.path)]
+        upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
+        vault.index.apply(upserts, [change.path for change in changes if change.gone])
+
+        fresh = MemoryVault()
+        fresh.data, fresh.catalog = vault.data, vault.catalog
+        fresh.index.rebuild(vault.contents())
+        assert vault.index.dump() == fresh.index.dump()
+        assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
+        paths = sorted(entry.path for entry in vault.catalog)
+        asked = Graph(fresh.keeper, vault.catalog, fresh.read)
+        assert answers(vault.graph, paths) == answers(asked, paths)
+
+
+# INDEX-02
+@settings(max_examples=40, deadline=None)
+@given(steps)
+def test_answers_are_the_same_while_the_index_knows_only_some_of_the_files(sequence: list[Step]) -> None:
+    """The disk refuses every look, so that nothing is ever taken in: all that is new comes from the files."""
+    vault = MemoryVault()
+    vault.keeper.begin()
+    for kind, name, what in sequence[: len(sequence) // 2]:
+        do(vault, kind, name, what)
+    vault.look()
+    vault.keeper.finish()
+    for kind, name, what in sequence[len(sequence) // 2 :]:
+        do(vault, kind, name, what)
+    vault.look()
+    knowing = Keeper(Index.open(None), lambda: list(vault.catalog), vault.read)
+    knowing.index.rebuild(vault.contents())
+    knowing.begin()
+    unknowing = Keeper(vault.index, lambda: list(vault.catalog), vault.read, stat=lambda _: None)
+    unknowing.begin()
+
+    paths = sorted(entry.path for entry in vault.catalog)
+    pending, _ = unknowing.pending()
+    assert answers(Graph(unknowing, vault.catalog, vault.read), paths) == answers(
+        Graph(knowing, vault.catalog, vault.read), paths
+    )
+    assert unknowing.pending()[0] == pending
+    assert knowing.pending()[0] == {}
+
+
+def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
+    first = MemoryVault({"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}, tmp_path / "index.db")
+    first.keeper.begin()
+    first.keeper.finish()
+    first.index.close()
+
+    second = first.opened_again(tmp_path / "index.db")
+    second.keeper.begin()
+
+    assert second.keeper.pending() == ({}, None)
+    assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
+    assert second.reads == []
