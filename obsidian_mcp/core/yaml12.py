@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from .yaml_mask import Mask, mask
+
 Scalar = str | int | float | bool | None
 Value = Any
 """Text, number, boolean, None, or lists and mappings of these; JSON can hold it."""
@@ -67,12 +69,10 @@ def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
     """
     if len(text) > MAX_YAML:
         raise InvalidYaml(f"the block is longer than {MAX_YAML:,} characters", 1)
-    source = _FOREIGN.sub(_mask, text)
-    # libyaml refuses the pair of escapes that JSON has for an astral character; PyYAML's own scanner takes it
-    loader = _LOADER if _SURROGATE_ESCAPE.search(text) is None else yaml.SafeLoader
-    restore = None if loader is _LOADER and source == text else _restore
+    hidden = mask(text)
+    source = text if hidden is None else hidden.source
     try:
-        value = _Builder(source, restore, marks).run(loader)
+        value = _Builder(source, hidden, marks).run()
     except InvalidYaml:
         # a tab in an otherwise blank line is nothing to the app and an error to libyaml
         blanked = _TABBED_BLANK.sub(lambda match: " " * len(match.group()), source)
@@ -80,7 +80,7 @@ def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
             raise
         if marks is not None:
             marks.pairs.clear()
-        value = _Builder(blanked, restore, marks).run(loader)
+        value = _Builder(blanked, hidden, marks).run()
     if value is None:
         raise NoValue
     if not isinstance(value, dict):
@@ -108,14 +108,7 @@ def resolve(text: str) -> Scalar:
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# Characters that PyYAML refuses or takes for line ends while the app takes them for text: controls, NEL, the Unicode
-# line separators, a lone CR, lone surrogates (bytes that are not UTF-8). They are read as code points of the last
-# private plane and put back in the values, so that every offset stays.
-_FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
-_PLANE = 0x100000
-_MASKED = re.compile("[\U00100000-\U0010ffff]")
 _TABBED_BLANK = re.compile(r"^[ \t]*\t[ \t]*(?=#|\r?$)", re.MULTILINE)
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
 _CONSTANTS: dict[str, Scalar] = {
@@ -136,20 +129,6 @@ _TAGGED: dict[str, tuple[type, ...]] = {
     _TAG + "int": (int,),
     _TAG + "float": (int, float),
 }
-
-
-def _mask(match: re.Match[str]) -> str:
-    return chr(_PLANE + ord(match.group()))
-
-
-def _unmask(match: re.Match[str]) -> str:
-    original = chr(ord(match.group()) - _PLANE)
-    return original if original == "\r" or _FOREIGN.match(original) else match.group()
-
-
-def _restore(text: str) -> str:
-    """The text behind masked characters and pairs of surrogate escapes."""
-    return _MASKED.sub(_unmask, text).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 class _Anchor:
@@ -184,9 +163,9 @@ class _Frame:
 class _Builder:
     """One pass over the events of a text."""
 
-    def __init__(self, source: str, restore: Callable[[str], str] | None, marks: Marks | None) -> None:
+    def __init__(self, source: str, hidden: Mask | None, marks: Marks | None) -> None:
         self._source = source
-        self._restore = restore
+        self._hidden = hidden
         self._marks = marks
         self._anchors: dict[str, _Anchor] = {}
         self._stack: list[_Frame] = []
@@ -196,9 +175,9 @@ class _Builder:
         # where the last token with content ends: the end mark of a block collection lies behind blanks and comments
         self._end = 0
 
-    def run(self, loader_type: Any) -> Value:
+    def run(self) -> Value:
         """The value of the text. Raises: InvalidYaml."""
-        loader = loader_type(self._source)
+        loader = _LOADER(self._source)
         try:
             return self._read(loader.get_event)
         except yaml.MarkedYAMLError as e:
@@ -244,8 +223,8 @@ class _Builder:
                     end = start + len(self._source[start:end].rstrip())
             elif self._stack and not self._stack[-1].flow:
                 self._check_indent(start, end, event.start_mark.line, self._stack[-1].indent, closing="")
-        if self._restore is not None:
-            text = self._restore(text)
+        if self._hidden is not None:
+            text = self._hidden.restore(text, double_quoted=style == '"')
         value: Scalar = text
         if event.tag is None:
             if not style:

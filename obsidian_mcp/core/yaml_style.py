@@ -1,0 +1,169 @@
+"""How a property's value is written: as the app writes it (semantics 4.4, specs/frontmatter.md FM-50 to FM-58).
+
+Block lists with two-space indent, no folding, no anchors, quotes only where the text would read as something else.
+Everything written here reads back equal through `yaml12`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from obsidian_mcp.errors import InvalidArguments
+
+from . import yaml12
+
+STEP = "  "
+"""Indent of one level."""
+MAX_KEY = 1000
+"""Longest written key; a YAML parser looks no further than 1024 characters for the colon."""
+
+# what YAML would take for something else than these very characters (the `yaml` package's rule for plain text)
+_NEEDS_QUOTES = re.compile(
+    r"""^[\n\t ,\[\]{}#&*!|>'"%@`]|^[?-](?:[ \t]|$)|^(?:---|\.\.\.)$|^<<$|[\n:][ \t]|[ \t]\n|[\n\t ]\#|[\n\t :]\Z""",
+    re.VERBOSE,
+)
+_FLOW_BREAKING = re.compile(r"[\[\]{},:?]|^-")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
+    """The value in the form in which it will be read back.
+
+    Raises: InvalidArguments for what a property cannot hold.
+    """
+    if depth >= yaml12.MAX_DEPTH:
+        raise InvalidArguments(f"The value is nested deeper than {yaml12.MAX_DEPTH} levels. Give a flatter value.")
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            if abs(value) < 10**290:
+                return value
+        case float():
+            if value - value == 0:  # neither infinite nor no number
+                return int(value) if value.is_integer() and abs(value) < 1e21 else value
+        case list() | tuple():
+            return [checked(item, depth=depth + 1) for item in value]
+        case Mapping():
+            if not all(isinstance(key, str) for key in value):
+                raise InvalidArguments("The keys of a mapping must be text.")
+            return {key: checked(item, depth=depth + 1) for key, item in value.items()}
+    raise InvalidArguments(
+        f"A property cannot hold {value!r:.80}. Give text, a finite number, true, false, null, a list or a mapping."
+    )
+
+
+def inline(value: yaml12.Value) -> str | None:
+    """A value that stands on its key's line, "" for null; None where it needs lines of its own."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return None if _is_literal(value) else text(value)
+        case list() | dict() if value:
+            return None
+        case _:
+            return flow(value)
+
+
+def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
+    """What follows a key's colon on its line, and the lines below it.
+
+    `indent` is the key's own; with `literal` off, text of several lines is quoted and escaped on one.
+    """
+    if isinstance(value, str) and literal and _is_literal(value):
+        chomp = "" if value.endswith("\n") else "-"
+        inner = indent + STEP
+        return "|" + chomp, [inner + line if line else "" for line in value.removesuffix("\n").split("\n")]
+    if isinstance(value, str):
+        return text(value), []
+    if isinstance(value, list) and value:
+        return "", list(list_lines(value, indent + STEP, literal=literal))
+    if isinstance(value, dict) and value:
+        return "", list(_mapping_lines(value, indent + STEP, literal=literal))
+    return inline(value) or "", []
+
+
+def list_lines(items: list[yaml12.Value], indent: str, *, literal: bool = True) -> Iterator[str]:
+    """The lines of a block list whose dashes stand behind `indent`."""
+    inner = indent + STEP
+    for item in items:
+        if isinstance(item, list | dict) and item:
+            below = (
+                list_lines(item, inner, literal=literal)
+                if isinstance(item, list)
+                else _mapping_lines(item, inner, literal=literal)
+            )
+            yield indent + "- " + next(below).removeprefix(inner)
+            yield from below
+        else:
+            first, rest = lines(item, indent, literal=literal)
+            yield f"{indent}- {first}".rstrip(" ") if not first else f"{indent}- {first}"
+            yield from rest
+
+
+def _mapping_lines(mapping: dict[str, yaml12.Value], indent: str, *, literal: bool) -> Iterator[str]:
+    for name, value in mapping.items():
+        first, rest = lines(value, indent, literal=literal)
+        yield f"{indent}{key(name)}:{' ' if first else ''}{first}"
+        yield from rest
+
+
+def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
+    """A value on one line, as inside `{…}` and `[…]`; `as_json` writes it as JSON does."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return _double_quoted(value) if as_json else text(value, in_flow=True)
+        case list():
+            return "[" + ", ".join(flow(item, as_json=as_json) for item in value) + "]"
+        case _:
+            pairs = (
+                f"{key(name, in_flow=True, as_json=as_json)}: {flow(item, as_json=as_json)}"
+                for name, item in value.items()
+            )
+            return "{" + ", ".join(pairs) + "}"
+
+
+def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
+    """A key as it stands before its colon.
+
+    Raises: InvalidArguments for one too long to be a key.
+    """
+    written = _double_quoted(name) if as_json else text(name, in_flow=in_flow)
+    if len(written) > MAX_KEY:
+        raise InvalidArguments(f"The property name is longer than {MAX_KEY} characters. Choose a shorter one.")
+    return written
+
+
+def text(value: str, *, in_flow: bool = False) -> str:
+    """Text on one line, quoted only where it must be: with `"`, or with `'` around text that holds `"` alone."""
+    if _UNPRINTABLE.search(value) or "\n" in value:
+        return _double_quoted(value)
+    if _NEEDS_QUOTES.search(value) or yaml12.resolve(value) != value or (in_flow and _FLOW_BREAKING.search(value)):
+        return f"'{value}'" if '"' in value and "'" not in value else _double_quoted(value)
+    return value
+
+
+def _double_quoted(value: str) -> str:
+    escaped = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(_escape, escaped)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"
+
+
+def _is_literal(value: str) -> bool:
+    """Whether text is written as a block (`|`): several lines that need no escapes and no indentation indicator."""
+    if "\n" not in value or _UNPRINTABLE.search(value) or value[0] in " \t\n":
+        return False
+    return value.removesuffix("\n").rpartition("\n")[2].strip(" \t") != ""
