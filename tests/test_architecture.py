@@ -20,11 +20,12 @@ ALLOWED = {
     "core": {"errors", "core"},
     "adapters": {"errors", "core", "adapters"},
     "tools": {"errors", "core", "app", "tools"},
-    "serve": {"errors", "app", "config", "core.deadline", "tools", "serve"},
+    "serve": {"errors", "app", "config", "core.deadline", "tools", "serve", "rad"},
+    "rad": {"errors", "app", "tools"},
     "errors": set(),
     "config": {"errors"},
     "app": {"errors", "core", "config"},
-    "compose": {"errors", "core", "config", "app", "adapters"},
+    "compose": {"errors", "core", "config", "app", "adapters", "rad"},
 }
 """Part -> parts of the package that it may import."""
 
