@@ -106,7 +106,11 @@ def serve(asked: Asked) -> int:
 
     app = compose.build(asked.config(), serving=True)
     server = mcp.build_server(app)
-    return stdio.run(server, server.create_initialization_options())
+    app.vaults.warm()
+    try:
+        return stdio.run(server, server.create_initialization_options())
+    finally:
+        app.vaults.close()
 
 
 @command.command("http")
@@ -132,13 +136,18 @@ def http_command(
 
     settings = replace(asked, vaults=asked.vaults + vaults).config()
     settings = replace(settings, http=replace(settings.http, allow_origins=(*settings.http.allow_origins, *origins)))
-    return http.run(
-        compose.build(settings, serving=True),
-        host=host,
-        ports=ports,
-        built_in=compose.built_in_tools(settings),
-        announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
-    )
+    app = compose.build(settings, serving=True)
+    app.vaults.warm()
+    try:
+        return http.run(
+            app,
+            host=host,
+            ports=ports,
+            built_in=compose.built_in_tools(settings),
+            announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
+        )
+    finally:
+        app.vaults.close()
 
 
 def tool_command(name: str) -> click.Command | None:

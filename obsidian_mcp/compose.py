@@ -17,9 +17,10 @@ from .adapters.watcher import Watcher
 from .app import App
 from .config import Config
 from .core import policy
+from .core.index import Index
 from .core.paths import name_key
 from .core.vault import Dirty, Scanning, Vault
-from .errors import PolicyInvalid, VaultNotFound
+from .errors import AppError, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
     from .rad import Bridge
@@ -81,9 +82,25 @@ class FolderVaults:
         vault.refresh()
         return vault
 
+    def warm(self) -> None:
+        """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
+
+        def open_default() -> None:
+            try:
+                self.get().keeper.begin()
+            except AppError as error:  # the first call tells the client
+                log.warning("%s", error.message)
+
+        threading.Thread(target=open_default, name="warm", daemon=True).start()
+
     def close(self) -> None:
+        """Stop every thread and close every file; what is half done is finished first."""
         for watcher in self._watchers:
             watcher.stop()
+        for vault in self._open.values():
+            vault.keeper.stop()
+            vault.keeper.index.close()
+            vault.journal.close()
 
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first."""
@@ -129,6 +146,12 @@ class FolderVaults:
                     watcher.start()
                     self._watchers.append(watcher)
                     dirty = watcher
-                journal = SqliteJournal(self._config.state / vault_id(disk.root))
-                self._open[folder] = Vault(folder.name, disk, dirty, journal, self._policy(folder))
+                allowed = self._policy(folder)
+                place = vault_id(disk.root)
+                journal = SqliteJournal(self._config.state / place)
+                index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
+                vault = Vault(folder.name, disk, dirty, journal, index, allowed)
+                if self._serving:
+                    vault.keeper.start()
+                self._open[folder] = vault
             return self._open[folder]

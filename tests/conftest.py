@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,5 +52,7 @@ def app_on(*vaults: Path) -> App:
 
 
 @pytest.fixture
-def app(basic: Path) -> App:
-    return app_on(basic)
+def app(basic: Path) -> Iterator[App]:
+    opened = app_on(basic)
+    yield opened
+    opened.vaults.close()

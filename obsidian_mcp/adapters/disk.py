@@ -9,6 +9,7 @@ import secrets
 import stat as stat_module
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from obsidian_mcp.core.ports import DiskFile
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, PermissionDenied, StorageFailed
@@ -114,9 +115,8 @@ class Disk:
     def read(self, disk: str, limit: int | None = None) -> bytes:
         most = READ_LIMIT if limit is None else limit
         try:
-            descriptor = os.open(self._contained(disk), os.O_RDONLY | _NOFOLLOW | _BINARY | _CLOEXEC)
-            with open(descriptor, "rb") as file:
-                size = os.fstat(descriptor).st_size
+            with self._opened(disk) as file:
+                size = os.fstat(file.fileno()).st_size
                 if size > most:
                     raise StorageFailed(
                         f"{_shown(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
@@ -126,6 +126,17 @@ class Disk:
                 return file.read()
         except OSError as error:
             raise translated(error, disk, "reading") from error
+
+    def head(self, disk: str, most: int) -> bytes:
+        try:
+            with self._opened(disk) as file:
+                return file.read(most)
+        except OSError as error:
+            raise translated(error, disk, "reading") from error
+
+    def _opened(self, disk: str) -> BinaryIO:
+        descriptor = os.open(self._contained(disk), os.O_RDONLY | _NOFOLLOW | _BINARY | _CLOEXEC)
+        return open(descriptor, "rb")
 
     def config(self, name: str) -> bytes | None:
         try:

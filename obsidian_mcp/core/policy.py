@@ -6,6 +6,7 @@ it. What may be written is asked by `Vault.commit`, which every change goes thro
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,6 +71,14 @@ class Policy:
     def visible(self, path: str) -> bool:
         """Whether the file at this path exists for the tools."""
         return not self.hidden.match(path) and (not self.read or self.read.match(path))
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells apart the indexes of policies that show different files; empty when every file is shown."""
+        if not self.restricts_reading:
+            return ""
+        shown = repr((self.hidden.patterns, self.read.patterns)).encode()
+        return f"-{hashlib.blake2b(shown, digest_size=4).hexdigest()}"
 
     def check_write(self, path: str, size: int = 0) -> None:
         """Raises: PermissionDenied, StorageFailed for what is too large."""

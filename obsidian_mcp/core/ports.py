@@ -46,6 +46,10 @@ class Files(Protocol):
         """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit` bytes)."""
         ...
 
+    def head(self, disk: str, most: int) -> bytes:
+        """The first `most` bytes of a file, or all of a shorter one."""
+        ...
+
     def write(self, disk: str, data: bytes) -> DiskFile:
         """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
         ...
@@ -145,6 +149,8 @@ class Journal(Protocol):
     def change(self, number: int) -> Recorded | None:
         """A finished change with its bytes."""
         ...
+
+    def close(self) -> None: ...
 
     def version(self, etag: str) -> bytes | None:
         """Content that once was in the vault, by its etag."""

@@ -17,11 +17,15 @@ from . import deadline, names
 from . import policy as policy_module
 from .catalog import Catalog, FileEntry, normal_form
 from .edits import diff
+from .facts import BODY_LIMIT
+from .graph import Graph
+from .index import Index
+from .keeper import Keeper
 from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath
 from .policy import Policy
 from .ports import Change, Files, Journal, Step
-from .settings import AppSettings, app_settings
+from .settings import AppSettings, IgnoreFilters, app_settings
 from .text import Text
 
 log = logging.getLogger(__name__)
@@ -112,7 +116,13 @@ class Vault:
     """A folder of notes. Every method may be called from any thread."""
 
     def __init__(
-        self, name: str, files: Files, dirty: Dirty, journal: Journal, policy: Policy = policy_module.DEFAULT
+        self,
+        name: str,
+        files: Files,
+        dirty: Dirty,
+        journal: Journal,
+        index: Index,
+        policy: Policy = policy_module.DEFAULT,
     ) -> None:
         self.name = name
         self.files = files
@@ -123,6 +133,10 @@ class Vault:
         self._dirty = dirty
         self._scanned = False
         self._writers = 0
+        self._settings = (b"", app_settings(None))
+        self._excluded = IgnoreFilters(())
+        self.keeper = Keeper(index, self.entries, self._indexed, files.stat)
+        self.graph = Graph(self.keeper, self.catalog, self._indexed, self.excluded)
 
     # -- what is there -----------------------------------------------------------------------------------------
 
@@ -131,8 +145,11 @@ class Vault:
         with self.lock:
             dirty = self._dirty.drain()
             if not self._scanned or dirty is None or len(dirty) > RESCAN_ABOVE:
-                return self._rescan()
-            return [change for disk in sorted(dirty) for change in self._look_at(disk)]
+                changes = self._rescan()
+            else:
+                changes = [change for disk in sorted(dirty) for change in self._look(disk)]
+            self.keeper.note(changes, self.catalog.get)
+            return changes
 
     def _rescan(self) -> list[Change]:
         changes: list[Change] = []
@@ -151,7 +168,11 @@ class Vault:
     def _visible(self, disk: str) -> bool:
         return not self.policy.restricts_reading or self.policy.visible(normal_form(disk))
 
-    def _look_at(self, disk: str) -> list[Change]:
+    def _look_at(self, disk: str) -> None:
+        """Take in one path that this program has just changed or come across."""
+        self.keeper.note(self._look(disk), self.catalog.get)
+
+    def _look(self, disk: str) -> list[Change]:
         """One path that may have changed: a file, or a folder with all that is below it."""
         try:
             file = self.files.stat(disk)
@@ -209,14 +230,25 @@ class Vault:
             file = self.files.stat(disk)
             if file is None or not self._visible(disk):
                 return None
-            self.catalog.put(file)
+            self._look_at(disk)
             return self.catalog.on_disk(disk)
 
     @property
     def settings(self) -> AppSettings:
         """The app's settings of this vault as they stand now."""
-        data = self.files.config("app.json")
-        return app_settings(None if data is None else data.decode("utf-8", "replace"))
+        data = self.files.config("app.json") or b""
+        with self.lock:
+            if data != self._settings[0]:
+                self._settings = (data, app_settings(data.decode("utf-8", "replace")))
+                self._excluded = IgnoreFilters(self._settings[1].ignore_filters)
+            return self._settings[1]
+
+    def excluded(self, path: str) -> bool:
+        """Whether the user hides a file from search, graph, tags and properties (semantics 8.3)."""
+        return bool(self._excluded) and self._excluded.match(path)
+
+    def _indexed(self, entry: FileEntry) -> bytes:
+        return self.files.head(entry.disk, BODY_LIMIT)
 
     # -- reading -----------------------------------------------------------------------------------------------
 

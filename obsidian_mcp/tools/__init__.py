@@ -1,6 +1,6 @@
 """The product: one function = one tool."""
 
-from . import files, history, notes
+from . import edits, files, history, links, notes, search
 from .registry import PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
-__all__ = ["PLUGIN_TOOLS", "TOOLS", "Outcome", "Tool", "call", "files", "history", "notes"]
+__all__ = ["PLUGIN_TOOLS", "TOOLS", "Outcome", "Tool", "call", "edits", "files", "history", "links", "notes", "search"]

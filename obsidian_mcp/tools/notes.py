@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import names
+from obsidian_mcp.core import names, note, sections
 from obsidian_mcp.core.edits import adapted
 from obsidian_mcp.core.paths import link_warning
-from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.text import BOM, Lines, Span, Text
 from obsidian_mcp.core.vault import Create, Remove, Write, etag_of
-from obsidian_mcp.errors import NoteExists
+from obsidian_mcp.errors import InvalidArguments, NoteExists
 
 from .params import Name, VaultName
-from .registry import tool
+from .registry import Document, timestamp, tool
 
 PAGE = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""
@@ -89,3 +89,102 @@ def delete_note(
     gone = permanent or option == "none"
     done = place.commit("delete_note", [Remove(entry.disk, permanent=gone, system=option == "system")])
     return Deleted(entry.path, trashed=not gone, location=done.location)
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineHeading:
+    level: int
+    heading: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    path: str
+    size: int
+    modified: str
+    etag: str
+    lines: str | None = None
+    """First and last line of the text that follows, 1-based."""
+    total_lines: int | None = None
+    next_offset: int | None = None
+    """Where to go on when the text is longer than a page."""
+    alias: str | None = None
+    """The alias that the note was found by."""
+    outline: list[OutlineHeading] | None = None
+    properties: dict[str, Any] | None = None
+    warnings: list[str] | None = None
+
+
+@tool("read", title="Read note")
+def read_note(
+    app: App,
+    name: Name,
+    section: Annotated[str, Field(description="Only this heading, Parent#Child, or ^block")] = "",
+    lines: Annotated[str, Field(description="Only these lines, such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
+    view: Annotated[Literal["text", "outline", "properties"], Field(description="What of the note")] = "text",
+    offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
+    vault: VaultName = "",
+) -> Document:
+    """Read a note. First comes a JSON line with path, etag and line range, then the text exactly as it is in the file.
+    Long notes come in pages.
+    """
+    place = app.vaults.get(vault)
+    entry = place.find(name)
+    content = place.read_text(entry)
+    text = content.text
+    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag)
+    warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
+    if view != "text":
+        return Document(_viewed(facts, text.body, view, warnings), None)
+    body = text.body if not text.bom or section or lines else BOM + text.body
+    part = _part(body, section, lines)
+    start = part.start + offset
+    end = _page_end(body, start, part.end)
+    numbers = Lines(body)
+    shown = replace(
+        facts,
+        lines=f"{numbers.line(start) + 1}-{numbers.line(max(start, end - 1)) + 1}",
+        total_lines=len(numbers.starts) - (1 if body.endswith("\n") else 0),
+        next_offset=end - part.start if end < part.end else None,
+        warnings=warnings or None,
+    )
+    return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def _part(body: str, section: str, lines: str) -> Span:
+    """What of the text was asked for. Raises: SectionNotFound, InvalidArguments."""
+    if section and lines:
+        raise InvalidArguments("Give section or lines, not both.", argument="lines")
+    if section:
+        return sections.locate(body, section).whole
+    if not lines:
+        return Span(0, len(body))
+    first, dash, last = lines.partition("-")
+    starts = [*Lines(body).starts, len(body)]
+    top = max(int(first or 1), 1)
+    bottom = int(last) if last else (len(starts) - 1 if dash else top)
+    if top > bottom or top >= len(starts):
+        raise InvalidArguments(
+            f"The lines {lines!r} are not in the note: it has {len(starts) - 1} lines. Give them as 10-40, 10- or -40.",
+            argument="lines",
+        )
+    return Span(starts[top - 1], starts[min(bottom, len(starts) - 1)])
+
+
+def _page_end(body: str, start: int, end: int) -> int:
+    """The end of a page: at a line's end where one is near."""
+    if end - start <= PAGE:
+        return end
+    newline = body.rfind("\n", start + PAGE // 2, start + PAGE)
+    return newline + 1 if newline >= 0 else start + PAGE
+
+
+def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadNote:
+    parsed = note.parse(body)
+    if parsed.frontmatter is not None and parsed.frontmatter.error:
+        warnings.append(parsed.frontmatter.error)
+    if view == "outline":
+        headings = [OutlineHeading(heading.level, heading.text, heading.line + 1) for heading in parsed.outline]
+        return replace(facts, outline=headings, warnings=warnings or None)
+    return replace(facts, properties=parsed.properties, warnings=warnings or None)

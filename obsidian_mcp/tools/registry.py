@@ -141,7 +141,7 @@ class Tool:
             name = str(fault["loc"][0]) if fault["loc"] else ""
             if fault["type"] == "extra_forbidden":
                 expected, came = f"one of {', '.join(known)}", "an unknown argument"
-                sentence = f"{self.name} has no argument {name!r}; it takes {', '.join(known)}."
+                sentence = f"There is no argument {name!r} in {self.name}; it takes {', '.join(known)}."
             elif fault["type"] == "missing":
                 expected, came = _expected(known[name]), "nothing"
                 sentence = f"Missing required argument: {name} ({expected})."

@@ -13,6 +13,7 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
+from obsidian_mcp.core.index import Index
 from obsidian_mcp.core.vault import Scanning, Vault
 
 WITHIN = 10.0
@@ -27,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def vault_of(root: Path, watcher: Watcher) -> Vault:
-    return Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"))
+    return Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), Index.open(None))
 
 
 def eventually(answer: Callable[[], object], signal: threading.Event | None = None) -> None:

@@ -216,7 +216,9 @@ def test_errors_can_be_results(vault: Path) -> None:
         result = called(fresh, "obsidian_read_note", name="Nothing of the kind")["result"]
 
         assert result["isError"] is True
-        assert result["content"][0]["text"].startswith("FILE_NOT_FOUND: There is no note")
+        text = result["content"][0]["text"]
+        assert "There is no note 'Nothing of the kind'" in text
+        assert "FILE_NOT_FOUND" in text
         assert called(fresh, "obsidian_read_note")["error"]["code"] == -32602
 
 

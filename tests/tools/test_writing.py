@@ -133,3 +133,4 @@ def test_several_vaults_are_kept_apart(vault_copy: VaultCopy) -> None:
     with pytest.raises(AppError) as error:
         run(app, "vault_info", vault="other")
     assert error.value.code == -32002
+    app.vaults.close()

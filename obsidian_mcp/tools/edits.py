@@ -1,0 +1,102 @@
+"""Change a note's text in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import edits, frontmatter, sections
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import DryRun, Etag, Name, VaultName
+from .registry import tool
+
+Operation = Literal[
+    "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section", "rename_heading"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EditedNote:
+    path: str
+    changed: bool
+    etag: str
+    diff: str | None = None
+    """What would change; only with dry_run."""
+    merged: bool | None = None
+    """True where the note had changed since the etag and both changes were kept."""
+
+
+@tool("edit", title="Edit note", writes=True, destructive=True)
+def edit_note(
+    app: App,
+    name: Name,
+    operation: Operation,
+    content: Annotated[str, Field(description="New text; for rename_heading the new heading")] = "",
+    find: Annotated[str, Field(description="replace_text: exact text, which must stand there once")] = "",
+    heading: Annotated[str, Field(description="Section: heading, Parent#Child, or ^block")] = "",
+    all: Annotated[bool, Field(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
+    dry_run: DryRun = False,
+    etag: Etag = "",
+    vault: VaultName = "",
+) -> EditedNote:
+    """Change part of a note and nothing else. append and prepend (after the frontmatter) add lines; replace_text
+    replaces find by content; *_section work on what stands under a heading, which stays.
+    """
+    place = app.vaults.get(vault)
+    _check(operation, find, heading)
+    entry = place.find(name)
+
+    def change(body: str) -> str:
+        match operation:
+            case "append":
+                return edits.append(body, content)
+            case "prepend":
+                return edits.insert(body, _below_frontmatter(body), content)
+            case "replace_text":
+                return edits.replace_text(body, find, content, every=all)
+        found = sections.locate(body, heading)
+        match operation:
+            case "replace_section":
+                return edits.replace_span(body, found.content, content)
+            case "append_section":
+                return edits.append_to_span(body, found.content, content)
+        return edits.insert(body, found.content.start, content)
+
+    if dry_run:
+        before = place.read_text(entry)
+        body = before.text.body
+        after = change(body)
+        return EditedNote(entry.path, after != body, before.etag, diff=edits.diff(entry.path, body, after))
+    edited = place.edit("edit_note", entry, change, etag)
+    return EditedNote(
+        entry.path,
+        changed=edited.before.etag != edited.after.etag,
+        etag=edited.after.etag,
+        merged=edited.merged or None,
+    )
+
+
+def _below_frontmatter(body: str) -> int:
+    block = frontmatter.locate(body)
+    return block.body_start if block is not None else 0
+
+
+def _check(operation: Operation, find: str, heading: str) -> None:
+    """Raises: InvalidArguments for an argument that the operation needs or cannot use."""
+    if operation == "replace_text" and not find:
+        raise InvalidArguments("replace_text needs find: the exact text to replace.", argument="find")
+    if operation.endswith(("_section", "_heading")) and not heading:
+        raise InvalidArguments(f"{operation} needs heading: the heading or ^block to work on.", argument="heading")
+    if find and operation != "replace_text":
+        raise InvalidArguments(f"find is for replace_text only, not for {operation}.", argument="find")
+    if heading and not operation.endswith(("_section", "_heading")):
+        raise InvalidArguments(
+            f"heading is for the section operations, not for {operation}. Did you mean {operation}_section?"
+            if operation in ("append", "prepend")
+            else f"heading is for the section operations, not for {operation}.",
+            argument="heading",
+        )
