@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.errors import AppError
 
-from . import frontmatter, note, tags
+from . import canvas, frontmatter, note, tags
 from .elements import ListItem
 from .links import Link, PropertyLink, Style
-from .paths import extension, is_note, name_key
+from .paths import NOTE_EXTENSION, extension, is_note, name_key
 from .resolve import link_key
 from .text import Text
 
@@ -129,7 +129,7 @@ class Facts:
 
 def indexable(path: str) -> bool:
     """Whether a file has contents that the index keeps: notes and canvases. Of others the name is enough."""
-    return is_note(path) or extension(path) == ".canvas"
+    return is_note(path) or extension(path) == canvas.EXTENSION
 
 
 Job = tuple[str, bytes, int]
@@ -142,9 +142,12 @@ def parse(jobs: Sequence[Job]) -> list[Facts]:
     return [of(*job) for job in jobs]
 
 
-def body(data: bytes) -> str:
-    """The text that the positions of facts count in."""
-    return storable(Text.decode(data[:BODY_LIMIT]).body)
+def texts(path: str, data: bytes) -> dict[str, str]:
+    """The texts of a file that positions count in, by the `at` of the facts in them."""
+    body = storable(Text.decode(data[:BODY_LIMIT]).body)
+    if is_note(path):
+        return {"": body}
+    return {storable(card.key): storable(card.text.value) for card in canvas.read(body).cards if card.text is not None}
 
 
 def unreadable(error: AppError) -> Facts:
@@ -160,17 +163,31 @@ def of(path: str, data: bytes, size: int) -> Facts:
     warnings = []
     if size > BODY_LIMIT:
         warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
-        data = data[: data.rfind(b"\n", 0, BODY_LIMIT) + 1 or BODY_LIMIT]
+        data = _beginning(data)
     text = Text.decode(data)
     if not text.is_utf8:
         warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
     try:
-        found = _of_note(note.parse(storable(text.body)))
+        body = storable(text.body)
+        found = _of_note(note.parse(body)) if is_note(path) else _of_canvas(canvas.read(body))
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)
         found = Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
     return replace(found, warnings=(*warnings, *found.warnings))
+
+
+def _beginning(data: bytes) -> bytes:
+    """Whole lines of at most BODY_LIMIT bytes, or whole characters when there is only one line."""
+    lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
+    if lines:
+        return data[:lines]
+    data = data[:BODY_LIMIT]
+    end = len(data) - 1
+    while end > len(data) - 4 and data[end] & 0xC0 == 0x80:
+        end -= 1
+    whole = data[end] < 0x80 or len(data) - end == (2 if data[end] < 0xE0 else 3 if data[end] < 0xF0 else 4)
+    return data if whole else data[:end]
 
 
 def _of_note(parsed: note.Note) -> Facts:
@@ -189,6 +206,25 @@ def _of_note(parsed: note.Note) -> Facts:
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(_broken(parsed)),
     )
+
+
+def _of_canvas(parsed: canvas.Canvas) -> Facts:
+    """Files on cards are links of their own kind; the text of a card is read as a note, but has no properties."""
+    links: list[LinkFact] = []
+    tagged: list[TagFact] = []
+    for card in parsed.cards:
+        at = storable(card.key)
+        if card.file is not None:
+            links.append(_card(card.file.value, card.subpath.value if card.subpath else "", at))
+        if card.background is not None:
+            links.append(_card(card.background.value, "", at))
+        if card.text is not None:
+            text = note.parse(storable(card.text.value))
+            lines = text.lines
+            links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
+            tagged += [_tag(tag.name, at, lines.line(tag.span.start), tag.span.start) for tag in text.tags]
+    warnings = () if parsed.error is None else (_one_line(parsed.error),)
+    return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), warnings=warnings)
 
 
 def _broken(parsed: note.Note) -> Iterator[str]:
@@ -220,6 +256,13 @@ def _property_link(link: PropertyLink) -> LinkFact:
     path, subpath, original, at = map(storable, (link.path, link.subpath, link.original, link.key))
     display = None if link.display is None else storable(link.display)
     return LinkFact(link_key(path), "property", link.style, path, subpath, display, original, at, None, None, None)
+
+
+def _card(path: str, subpath: str, at: str) -> LinkFact:
+    """`path` is a path of the vault, not a link text: no character in it has a meaning."""
+    path, subpath = storable(path), storable(subpath)
+    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
+    return LinkFact(key, "card", "wiki", path, subpath, None, path + subpath, at, None, None, None)
 
 
 def _property(name: str, value: Any) -> PropertyFact:

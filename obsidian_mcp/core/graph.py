@@ -32,6 +32,8 @@ UNRESOLVED_LINK_IS_A_WAY_OUT = True
 """Semantics 14 [U]: a note whose only links lead nowhere is no dead end."""
 CANVASES_IN_LINK_MAPS = True
 """Semantics 1.6 [U]: links of canvases are in `resolvedLinks` and `unresolvedLinks`."""
+TAGS_OF_CANVASES_COUNT = False
+"""Semantics 10 [U]: tags on the cards of canvases are among the tags of the vault. They are found either way."""
 
 CONTEXT = 200
 """Code points shown of the line that holds a link."""
@@ -173,25 +175,28 @@ class Graph:
 
         It is read from the file: a vault's worth of lines in the index would cost as much as the notes.
         """
-        bodies: dict[VaultPath, str] = {}
+        source, texts = None, {}
         for reference in references:
-            link, source = reference.link, reference.source
-            if link.start is None or link.stop is None or link.at:
+            link = reference.link
+            if link.kind == "property":
                 yield f"{link.at}: {link.original}"
-                continue
-            if source not in bodies:
-                deadline.checkpoint()
-                bodies = {source: self._body(source)}
-            yield _around(bodies[source], link.original, link.start)
+            elif link.start is None:
+                yield link.original
+            else:
+                if reference.source != source:
+                    deadline.checkpoint()
+                    source, texts = reference.source, self._texts(reference.source)
+                yield _around(texts.get(link.at, ""), link.original, link.start)
 
-    def _body(self, path: VaultPath) -> str:
+    def _texts(self, path: VaultPath) -> dict[str, str]:
+        """The texts that a file's links stand in, by `LinkFact.at`; none when it cannot be read any more."""
         entry = self._catalog.get(path)
         if entry is None:
-            return ""
+            return {}
         try:
-            return facts.body(self._read(entry))
-        except AppError:  # gone or closed since the question
-            return ""
+            return facts.texts(path, self._read(entry))
+        except AppError:
+            return {}
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Everything known of one file: headings, tasks, block ids, warnings; None for no note or canvas."""
@@ -315,9 +320,10 @@ class Graph:
             written: dict[str, Counter[str]] = defaultdict(Counter)
             files: dict[str, set[VaultPath]] = defaultdict(set)
             for path, fact in self._visible(scene.tags()):
-                for tag in tags.ancestry(fact.tag):
-                    written[tags.key(tag)][tag] += 1
-                    files[tags.key(tag)].add(path)
+                if is_note(path) or TAGS_OF_CANVASES_COUNT:
+                    for tag in tags.ancestry(fact.tag):
+                        written[tags.key(tag)][tag] += 1
+                        files[tags.key(tag)].add(path)
             return tuple(
                 TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
             )

@@ -18,10 +18,12 @@ SHORTEST_RUN = 3
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 _WORD = re.compile(r"\w+")
 _DISGUISED_ASCII = re.compile(
-    rb"%[3-7][0-9a-fA-F]"  # percent-encoded in a Markdown link
-    rb"|\\[uUx]0*[3-7][0-9a-fA-F]"  # escaped in YAML or in a canvas's JSON
+    rb"%[3-7][0-9a-f]"  # percent-encoded in a Markdown link
+    rb"|\\[ux]0*[3-7][0-9a-f]"  # escaped in YAML or in a canvas's JSON
     rb"|&#"  # a character reference
-    rb"|\xe2\x84\xaa|\xc4\xb0"  # the Kelvin sign and the dotted capital I, which compare equal to k and i
+    # the Kelvin sign and the dotted capital I, which compare equal to k and i
+    rb"|\xe2\x84\xaa|\xc4\xb0|%e2%84%aa|%c4%b0|\\u0*212a|\\u0*130",
+    re.IGNORECASE,
 )
 _DISGUISED = re.compile(r"\\[uUxNLP_]|&#?\w+;|&#")
 

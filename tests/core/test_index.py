@@ -28,6 +28,7 @@ NAMES = [
     "g/f/b.md",
     "a.md.md",
     "p.png",
+    "c.canvas",
     "x\udcff.md",
     "x\udcfe.md",
 ]
@@ -38,6 +39,7 @@ TEXTS = [
     "# h\n[[#h]] [[./a]] [[../b]] [m](a.md) #one/two\n- [ ] task ^id",
     b"[[x\xff]] not UTF-8 [[a]] #t\xff",
     "---\nbroken: [\n---\n[[a.md]] #two",
+    '{"nodes": [{"id": "1", "type": "file", "file": "f/a.md"}, {"id": "2", "type": "text", "text": "[[a]] #one"}]}',
 ]
 
 Step = tuple[str, str, str | bytes]
