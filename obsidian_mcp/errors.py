@@ -24,6 +24,7 @@ AppError
 │   ├── PolicyInvalid                POLICY_INVALID
 │   ├── StorageFailed                STORAGE_FAILED
 │   ├── AppCommandFailed             APP_COMMAND_FAILED
+│   ├── ClientConfigRefused          CLIENT_CONFIG_REFUSED
 │   └── ToolFailed                   TOOL_FAILED
 └── protocol errors
     ├── InvalidArguments     -32602  INVALID_ARGUMENTS
@@ -177,6 +178,13 @@ class UndoConflict(AppError):
 
     error_code = "UNDO_CONFLICT"
     exit_status = 29
+
+
+class ClientConfigRefused(AppError):
+    """An MCP client's configuration file cannot be changed safely; it was left as it is."""
+
+    error_code = "CLIENT_CONFIG_REFUSED"
+    exit_status = 32
 
 
 class ToolFailed(AppError):
