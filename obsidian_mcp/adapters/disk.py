@@ -202,6 +202,13 @@ class Disk:
         except OSError as error:
             raise translated(error, disk, "deleting") from error
 
+    def sweep(self, disk: str) -> None:
+        folder = os.path.dirname(self._contained(disk))
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                if name.startswith(TEMP_PREFIX) and name.endswith(".tmp"):
+                    _discard(os.path.join(folder, name))
+
     def trash(self, disk: str, *, system: bool) -> str:
         if system:
             from send2trash import TrashPermissionError, send2trash

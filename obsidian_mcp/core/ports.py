@@ -67,6 +67,10 @@ class Files(Protocol):
 
     def delete(self, disk: str) -> None: ...
 
+    def sweep(self, disk: str) -> None:
+        """Remove the temporary files that a writer which died has left beside this file."""
+        ...
+
     def trash(self, disk: str, *, system: bool) -> str:
         """Put a file into the system's bin, or into `.trash`; says where it went."""
         ...

@@ -280,6 +280,8 @@ class Vault:
                     for recorded in self.journal.unfinished():
                         log.warning("taking back a change by %s that was cut off", recorded.tool)
                         self._take_back(recorded.steps)
+                        for step in recorded.steps:
+                            self.files.sweep(step.disk)
                         self.journal.discard(recorded.number)
                 yield
             finally:
