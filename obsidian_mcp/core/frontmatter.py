@@ -64,14 +64,15 @@ class Entry:
     """One property of the top level, in code points of the body.
 
     `key_span` covers the key as written, with its quotes; `value_span` the value from its first to its last character
-    (empty where there is none); `span` the property's whole lines with the last line end, or, inside a flow mapping,
-    the key to the end of the value.
+    (empty where there is none); `items` the items of a list, each without its dash; `span` the property's whole lines
+    with the last line end, or, inside a flow mapping, the key to the end of the value.
     """
 
     key: str
     value: Value
     key_span: Span = field(compare=False)
     value_span: Span = field(compare=False)
+    items: tuple[Span, ...] = field(compare=False)
     span: Span = field(compare=False)
 
 
@@ -130,6 +131,7 @@ def outline(body: str, block: Block) -> Outline:
                 mark.value,
                 Span(base + mark.key_start, base + mark.key_end),
                 Span(base + mark.value_start, base + mark.value_end),
+                tuple(Span(base + first, base + last) for first, last in mark.items),
                 Span(base + start, base + end),
             )
         )

@@ -44,7 +44,10 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A top-level pair: half-open ranges of its key and value in the text; an absent value is empty."""
+    """A top-level pair: half-open ranges of its key and value in the text; an absent value is empty.
+
+    `items` are the ranges of the items where the value is a list, each without its dash.
+    """
 
     key: str
     value: Value
@@ -52,6 +55,7 @@ class Mark:
     key_end: int
     value_start: int
     value_end: int
+    items: tuple[tuple[int, int], ...]
 
 
 class Marks:
@@ -97,7 +101,7 @@ def resolve(text: str) -> Scalar:
     if _INT.match(text):
         return int(text) if len(text) < 300 else None
     if _BASED.match(text):
-        return int(text, 0)
+        return int(text, 0) if len(text) < 250 else None
     if _FLOAT.match(text):
         number = float(text)
         if number - number != 0:  # infinite
@@ -121,6 +125,25 @@ _CONSTANTS: dict[str, Scalar] = {
 _INT = re.compile(r"[-+]?[0-9]+\Z")
 _BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+
+_COLON = "text with a colon and a space in it must be quoted, and a property must not be indented more than the others"
+_NEIGHBOURS = "it is not in line with the properties around it, or text goes on after a quote or bracket"
+_IN_PLAIN_WORDS = {
+    "mapping values are not allowed in this context": _COLON,
+    "mapping values are not allowed here": _COLON,
+    "found character that cannot start any token": "text must be quoted that begins with @, ` or %, or with a tab",
+    "did not find expected alphabetic or numeric character": "text that begins with * or & must be quoted",
+    "did not find expected key": _NEIGHBOURS,
+    "did not find expected node content": "text that begins with a bracket or a comma must be quoted",
+    "block sequence entries are not allowed in this context": "a list item must be on a line of its own",
+}
+_UNFINISHED = {
+    "could not find expected ':'": "it is no 'name: value'",
+    "found unexpected end of stream": "a quote is not closed",
+    "did not find expected ',' or ']'": "a [ is not closed, or a comma is missing",
+    "did not find expected ',' or '}'": "a { is not closed, or a comma is missing",
+}
+"""Problems whose place is where the thing began."""
 
 _TAG = "tag:yaml.org,2002:"
 _TAGGED: dict[str, tuple[type, ...]] = {
@@ -172,6 +195,7 @@ class _Builder:
         self._root: Value = None
         self._documents = 0
         self._key_range = (0, 0)
+        self._items: list[tuple[int, int]] = []
         # where the last token with content ends: the end mark of a block collection lies behind blanks and comments
         self._end = 0
 
@@ -181,8 +205,7 @@ class _Builder:
         try:
             return self._read(loader.get_event)
         except yaml.MarkedYAMLError as e:
-            mark = e.problem_mark or e.context_mark
-            raise InvalidYaml(e.problem or "it is not valid YAML", mark.line + 1 if mark else 1) from e
+            raise _explained(e) from e
         finally:
             loader.dispose()
 
@@ -285,11 +308,13 @@ class _Builder:
             frame.weight = weight
         if isinstance(frame.value, list):
             frame.value.append(value)
+            if len(self._stack) == 2:
+                self._items.append((start, end))
         elif frame.awaits_value:
             frame.awaits_value = False
             frame.value[frame.key] = value
             if self._marks is not None and len(self._stack) == 1:
-                self._marks.pairs.append(Mark(frame.key, value, *self._key_range, start, end))
+                self._marks.pairs.append(Mark(frame.key, value, *self._key_range, start, end, tuple(self._items)))
         else:
             frame.key = key_text(value)
             frame.awaits_value = True
@@ -300,6 +325,7 @@ class _Builder:
                 frame.seen.add(identity)
             if len(self._stack) == 1:
                 self._key_range = (start, end)
+                self._items.clear()
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
         """Refuse, as the app does and libyaml does not, continuation lines that are not deeper than their property.
@@ -333,6 +359,15 @@ def key_text(value: Value, *, nested: bool = False) -> str:
         inner = ", ".join(pairs)
         return f"{{ {inner} }}" if inner else "{}"
     return str(value)
+
+
+def _explained(error: yaml.MarkedYAMLError) -> InvalidYaml:
+    problem = error.problem or "it is not valid YAML"
+    mark = error.problem_mark or error.context_mark
+    if problem in _UNFINISHED:
+        mark = error.context_mark or mark
+    words = _UNFINISHED.get(problem) or _IN_PLAIN_WORDS.get(problem, problem)
+    return InvalidYaml(words, mark.line + 1 if mark else 1)
 
 
 def _error(event: Any, problem: str) -> InvalidYaml:

@@ -153,6 +153,15 @@ def text(value: str, *, in_flow: bool = False) -> str:
     return value
 
 
+def like(written: str, value: str, *, in_flow: bool = False) -> str:
+    """Text in the quotes that another text has."""
+    if written.startswith('"'):
+        return _double_quoted(value)
+    if written.startswith("'") and not _UNPRINTABLE.search(value) and "\n" not in value:
+        return "'" + value.replace("'", "''") + "'"
+    return text(value, in_flow=in_flow)
+
+
 def _double_quoted(value: str) -> str:
     escaped = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(_escape, escaped)
