@@ -355,7 +355,7 @@ def test_a_call_that_hangs_is_ended_with_everything_it_started(desk: Desk) -> No
     os.mkfifo(hold)
     with os.fdopen(os.open(hold, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as reader:
         with pytest.raises(OperationTimeout):
-            desk.command(timeout=1.5, hang=True, hold=str(hold)).version()
+            desk.command(timeout=2.0, hang=True, hold=str(hold)).version()
 
         assert reader.read() == b"x", "the grandchild had started"
         assert select.select([reader], [], [], 5)[0], "the end of the file: nobody holds it open any more"

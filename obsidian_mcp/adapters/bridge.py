@@ -1,0 +1,343 @@
+"""A plugin's tools over its HTTP API: `/bridge/v1` or JSON-RPC at `/mcp` (specs/bridge.md, contracts 000 and 002)."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from obsidian_mcp.core.plugin import Dialect, PluginHealth, PluginResult, PluginTool, PluginTools
+from obsidian_mcp.errors import (
+    AmbiguousName,
+    AppCommandFailed,
+    AppError,
+    InvalidArguments,
+    NoteNotFound,
+    ObsidianNotRunning,
+    OperationTimeout,
+    PermissionDenied,
+    UnknownTool,
+    VaultNotFound,
+)
+
+Mode = Literal["auto", "mcp", "v1"]
+
+LIST_SECONDS = 5.0
+CALL_SECONDS = 30.0
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes."""
+
+_KEY_HEADER = "X-ObsiScripta-Api-Key"
+_NOT_OFFERED = frozenset({404, 405, 501})
+_METHOD_NOT_FOUND = -32601
+_MOST_PAGES = 100
+
+_BY_CODE: Mapping[int, type[AppError]] = {
+    error.code: error
+    for error in (
+        ObsidianNotRunning,
+        VaultNotFound,
+        NoteNotFound,
+        AmbiguousName,
+        PermissionDenied,
+        OperationTimeout,
+        InvalidArguments,
+    )
+}
+
+_Result = TypeVar("_Result")
+
+
+class _NotOffered(AppCommandFailed):
+    """The plugin does not speak this dialect, or not this part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    status: int
+    body: Any
+    """The decoded JSON; None where the body is none."""
+
+    @property
+    def message(self) -> str:
+        """What the plugin says went wrong, for people only: nothing is decided by it."""
+        body = self.body if isinstance(self.body, dict) else {}
+        error = body.get("error")
+        for candidate in (body.get("message"), error.get("message") if isinstance(error, dict) else error):
+            if isinstance(candidate, str) and candidate:
+                return candidate
+        return f"HTTP status {self.status}"
+
+
+class Bridge:
+    """A plugin at one address. Safe to share between threads; calls run beside each other.
+
+    Every method raises ObsidianNotRunning while nothing listens there, OperationTimeout, PermissionDenied for a
+    refused or missing key, InvalidArguments for what the plugin finds wrong with a request, and AppCommandFailed for
+    everything else that is no answer.
+    """
+
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 3000,
+        *,
+        mode: Mode = "auto",
+        api_key: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+        list_seconds: float = LIST_SECONDS,
+        call_seconds: float = CALL_SECONDS,
+    ) -> None:
+        if not re.fullmatch(r"[\w.:%-]+", host, re.ASCII):
+            raise InvalidArguments(f"{host!r} is not the name or address of a host.", host=host)
+        self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        self._mode = mode
+        self._key = (api_key or "").strip() or None
+        if self._key is not None and not (self._key.isascii() and self._key.isprintable()):
+            raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
+        self._list_seconds = list_seconds
+        self._call_seconds = call_seconds
+        self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
+        self._ids = itertools.count(1)
+        # No proxies and no .netrc of the environment: what is said here is for this machine.
+        # No kept connections: one that the plugin closed by a restart would lose the next call.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._client = httpx.Client(base_url=self.address, transport=transport, trust_env=False, limits=limits)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def health(self) -> PluginHealth:
+        """Whether the plugin answers, and in which dialect."""
+        return self._either(self._mcp_health, self._v1_health)
+
+    def tools(self) -> PluginTools:
+        """The tools that the plugin offers now, in its order; entries without a name are left out."""
+        return self._either(self._mcp_tools, self._v1_tools)
+
+    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> PluginResult:
+        """Run a tool. A tool that fails is a result with `isError`. Raises: UnknownTool where the plugin says so."""
+        limit = self._call_seconds if seconds is None else seconds
+        if self._spoken == "mcp":
+            try:
+                return self._mcp_call(name, arguments, limit)
+            except _NotOffered:
+                if self._mode == "mcp":
+                    raise
+        return self._v1_call(name, arguments, limit)
+
+    def _either(self, by_mcp: Callable[[], _Result], by_v1: Callable[[], _Result]) -> _Result:
+        """MCP, and in mode `auto` v1 after any failure of it; what answered is spoken from now on (BRIDGE-02)."""
+        if self._mode == "v1":
+            return by_v1()
+        try:
+            result = by_mcp()
+        except AppError as refused:
+            if self._mode == "mcp":
+                raise
+            try:
+                result = by_v1()
+            except _NotOffered:
+                raise refused from None
+            self._spoken = "v1"
+        else:
+            self._spoken = "mcp"
+        return result
+
+    # /bridge/v1
+
+    def _v1_health(self) -> PluginHealth:
+        reply = self._v1("GET", "/bridge/v1/health", None, self._list_seconds)
+        if not isinstance(reply.body, dict) or reply.body.get("status") != "ok":
+            raise self._garbage(reply)
+        version = reply.body.get("version")
+        return PluginHealth("v1", version if isinstance(version, str) else None)
+
+    def _v1_tools(self) -> PluginTools:
+        reply = self._v1("GET", "/bridge/v1/tools", None, self._list_seconds)
+        if not isinstance(reply.body, dict) or not isinstance(reply.body.get("tools"), list):
+            raise self._garbage(reply)
+        told, entries = reply.body.get("hash"), reply.body["tools"]
+        return PluginTools(_tools(entries), told if isinstance(told, str) and told else _hash(entries), "v1")
+
+    def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> PluginResult:
+        path = f"/bridge/v1/tools/{quote(name, safe='')}/call"
+        try:
+            reply = self._v1("POST", path, {"arguments": dict(arguments)}, limit)
+        except _NotOffered as error:
+            raise UnknownTool(f"The plugin has no tool {name!r} any more. List the tools again.", tool=name) from error
+        body = reply.body
+        if not isinstance(body, dict) or not isinstance(body.get("content"), list):
+            raise self._garbage(reply)
+        failed = body.get("isError") is True or body.get("success") is False
+        return PluginResult({"content": body["content"], "isError": failed})
+
+    def _v1(self, method: str, path: str, body: object, limit: float) -> _Reply:
+        reply = self._send(method, path, body, limit, {})
+        if reply.status == 401 and self._key is not None:  # never sent unasked: the plugin's v1 knows no keys
+            reply = self._send(method, path, body, limit, {_KEY_HEADER: self._key})
+        self._check(reply)
+        return reply
+
+    # /mcp
+
+    def _mcp_health(self) -> PluginHealth:
+        self._mcp("tools/list", {}, self._list_seconds)
+        return PluginHealth("mcp", None)
+
+    def _mcp_tools(self) -> PluginTools:
+        entries: list[object] = []
+        cursor: dict[str, Any] = {}
+        for _ in range(_MOST_PAGES):
+            result = self._mcp("tools/list", cursor, self._list_seconds)
+            if not isinstance(result.get("tools"), list):
+                raise self._garbage(_Reply(200, result))
+            entries += result["tools"]
+            cursor = {"cursor": result["nextCursor"]} if isinstance(result.get("nextCursor"), str) else {}
+            if not cursor:
+                break
+        return PluginTools(_tools(entries), _hash(entries), "mcp")
+
+    def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> PluginResult:
+        result = self._mcp("tools/call", {"name": name, "arguments": dict(arguments)}, limit)
+        if not isinstance(result.get("content", []), list):
+            raise self._garbage(_Reply(200, result))
+        return PluginResult({"content": [], **result})
+
+    def _mcp(self, method: str, params: Mapping[str, Any], limit: float) -> dict[str, Any]:
+        """The result of one JSON-RPC request."""
+        number = next(self._ids)
+        headers = {} if self._key is None else {_KEY_HEADER: self._key}
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        reply = self._send("POST", "/mcp", request, limit, headers)
+        self._check(reply)
+        body = reply.body if isinstance(reply.body, dict) else {}
+        if isinstance(body.get("error"), dict):
+            raise self._rpc_error(reply, body["error"])
+        if body.get("id") != number or not isinstance(body.get("result"), dict):
+            raise self._garbage(reply)
+        return dict(body["result"])
+
+    def _rpc_error(self, reply: _Reply, error: Mapping[str, Any]) -> AppError:
+        code, facts = error.get("code"), error.get("data")
+        if code == _METHOD_NOT_FOUND:
+            return _NotOffered(f"The plugin does not offer this: {reply.message}")
+        kind = _BY_CODE.get(code, AppCommandFailed) if isinstance(code, int) else AppCommandFailed
+        details = {} if facts is None else {"details": facts}
+        return kind(f"The plugin answered: {reply.message}", **details)
+
+    # HTTP
+
+    def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
+        """One exchange; the whole answer has to arrive within `limit` seconds.
+
+        (A body that comes in drips is given up at the first pause after the limit, at the latest after twice that.)
+        """
+        deadline = time.monotonic() + limit
+        wait = httpx.Timeout(limit, connect=min(limit, self._list_seconds))
+        content = None if body is None else _encoded(body)
+        sent = {"Accept": "application/json", **headers} | ({"Content-Type": "application/json"} if content else {})
+        try:
+            with self._client.stream(method, path, content=content, headers=sent, timeout=wait) as response:
+                received = bytearray()
+                for chunk in response.iter_bytes():
+                    received += chunk
+                    if time.monotonic() > deadline:
+                        raise self._late(limit)
+                    if len(received) > LARGEST_ANSWER:
+                        raise AppCommandFailed(
+                            f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
+                        )
+                return _Reply(response.status_code, _decoded(bytes(received)))
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ObsidianNotRunning(
+                f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is enabled and that its "
+                "port is this one, and try again.",
+                address=self.address,
+            ) from error
+        except httpx.TimeoutException as error:
+            raise self._late(limit) from error
+        except httpx.HTTPError as error:
+            raise AppCommandFailed(
+                f"The connection to the plugin at {self.address} broke ({type(error).__name__}). Whether a call was "
+                "carried out is not known: look before trying again.",
+                address=self.address,
+            ) from error
+
+    def _late(self, limit: float) -> OperationTimeout:
+        return OperationTimeout(
+            f"The plugin at {self.address} did not answer within {limit:g} seconds. If this was a change, look whether "
+            "it was made before trying again."
+        )
+
+    def _check(self, reply: _Reply) -> None:
+        """Raise for a status that is no success; the body only lends its words."""
+        status, said = reply.status, reply.message.rstrip(".")
+        if 200 <= status < 300:
+            return
+        details = reply.body.get("details") if isinstance(reply.body, dict) else None
+        facts = {"status": status} | ({} if details is None else {"details": details})
+        if status in (401, 403):
+            raise PermissionDenied(
+                f"The plugin refused the request: {said}. Give its key in OBSIDIAN_MCP_API_KEY.", **facts
+            )
+        if status in _NOT_OFFERED:
+            raise _NotOffered(f"The plugin at {self.address} does not offer this: {said}", **facts)
+        if status in (400, 413, 422):
+            raise InvalidArguments(f"The plugin refused the arguments: {said}", **facts)
+        raise AppCommandFailed(f"The plugin failed: {said}", **facts)
+
+    def _garbage(self, reply: _Reply) -> AppCommandFailed:
+        return AppCommandFailed(
+            f"What answers at {self.address} is not the plugin's bridge, or a version that this program does not know "
+            "(its answer has an unknown shape). Check host and port.",
+            status=reply.status,
+        )
+
+
+def _encoded(body: object) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # a lone surrogate travels as its escape
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _decoded(raw: bytes) -> Any:
+    """The JSON of a body, None where it is none; a number that JSON cannot hold makes it none."""
+    try:
+        return json.loads(raw, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(literal: str) -> float:
+    raise ValueError(literal)
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    return value if math.isfinite(value) else _refuse(literal)
+
+
+def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
+    tools: dict[str, PluginTool] = {}
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(name := entry.get("name"), str) and name and name not in tools:
+            schema = entry.get("inputSchema")
+            complete = {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}
+            tools[name] = PluginTool(name, {**entry, "inputSchema": complete})
+    return tuple(tools.values())
+
+
+def _hash(entries: list[object]) -> str:
+    """A hash of our own, where the plugin gives none; only ever compared with itself."""
+    return hashlib.sha256(json.dumps(entries, separators=(",", ":")).encode()).hexdigest()
