@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
 from obsidian_mcp.errors import AmbiguousName, NoteNotFound
 
@@ -50,14 +51,25 @@ def find(catalog: Catalog, raw: str) -> FileEntry | None:
 
 def _only(catalog: Catalog, raw: str, found: list[VaultPath]) -> FileEntry:
     if len(found) > 1:
-        shown = found[:CANDIDATES_SHOWN]
-        more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-        raise AmbiguousName(
-            f"{len(found)} files match the name {raw!r}: {', '.join(repr(str(path)) for path in shown)}{more}. "
-            "Give the full path of the one you mean, with its extension.",
-            candidates=[str(path) for path in found[:CANDIDATES_SHOWN]],
-        )
+        raise ambiguous(raw, found)
     return catalog[found[0]]
+
+
+def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
+    shown = [str(path) for path in found[:CANDIDATES_SHOWN]]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return AmbiguousName(
+        f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
+        "Give the full path of the one you mean, with its extension.",
+        candidates=shown,
+    )
+
+
+def bears(entry: FileEntry, raw: str) -> bool:
+    """Whether a file was found by its own name, not by an alias."""
+    return name_key(basename(entry.path)) == name_key(basename(parse(raw))) or name_key(entry.path).endswith(
+        name_key(parse(raw))
+    )
 
 
 def not_found(catalog: Catalog, raw: str) -> NoteNotFound:

@@ -199,7 +199,7 @@ class Vault:
             return sorted(self.catalog, key=lambda entry: entry.path)
 
     def find(self, raw: str) -> FileEntry:
-        """The file that a person's name or path means.
+        """The file that a person's name or path means, or the one note that has it as an alias.
 
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
         """
@@ -209,9 +209,15 @@ class Vault:
                 return entry
             path, disk = names.spelled(self.catalog, raw)
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
-            if unnoticed is None:
-                raise names.not_found(self.catalog, path)
+        if unnoticed is not None:
             return unnoticed
+        aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
+        if len(aliased) > 1:
+            raise names.ambiguous(raw, [entry.path for entry in aliased])
+        if not aliased:
+            with self.lock:
+                raise names.not_found(self.catalog, path)
+        return aliased[0]
 
     def at(self, path: VaultPath) -> FileEntry | None:
         """The file at this path, in any case and normal form."""

@@ -33,7 +33,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
     """The SDK's low-level server with this program's tools, or those that `tools` names at the time of a request."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        offered = [tool for tool in tools().values() if tool.read_only or not app.config.read_only]
+        offered = [tool for tool in tools().values() if tool.read_only or tool.mixed or not app.config.read_only]
         return types.ListToolsResult(tools=[tool_entry(tool) for tool in offered])
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:

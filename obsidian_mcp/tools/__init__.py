@@ -1,6 +1,20 @@
-"""The product: one function = one tool."""
+"""The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import edits, files, history, links, notes, search
+from . import search, notes, edits, files, links, tags, properties, history  # noqa: I001
 from .registry import PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
-__all__ = ["PLUGIN_TOOLS", "TOOLS", "Outcome", "Tool", "call", "edits", "files", "history", "links", "notes", "search"]
+__all__ = [
+    "PLUGIN_TOOLS",
+    "TOOLS",
+    "Outcome",
+    "Tool",
+    "call",
+    "edits",
+    "files",
+    "history",
+    "links",
+    "notes",
+    "properties",
+    "search",
+    "tags",
+]

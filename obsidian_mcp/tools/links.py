@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph import Reference
+from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Name, Offset, VaultName
 from .registry import tool
@@ -86,3 +91,81 @@ def _backlink(reference: Reference, context: str) -> Backlink:
         context=context,
         embed=True if link.kind == "embed" else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedName:
+    name: str
+    count: int
+    sources: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    path: str
+    distance: int
+    via: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    total: int
+    paths: list[str] | None = None
+    unresolved: list[UnresolvedName] | None = None
+    neighbours: list[Near] | None = None
+    next_offset: int | None = None
+    note: str | None = None
+    """Said while the index is being built."""
+
+
+SOURCES_SHOWN = 5
+
+Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
+
+
+@tool("graph", title="Link graph")
+def graph(
+    app: App,
+    question: Annotated[
+        Question, Field(description="orphans: nothing links there; dead_ends: no links; unresolved: links to no file")
+    ],
+    name: Annotated[str, Field(description="neighbours, path: the note to start from")] = "",
+    to: Annotated[str, Field(description="path: where to")] = "",
+    depth: Annotated[int, Field(ge=1, le=5)] = 1,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> GraphAnswer:
+    """Ask about the whole vault's links: orphans, dead ends, unresolved links, neighbours of a note, shortest path."""
+    place = app.vaults.get(vault)
+    for argument, given in (("name", name), ("to", to)):
+        needed = question == "path" or (question == "neighbours" and argument == "name")
+        if needed != bool(given):
+            problem = f"needs {argument}" if needed else f"takes no {argument}"
+            raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
+    window = slice(offset, offset + limit)
+    if question == "unresolved":
+        found = place.graph.unresolved()
+        order = sorted(found.value, key=lambda each: (-each.count, each.name))
+        shown = [
+            UnresolvedName(each.name, each.count, list(map(str, each.sources))[:SOURCES_SHOWN])
+            for each in order[window]
+        ]
+        return GraphAnswer(len(order), unresolved=shown, next_offset=_next(window, order), note=found.building)
+    if question == "neighbours":
+        near = place.graph.neighbours(place.find(name).path, depth)
+        neighbours = [Near(each.path, each.distance, each.via) for each in near.value[window]]
+        following = _next(window, near.value)
+        return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.building)
+    if question == "path":
+        paths = place.graph.shortest_path(place.find(name).path, place.find(to).path)
+    else:
+        paths = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
+    following = _next(window, paths.value)
+    return GraphAnswer(
+        len(paths.value), list(map(str, paths.value[window])), next_offset=following, note=paths.building
+    )
+
+
+def _next(window: slice, found: Sequence[object]) -> int | None:
+    return window.stop if window.stop < len(found) else None

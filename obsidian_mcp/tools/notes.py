@@ -133,7 +133,8 @@ def read_note(
     entry = place.find(name)
     content = place.read_text(entry)
     text = content.text
-    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag)
+    alias = None if names.bears(entry, name) else name
+    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)
     warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     if view != "text":
         return Document(_viewed(facts, text.body, view, warnings), None)

@@ -75,6 +75,8 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    mixed: bool = False
+    """A writing tool that also answers questions, and so stays on the list when nothing may be written."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
 
@@ -191,11 +193,18 @@ PLUGIN_TOOLS: dict[str, Tool] = {}
 
 
 def tool(
-    command: str, *, title: str, writes: bool = False, destructive: bool = False, idempotent: bool = False
+    command: str,
+    *,
+    title: str,
+    writes: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    mixed: bool = False,
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
-    `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more.
+    `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more. `mixed`: writes
+    only when asked to.
     A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
     """
 
@@ -211,6 +220,7 @@ def tool(
             read_only=not writes,
             destructive=destructive,
             idempotent=idempotent or not writes,
+            mixed=mixed,
             enveloped=bool(command),
         )
         return function

@@ -1,0 +1,109 @@
+"""Tags of the vault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import retag
+from obsidian_mcp.core.edits import diff
+from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.vault import Operation, Vault, Write
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import DryRun, Limit, Offset, VaultName
+from .registry import tool
+
+DIFF_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTag:
+    tag: str
+    count: int
+    """Occurrences, those of nested tags included."""
+    notes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedNote:
+    path: str
+    tags: list[str]
+    lines: list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    total: int
+    tags: list[ListedTag] | None = None
+    notes: list[TaggedNote] | None = None
+    renamed: list[str] | None = None
+    """Notes in which the tag was renamed, or would be."""
+    diff: str | None = None
+    next_offset: int | None = None
+    note: str | None = None
+    """Said while the index is being built."""
+
+
+@tool("tags", title="Tags", writes=True, destructive=True, mixed=True)
+def tags(
+    app: App,
+    tag: Annotated[str, Field(description="Notes with this tag or one nested below it")] = "",
+    rename_to: Annotated[str, Field(description="Rename tag, nested ones too, in the whole vault")] = "",
+    dry_run: DryRun = False,
+    limit: Limit = 100,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> Tags:
+    """List the vault's tags with counts, the notes of a tag, or rename a tag everywhere."""
+    place = app.vaults.get(vault)
+    if rename_to:
+        if not tag:
+            raise InvalidArguments("rename_to needs tag: the tag to rename.", argument="tag")
+        return _rename(place, retag.checked(tag), retag.checked(rename_to), dry_run=dry_run)
+    if tag:
+        found = place.graph.tagged(tag)
+        page = found.value[offset : offset + limit]
+        notes = [
+            TaggedNote(
+                file.path,
+                list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags)),
+                sorted({fact.line + 1 for fact in file.tags if fact.line is not None}) or None,
+            )
+            for file in page
+        ]
+        return Tags(len(found.value), notes=notes, next_offset=_next(offset, limit, found.value), note=found.building)
+    used = place.graph.tags()
+    order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
+    listed = [
+        ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in order[offset : offset + limit]
+    ]
+    return Tags(len(order), tags=listed, next_offset=_next(offset, limit, used.value), note=used.building)
+
+
+def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:
+    return offset + limit if offset + limit < len(found) else None
+
+
+def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
+    with place.changing():
+        operations: list[Operation] = []
+        renamed, shown = [], ""
+        for file in place.graph.tagged(old).value:
+            entry = place.catalog.get(file.path)
+            if entry is None or not file.path.lower().endswith(".md"):
+                continue
+            content = place.read_text(entry)
+            text = content.text
+            body = retag.rename(text.body, old, new)
+            if body != text.body:
+                operations.append(Write(entry.disk, content.data, Text(body, text.bom).encode()))
+                renamed.append(str(file.path))
+                if dry_run and len(shown) < DIFF_CHARACTERS:
+                    shown += diff(file.path, text.body, body)
+        if operations and not dry_run:
+            place.commit("tags", operations)
+    return Tags(len(renamed), renamed=renamed, diff=shown[:DIFF_CHARACTERS] if dry_run else None)
