@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from . import compat
 from . import markdown as md
-from .elements import Area, AreaKind, BlockId, Callout, Footnote, Heading, ListItem, Region, Section, SectionKind
+from .elements import Area, AreaKind, BlockId, Callout, Footnote, Heading, ListItem, Section, SectionKind
 from .text import Span
 
 MAX_NESTING = 100
 """Quotes, lists and footnotes inside each other; each level reads its lines once more."""
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
+
+
+class Region(NamedTuple):
+    """Text in which links and tags count: from `start` to `end`, or `parts` of it, without the marks of a quote."""
+
+    start: int
+    end: int
+    parts: tuple[Span, ...] = ()
+    cell: bool = False
+    """Whether it is a table cell, where `\\|` stands for `|`."""
 
 
 @dataclass(slots=True)
@@ -43,23 +53,23 @@ def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
 
 @dataclass(slots=True)
 class _Item:
-    """A list item on the way to a `ListItem`."""
+    """A list item whose lines are known, on the way to a `ListItem`."""
 
     line: int
     last: int
     marker: str
-    body_at: int
+    content: int
     """Where its text begins on its first line."""
+    spaced: bool = False
+    """Whether a blank line and another item follow."""
     parent: int = 0
     mark: str | None = None
     id: str | None = None
     start: int = 0
     end: int = 0
-    spaced: bool = False
-    """Whether a blank line and another item follow."""
 
     def record(self) -> ListItem:
-        content = Span(min(self.body_at, self.end), self.end)
+        content = Span(min(self.content, self.end), self.end)
         return ListItem(self.line, self.parent, self.marker, self.mark, self.id, Span(self.start, self.end), content)
 
 
@@ -107,15 +117,18 @@ class _Reader:
                 run.at = self._block(run, run.at)
             else:
                 stack.pop()
-                if run.item is not None and not run.has_list:
-                    run.item.id = self._id_at_end(run)
-                elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
-                    self._name_last_section(id_)
-        self._items.sort(key=lambda item: item.start)
-        found.list_items = [item.record() for item in self._items]
+                self._close(run)
+        found.list_items = [item.record() for item in sorted(self._items, key=lambda item: item.start)]
         found.block_ids += [BlockId(item.id, item.span) for item in found.list_items if item.id is not None]
         found.block_ids.sort(key=lambda block: block.span.start)
         return found
+
+    def _close(self, run: _Run) -> None:
+        """A block id at the end of a container's own text is the id of the container."""
+        if run.item is not None and not run.has_list:
+            run.item.id = self._id_at_end(run)
+        elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
+            self._name_last_section(id_)
 
     def _block(self, run: _Run, i: int) -> int:
         """Read the block that begins on line `i`; the line after it."""
@@ -123,11 +136,13 @@ class _Reader:
         at = md.indent(body, start, end).end()
         if at == end:
             return i + 1
-        if body.startswith(md.CODE_INDENTS, start):
+        if at > start and body.startswith(md.CODE_INDENTS, start):
             return self._indented_code(run, i)
         if (read := self._readers.get(body[at])) and (after := read(self, run, i, at)):
             return after
-        return self._setext_heading(run, i) or self._table(run, i) or self._paragraph(run, i)
+        if i + 1 < run.end and self._starts[i + 1] < self._ends[i + 1]:
+            return self._setext_heading(run, i) or self._table(run, i) or self._paragraph(run, i)
+        return self._paragraph(run, i)
 
     def _add(self, run: _Run, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
         if run.depth == 0:
@@ -143,24 +158,24 @@ class _Reader:
         self._add(run, kind, span.start, span.end)
         return last + 1
 
-    def _read_inline(self, run: _Run, first: int, last: int, begin: int = -1, stop: int = -1) -> None:
-        """What stands on these lines counts for links and tags, from `begin` to `stop` where those are given."""
-        starts, ends = self._starts, self._ends
-        begin = starts[first] if begin < 0 else begin
-        stop = ends[last] if stop < 0 else stop
-        if first == last or not run.quoted:
-            parts: tuple[Span, ...] = (Span(begin, stop),)
-        else:
+    def _read_inline(self, run: _Run, first: int, last: int, begin: int, end: int) -> None:
+        """The text from `begin` on line `first` to `end` on line `last` counts for links and tags."""
+        parts: tuple[Span, ...] = ()
+        if run.quoted and first < last:
+            starts, ends = self._starts, self._ends
             inner = (Span(starts[k], ends[k]) for k in range(first + 1, last))
-            parts = (Span(begin, ends[first]), *inner, Span(starts[last], stop))
-        self._found.regions.append(Region(parts))
+            parts = (Span(begin, ends[first]), *inner, Span(starts[last], end))
+        self._found.regions.append(Region(begin, end, parts))
+
+    def _block_id(self, line: int) -> str | None:
+        """The block id at the end of a line."""
+        start, end = self._starts[line], self._ends[line]
+        found = md.block_id(self._body, start, end) if self._body.find("^", start, end) >= 0 else None
+        return found[1] if found else None
 
     def _id_at_end(self, run: _Run) -> str | None:
         """The block id at the end of the paragraph that the container ends with so far."""
-        if run.last_line < 0:
-            return None
-        found = md.block_id(self._body, self._starts[run.last_line], self._ends[run.last_line])
-        return found[1] if found else None
+        return self._block_id(run.last_line) if run.last_line >= 0 else None
 
     def _name_last_section(self, id_: str) -> None:
         sections = self._found.sections
@@ -171,14 +186,12 @@ class _Reader:
 
     def _paragraph(self, run: _Run, i: int) -> int:
         last = self._paragraph_end(run, i)
-        self._read_inline(run, i, last)
         start, end = self._starts[i], self._ends[last]
-        id_ = None
-        if run.depth == 0 and (found := md.block_id(self._body, self._starts[last], end)):
-            id_ = found[1]
-            if i == last and self._is_id_of_previous(i):
-                self._name_last_section(id_)
-                id_ = None
+        self._read_inline(run, i, last, start, end)
+        id_ = self._block_id(last) if run.depth == 0 else None
+        if id_ is not None and i == last and self._is_id_of_previous(i):
+            self._name_last_section(id_)
+            id_ = None
         self._add(run, "paragraph", start, end, id_)
         run.last_line = last
         return last + 1
@@ -243,6 +256,8 @@ class _Reader:
 
     def _math_opening(self, run: _Run, i: int, at: int) -> str:
         opening = md.math_fence(self._body, at, self._ends[i])
+        if "\t" in self._body[self._starts[i] : at]:
+            return ""
         return opening[1] if opening and i + 1 < run.end else ""
 
     def _comment(self, run: _Run, i: int, at: int) -> int:
@@ -298,9 +313,8 @@ class _Reader:
 
     def _add_heading(self, run: _Run, level: int, text: Span, span: Span, line: int) -> None:
         self._found.headings.append(Heading(level, text.of(self._body), run.depth > 0, line, span))
-        self._found.regions.append(Region((text,)))
-        found = md.block_id(self._body, text.start, text.end)
-        self._add(run, "heading", span.start, span.end, found[1] if found else None)
+        self._found.regions.append(Region(text.start, text.end))
+        self._add(run, "heading", span.start, span.end, self._block_id(line))
 
     def _html(self, run: _Run, i: int, at: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
@@ -334,7 +348,7 @@ class _Reader:
                 begin = cell.start() + len(text) - len(text.lstrip(" \t"))
                 stop = cell.start() + len(text.rstrip(" \t"))
                 if begin < stop:
-                    self._found.regions.append(Region((Span(begin, stop),), cell=True))
+                    self._found.regions.append(Region(begin, stop, cell=True))
         self._add(run, "table", starts[i], ends[last])
         return last + 1
 
@@ -416,21 +430,31 @@ class _Reader:
                 run.item.id = self._id_at_end(run)
         self._add(run, "list", starts[i], ends[last])
         parent = run.holder if run.holder is not None else -max(i, 1)
+        runs: list[_Run] = []
         for item in items:
             item.parent = parent
-            item.start = starts[item.line]
+            item.start, end = starts[item.line], ends[item.line]
             # Where a blank line and a sibling follow, the app's item takes in its line end (recorded).
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
-            self._cut_indent(item)
-            if task := md.task_box(body, item.body_at, ends[item.line]):
+            if item.last > item.line:
+                self._cut_indent(item)
+            if body.startswith("[", item.content) and (task := md.task_box(body, item.content, end)):
                 item.mark = task[1]
-                item.body_at = task.end()
-            starts[item.line] = item.body_at
+                item.content = task.end()
+            starts[item.line] = item.content
+            if item.last == item.line and self._is_plain(item.content, end):
+                self._found.regions.append(Region(item.content, end))
+                item.id = self._block_id(item.line)
+            else:
+                runs.append(_Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
         self._items += items
-        self._stack += [
-            _Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line) for item in reversed(items)
-        ]
+        self._stack += reversed(runs)
         return last + 1
+
+    def _is_plain(self, start: int, end: int) -> bool:
+        """Whether a line of an item can only be a paragraph, as most are: it then needs no run of its own."""
+        opener = self._body[start : start + 1]
+        return opener not in self._openers or (opener == "[" and self._body.find("]:", start, end) < 0)
 
     def _list_lines(self, run: _Run, i: int) -> list[_Item]:
         """The items of the list that begins on line `i`, with the lines of each."""
@@ -442,33 +466,29 @@ class _Reader:
         for k in range(i, run.end):
             start, end = starts[k], ends[k]
             at = md.indent(body, start, end).end()
-            width = md.columns(body, start, at)
+            width = md.columns(body, start, at) if at > start else 0
             after_blank, blank = blank, at == end
-            mark = None
-            if at < end and (not items or width < indent) and body[at] in md.LIST_MARKS:
-                mark = md.list_item(body, at, end)
-            if mark:
-                if kind not in ("", mark[1] or mark[3]) or md.thematic_break(body, at, end):
+            if items and width >= indent:
+                items[-1].last, gap = k, False
+            elif at < end and body[at] in md.LIST_MARKS and (mark := md.list_item(body, at, end)):
+                bullet, number, delimiter, white = mark.groups()
+                if kind not in ("", bullet or delimiter) or md.thematic_break(body, at, end):
                     break
-                kind = mark[1] or mark[3]
+                kind = bullet or delimiter
                 if gap:
-                    items[-1].spaced = True
-                marker = mark[1] or mark[2] + mark[3]
+                    items[-1].spaced, gap = True, False
+                marker = bullet or number + delimiter
                 width += len(marker)
-                pad = md.INDENT - width % md.INDENT if mark[4] == "\t" else len(mark[4] or "")
-                indent = width + pad
+                indent = width + (md.INDENT - width % md.INDENT if white == "\t" else len(white or ""))
                 items.append(_Item(k, k, marker, mark.end()))
-                gap = False
-            elif width >= indent or width > md.INDENT:
-                items[-1].last = k
-                gap = False
-            elif md.blank(body, at, end):
+            elif width > md.INDENT:
+                items[-1].last, gap = k, False
+            elif blank or md.blank(body, at, end):
                 blank = gap = True
             elif after_blank or self._interrupts_list(run, k, at):
                 break
             else:
-                items[-1].last = k
-                gap = False
+                items[-1].last, gap = k, False
         return items
 
     def _cut_indent(self, item: _Item) -> None:
@@ -479,12 +499,12 @@ class _Reader:
         """
         body, starts, ends = self._body, self._starts, self._ends
         begin = starts[item.line]
-        lead = md.indent(body, begin, item.body_at).end()
+        lead = md.indent(body, begin, item.content).end()
         at = lead + len(item.marker)
         width = md.columns(body, begin, lead) + len(item.marker)
-        if item.marker[-1] == "." and int(item.marker[:-1]) < 10 and (item.body_at - begin) % 2:
+        if item.marker[-1] == "." and int(item.marker[:-1]) < 10 and (item.content - begin) % 2:
             width += 1
-        width += md.INDENT - width % md.INDENT if body.startswith("\t", at, item.body_at) else item.body_at - at
+        width += md.INDENT - width % md.INDENT if body.startswith("\t", at, item.content) else item.content - at
         leads = []
         for k in range(item.line + 1, item.last + 1):
             at = md.indent(body, starts[k], ends[k]).end()
@@ -519,7 +539,7 @@ class _Reader:
 
     def _interrupts_list(self, run: _Run, i: int, at: int) -> bool:
         match self._body[at]:
-            case ">" | "<":
+            case ">" | "<" | "$":
                 return False
             case char:
                 return char in md.INTERRUPTERS and self._interrupts_paragraph(run, i, at)
@@ -557,3 +577,5 @@ class _Reader:
         "[": _bracket,
         **dict.fromkeys("-+*_0123456789", _mark),
     }
+    _openers = frozenset([*_readers, " ", "\t", ""])
+    """What begins text that may be more than a plain paragraph."""

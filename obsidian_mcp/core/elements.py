@@ -132,12 +132,3 @@ class BlockId:
 
     id: str
     span: Span = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Text in which links and tags count: one stretch of the body, or several lines without the marks of a quote."""
-
-    parts: tuple[Span, ...]
-    cell: bool = False
-    """Whether it is a table cell, where `\\|` stands for `|`."""

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from . import tags
-from .elements import Area, AreaKind, FootnoteRef, Region, Tag
+from .blocks import Region
+from .elements import Area, AreaKind, FootnoteRef, Tag
 from .links import Link, Style, decode, find_destination, is_internal, split_subpath, split_wikilink, wikilink
 from .markdown import HTML_TAG
 from .text import Span
@@ -26,7 +27,7 @@ _trigger = re.compile(r"[\\`<$%\[\]#:]")
 _punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
 _code_runs = re.compile(r"`+").finditer
-_footnote_ref = re.compile(r"\[\^([^\s\]]+)\]").match
+_footnote_ref = re.compile(r"\[\^([^\s\]]{1,999})\]").match
 _math_end = re.compile(r"(?<![ \t\\])\$(?![0-9])").search
 _math_double_end = re.compile(r"(?<![ \t\\])\$\$").search
 _html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
@@ -47,17 +48,17 @@ class Inlines:
 
 def read(body: str, regions: Iterable[Region]) -> Inlines:
     """What stands in these regions of the body."""
-    found = Inlines()
+    scanner = _Scanner(body)
     for region in regions:
-        first, last = region.parts[0].start, region.parts[-1].end
-        if _trigger.search(body, first, last):
-            _Scanner(body, region, found).scan()
-    found.links.sort(key=_start)
-    found.tags.sort(key=_start)
+        if _trigger.search(body, region.start, region.end):
+            scanner.scan(region)
+    found = scanner.found
+    for elements in (found.links, found.tags, found.footnote_refs):
+        elements.sort(key=_start)
     return found
 
 
-def _start(element: Link | Tag) -> int:
+def _start(element: Link | Tag | FootnoteRef) -> int:
     return element.span.start
 
 
@@ -72,24 +73,28 @@ class _Bracket:
 
 
 class _Scanner:
-    """One region. Offsets are those of the text that is scanned: the body, or lines put together without marks."""
+    """Reads one region after the other.
 
-    def __init__(self, body: str, region: Region, found: Inlines) -> None:
-        parts = region.parts
+    Offsets are those of the text that is scanned: the body, or the parts of a region put together.
+    """
+
+    def __init__(self, body: str) -> None:
+        self.found = Inlines()
         self._body = body
+
+    def _enter(self, region: Region) -> None:
         self._cell = region.cell
-        self._found = found
+        self._text, self._first, self._end = self._body, region.start, region.end
+        self._parts = region.parts
         self._froms: list[int] = []
-        if len(parts) == 1:
-            self._text, self._first, self._end = body, parts[0].start, parts[0].end
-        else:
-            self._text = "\n".join(part.of(body) for part in parts)
-            self._first, self._end = 0, len(self._text)
-            self._parts = parts
+        """Where each part begins in the text."""
+        if region.parts:
             at = 0
-            for part in parts:
+            for part in region.parts:
                 self._froms.append(at)
                 at += part.end - part.start + 1
+            self._text = "\n".join(part.of(self._body) for part in region.parts)
+            self._first, self._end = 0, at - 1
         self._fresh = self._first
         """Where text begins anew, so that a tag may: the region's start, or behind another element (TAG-05)."""
         self._escaped = -1
@@ -99,8 +104,10 @@ class _Scanner:
         self._next: dict[str, int] = {}
         """Where the next closing mark of a kind stands, as far as looked for."""
         self._code_runs: dict[int, list[int]] | None = None
+        """Where the runs of backticks of each length stand."""
 
-    def scan(self) -> None:
+    def scan(self, region: Region) -> None:
+        self._enter(region)
         text = self._text
         done = self._first
         for trigger in _trigger.finditer(text, self._first, self._end):
@@ -113,15 +120,15 @@ class _Scanner:
                 case "[":
                     done = self._bracket(at)
                 case "]":
-                    done = self._closing_bracket(at)
-                case "\\":
-                    done = self._escape(at)
+                    done = self._closing_bracket(at) if self._brackets else at + 1
+                case ":":
+                    done = self._address(at) if text.startswith("://", at) else at + 1
                 case "`":
                     done = self._code(at)
+                case "\\":
+                    done = self._escape(at)
                 case "%":
                     done = self._comment(at)
-                case ":":
-                    done = self._address(at)
                 case "$":
                     done = self._math(at)
                 case _:
@@ -137,7 +144,7 @@ class _Scanner:
         return min(self._parts[k].start + at - self._froms[k], self._parts[k].end)
 
     def _area(self, kind: AreaKind, start: int, end: int) -> int:
-        self._found.areas.append(Area(kind, False, "", self._span(start, end)))
+        self.found.areas.append(Area(kind, False, "", self._span(start, end)))
         self._fresh = end
         return end
 
@@ -181,7 +188,7 @@ class _Scanner:
         if held:
             held.tag = tag
         else:
-            self._found.tags.append(tag)
+            self.found.tags.append(tag)
         self._fresh = stop
         return stop
 
@@ -212,7 +219,7 @@ class _Scanner:
             if found:
                 return self._wikilink(at - image, found.end(), found[1], image)
         elif reference := _footnote_ref(text, at, self._end):
-            self._found.footnote_refs.append(FootnoteRef(reference[1], self._span(at, reference.end())))
+            self.found.footnote_refs.append(FootnoteRef(reference[1], self._span(at, reference.end())))
             self._fresh = reference.end()
             return reference.end()
         self._brackets.append(_Bracket(at, image))
@@ -227,8 +234,6 @@ class _Scanner:
         return end
 
     def _closing_bracket(self, at: int) -> int:
-        if not self._brackets:
-            return at + 1
         opening = self._brackets.pop()
         if not self._text.startswith("(", at + 1, self._end):
             return at + 1
@@ -236,8 +241,8 @@ class _Scanner:
         if place is None:
             return at + 1
         if opening.tag:
-            self._found.tags.append(opening.tag)
-        links = self._found.links
+            self.found.tags.append(opening.tag)
+        links = self.found.links
         start = opening.at - opening.image
         if not opening.image:
             # A link holds no other Markdown link: the outer one wins.
@@ -262,7 +267,7 @@ class _Scanner:
         path, subpath = split_subpath(target)
         span = self._span(whole.start, whole.end)
         target_span = self._span(inner.start, inner.end)
-        self._found.links.append(Link(style, embed, path, subpath, display, span.of(self._body), span, target_span))
+        self.found.links.append(Link(style, embed, path, subpath, display, span.of(self._body), span, target_span))
         self._fresh = whole.end
 
     def _code(self, at: int) -> int:
@@ -300,12 +305,12 @@ class _Scanner:
         if at != self._comment_end:
             self._comment_end = self._find("%%", at + 2)
             if self._comment_end >= 0:
-                self._found.areas.append(Area("comment", False, "", self._span(at, self._comment_end + 2)))
+                self.found.areas.append(Area("comment", False, "", self._span(at, self._comment_end + 2)))
         return at + 2
 
     def _address(self, at: int) -> int:
         """A bare web address: what looks like a tag or a link in it is none."""
-        if not self._text.startswith("://", at) or not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
+        if not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
             return at + 1
         found = (_url_in_link if self._brackets else _url)(self._text, at, self._end)
         if not found:

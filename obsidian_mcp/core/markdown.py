@@ -32,7 +32,7 @@ list_item = re.compile(r"(?:([-+*])|([0-9]{1,9})([.)]))(?:( {1,4}(?! )| |\t)|$)"
 task_box = re.compile(r"\[(.)\][ \t]").match
 setext_underline = re.compile(r"(?:=+|-+)$").match
 """With its indent, which must be none."""
-footnote = re.compile(r"\[\^([^\s\]]+)\]:").match
+footnote = re.compile(r"\[\^([^\s\]]{1,999})\]:").match
 definition = re.compile(
     r"\[(?!\^)(?:[^\]\\]|\\.)++\]:[ \t]*(?:<[^<>\[\]]++>|[^\s\[\]<][^\s\[\]]*+)"
     r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^)]*\)))?[ \t]*$"

@@ -10,6 +10,7 @@ from .note import Note
 from .text import Span
 
 _SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
+_LINK_BREAKING = re.compile(r"%%|\[\[|\]\]|[:#|^\\\r\n]")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\Z")
 _FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
 
@@ -25,6 +26,11 @@ class Place:
 def heading_key(text: str) -> str:
     """The form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
     return " ".join(_SPACED.sub(" ", text).split()).lower()
+
+
+def heading_for_link(text: str) -> str:
+    """A heading's text as it is written into a new link (the app's `stripHeadingForLink`)."""
+    return " ".join(_LINK_BREAKING.sub(" ", text).split())
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
