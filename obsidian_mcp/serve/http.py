@@ -296,13 +296,12 @@ def application(app: App, *, registered: Registry | None = None, built_in: Regis
         async with manager.run():
             yield
 
+    bridge = Endpoint(Bridge(http.max_body, keyed=bool(http.keys)), doors, desk, below=2)
+    rad = Endpoint(Rad(http.max_body), doors, rad_desk, below=2, keyless=(("health",),), key_in_query=True)
+
     starlette = Starlette(
         routes=[
-            Mount("/bridge/v1", Endpoint(Bridge(http.max_body, keyed=bool(http.keys)), doors, desk, below=2)),
-            Mount(
-                "/mcp/v1",
-                Endpoint(Rad(http.max_body), doors, rad_desk, below=2, keyless=(("health",),), key_in_query=True),
-            ),
+            *(kind(path, app) for path, app in (("/bridge/v1", bridge), ("/mcp/v1", rad)) for kind in (Route, Mount)),
             *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
             *(Route(path, envelope) for path in ("/v1/mcp", "/v1/mcp/")),
             *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),

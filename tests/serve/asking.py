@@ -1,0 +1,59 @@
+"""How tests ask the HTTP server: in process, with requests as the documents write them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from obsidian_mcp import compose
+from obsidian_mcp.app import App
+from obsidian_mcp.rad import Bridge
+from obsidian_mcp.serve.http import application
+
+HERE = "http://127.0.0.1:3000"
+TAKES_VALUE = {"-X", "-H", "-d"}
+
+
+@contextmanager
+def asking(app: App, registered: Bridge | None = None, **http: Any) -> Iterator[TestClient]:
+    """A client of the server on this App; keyword arguments are fields of HttpConfig."""
+    changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
+    served = application(changed, registered=registered, built_in=compose.built_in_tools(changed.config))
+    with TestClient(served, base_url=HERE, follow_redirects=False) as client:
+        yield client
+
+
+def curl(client: TestClient, command: str, **environ: str) -> Any:
+    """Send what a curl command of a document sends, to whatever port it names; the JSON of the answer.
+
+    `environ` fills in `${NAME:-default}`. The answer's status must be 200.
+    """
+    for name, value in environ.items():
+        command = command.replace(f"${{{name}:-example}}", value)
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words.pop(0) == "curl"
+    method, headers, body, url = "", [("user-agent", "curl"), ("accept", "*/*")], None, ""
+    while words:
+        word = words.pop(0)
+        value = words.pop(0) if word in TAKES_VALUE else ""
+        match word:
+            case "-X":
+                method = value
+            case "-H":
+                name, _, text = value.partition(":")
+                headers.append((name.lower(), text.strip()))
+            case "-d":
+                body = value.encode()
+            case "-s":
+                pass
+            case _:
+                url = word
+    path = "/" + url.split("/", 3)[3]
+    answer = client.request(method or "GET", path, headers=headers, content=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
