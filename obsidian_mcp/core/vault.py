@@ -209,8 +209,11 @@ class Vault:
                 return entry
             path, disk = names.spelled(self.catalog, raw)
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
-        if unnoticed is not None:
-            return unnoticed
+            if unnoticed is not None:
+                return unnoticed
+            self.keeper.note(self._rescan(), self.catalog.get)  # a miss is worth a look at the whole folder
+            if (entry := names.find(self.catalog, raw)) is not None:
+                return entry
         aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
         if len(aliased) > 1:
             raise names.ambiguous(raw, [entry.path for entry in aliased])
