@@ -59,12 +59,15 @@ class ToolCommands(click.Group):
     """A group whose subcommands are the registry's tools, loaded when one is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        from .commands import COMMANDS
         from .tools import TOOLS
 
-        return [tool.command for tool in TOOLS.values()] + super().list_commands(ctx)
+        return [tool.command for tool in TOOLS.values()] + super().list_commands(ctx) + list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        known = super().get_command(ctx, cmd_name)
+        from .commands import COMMANDS
+
+        known = super().get_command(ctx, cmd_name) or COMMANDS.get(cmd_name)
         return known if known is not None else tool_command(cmd_name)
 
 

@@ -25,6 +25,8 @@ ALLOWED = {
     "errors": set(),
     "config": {"errors"},
     "app": {"errors", "core", "config"},
+    "setup": {"errors", "core", "config", "compose", "adapters", "setup"},
+    "commands": {"errors", "config", "cli", "setup", "adapters.claude_desktop"},
     "compose": {"errors", "core", "config", "app", "adapters", "rad"},
 }
 """Part -> parts of the package that it may import."""
@@ -36,6 +38,7 @@ OUTSIDE = {
     "serve": {"mcp", "mcp_types", "anyio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx"},
     "config": {"platformdirs"},
     "cli": {"click"},
+    "commands": {"click"},
 }
 """Part -> third-party packages that it may import."""
 

@@ -1,0 +1,178 @@
+"""The MCP clients that can be set up: where each keeps its servers, and how an entry looks (specs/install.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from .system import System
+
+Format = Literal["json", "jsonc", "toml"]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    id: str
+    title: str
+    format: Format
+    """`json`: the client reads strict JSON; `jsonc`: it takes comments and trailing commas too."""
+    key: str
+    """Top-level member of the file that holds the servers by name."""
+    files: Callable[[System], tuple[Path, ...]]
+    """Where the file may be, likeliest first. A place counts when its folder exists; the last one is the default."""
+    next_step: Callable[[System], str]
+    """What a person must do before the client uses the entry."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Members of every entry beside `command` and `args`; they come first."""
+    first: Mapping[str, Any] = field(default_factory=dict)
+    """Members that a new entry gets and that the user may change afterwards."""
+    windowed: bool = True
+    """Started from the desktop: with another, shorter PATH than a terminal has."""
+
+    def file(self, system: System) -> Path:
+        """The configuration file to write: the first that exists, else the first whose folder does."""
+        places = self.files(system)
+        return next(
+            (place for place in places if place.exists()),
+            next((place for place in places if place.parent.is_dir()), places[-1]),
+        )
+
+    def is_present(self, system: System) -> bool:
+        """Whether there are signs of the client on this computer."""
+        return any(place.exists() or _own_folder(place, system).is_dir() for place in self.files(system))
+
+    def entry(self, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
+        """What the file says about a server; the members of `first` are not in it."""
+        return {**self.fixed, "command": command, "args": list(arguments)}
+
+
+def _own_folder(place: Path, system: System) -> Path:
+    """The folder that only this client makes. The home itself proves nothing."""
+    return place if place.parent == system.home else place.parent
+
+
+def _claude_desktop(system: System) -> tuple[Path, ...]:
+    """On Windows the packaged app (MSIX, the default since February 2026) is shown a folder of its own as %APPDATA%
+    and never reads the classic one, which may still be there."""
+    name = "claude_desktop_config.json"
+    classic = system.app_data / "Claude" / name
+    if system.platform != "win32":
+        return (classic,)
+    packages = system.folder("LOCALAPPDATA", "AppData/Local") / "Packages"
+    packaged = sorted(folder / "LocalCache/Roaming/Claude" / name for folder in packages.glob("Claude_*"))
+    return tuple(packaged) or (classic,)
+
+
+def _claude_code(system: System) -> tuple[Path, ...]:
+    return (system.folder("CLAUDE_CONFIG_DIR", "") / ".claude.json",)
+
+
+def _vscode(system: System) -> tuple[Path, ...]:
+    folders = [system.app_data / "Code", system.app_data / "Code - Insiders"]
+    if system.platform == "linux":
+        folders.append(system.home / ".var/app/com.visualstudio.code/config/Code")
+    return tuple(folder / "User/mcp.json" for folder in (*folders, folders[0]))
+
+
+def _codex(system: System) -> tuple[Path, ...]:
+    return (system.folder("CODEX_HOME", ".codex") / "config.toml",)
+
+
+def _gemini(system: System) -> tuple[Path, ...]:
+    return (system.folder("GEMINI_CLI_HOME", "") / ".gemini/settings.json",)
+
+
+def _zed(system: System) -> tuple[Path, ...]:
+    if system.platform == "win32":
+        return (system.app_data / "Zed/settings.json",)
+    if system.platform == "darwin":  # not Application Support
+        return (system.home / ".config/zed/settings.json",)
+    return (system.app_data / "zed/settings.json",)
+
+
+def _in_home(path: str) -> Callable[[System], tuple[Path, ...]]:
+    return lambda system: (system.home / path,)
+
+
+def _say(text: str) -> Callable[[System], str]:
+    return lambda _: text
+
+
+def _quit_claude(system: System) -> str:
+    how = {
+        "darwin": "press Cmd-Q (closing the window is not enough)",
+        "win32": "right-click its icon beside the clock and choose Quit (closing the window is not enough)",
+    }.get(system.platform, "choose Quit in its tray icon (closing the window is not enough)")
+    return f"Quit Claude Desktop fully: {how}. Then start it again; the server is under + > Connectors."
+
+
+CLIENTS: dict[str, Client] = {
+    client.id: client
+    for client in (
+        Client("claude-desktop", "Claude Desktop", "json", "mcpServers", _claude_desktop, _quit_claude),
+        Client(
+            "claude-code",
+            "Claude Code",
+            "json",
+            "mcpServers",
+            _claude_code,
+            _say("Start a new session of claude; /mcp shows the server."),
+            fixed={"type": "stdio"},
+            windowed=False,
+        ),
+        Client(
+            "cursor",
+            "Cursor",
+            "jsonc",
+            "mcpServers",
+            _in_home(".cursor/mcp.json"),
+            _say("In Cursor open Settings > MCP and switch the server on; restart Cursor if it is not listed."),
+        ),
+        Client(
+            "vscode",
+            "VS Code",
+            "jsonc",
+            "servers",
+            _vscode,
+            _say("In VS Code run the command 'MCP: List Servers', choose the server and start it; agent mode uses it."),
+            fixed={"type": "stdio"},
+        ),
+        Client(
+            "windsurf",
+            "Windsurf",
+            "jsonc",
+            "mcpServers",
+            _in_home(".codeium/windsurf/mcp_config.json"),
+            _say("In Windsurf open Cascade's MCP panel and press Refresh."),
+        ),
+        Client(
+            "gemini-cli",
+            "Gemini CLI",
+            "jsonc",
+            "mcpServers",
+            _gemini,
+            _say("Start a new session of gemini; /mcp shows the server."),
+            windowed=False,
+        ),
+        Client(
+            "codex",
+            "Codex",
+            "toml",
+            "mcp_servers",
+            _codex,
+            _say("Start a new session of codex (or restart its app or extension); /mcp shows the server."),
+            first={"startup_timeout_sec": 60},  # 10 s by default: too short for a cold disk
+        ),
+        Client(
+            "zed",
+            "Zed",
+            "jsonc",
+            "context_servers",
+            _zed,
+            _say("Zed starts the server at once: a green dot stands beside it in the agent panel's settings."),
+            fixed={"source": "custom"},  # versions before 2026 need it, later ones ignore it
+        ),
+    )
+}

@@ -1,0 +1,335 @@
+"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC).
+
+Beside compose, the only place that names concrete adapters: it tries each of them by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from obsidian_mcp import __version__, compose
+from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
+from obsidian_mcp.config import Config
+from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.errors import AppError, ClientConfigRefused
+
+from . import install, probe
+from .clients import CLIENTS
+from .known import known_vaults, problem_of
+from .system import System
+
+Status = Literal["fine", "note", "problem"]
+
+WATCH_SECONDS = 5.0
+"""How long the watcher may take to start, and again to report a change."""
+SLOW_START = 8.0
+"""Seconds from start to answer above which some hosts give up (Codex waits 10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    subject: str
+    status: Status
+    """`note`: nothing is broken, but something is worth knowing."""
+    message: str
+    remedy: str = ""
+    """What to do next."""
+
+
+def examine(config: Config, system: System) -> Iterator[Finding]:
+    """Every finding, as soon as it is known. Nothing is changed but files of this program's own."""
+    yield from python()
+    yield from folders(config)
+    yield from vaults(config)
+    yield from watching(config)
+    yield from app(system)
+    yield from plugin(system.environ)
+    yield from clients(system)
+
+
+def python() -> Iterator[Finding]:
+    from importlib import metadata
+
+    versions = f"obsidian-mcp {__version__}, mcp {metadata.version('mcp')}"
+    yield Finding(
+        "Python", "fine", f"{platform.python_version()} ({sys.executable}), {versions}, {platform.platform(terse=True)}"
+    )
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+        except sqlite3.OperationalError:
+            yield Finding(
+                "SQLite",
+                "problem",
+                f"{sqlite3.sqlite_version} was built without full-text search (FTS5).",
+                "Use a Python whose sqlite3 has it: python.org, Homebrew, uv and the distributions' own do.",
+            )
+        else:
+            yield Finding("SQLite", "fine", f"{sqlite3.sqlite_version} with full-text search")
+
+
+def folders(config: Config) -> Iterator[Finding]:
+    for subject, folder, variable in (
+        ("Index folder", config.cache, "OBSIDIAN_MCP_CACHE"),
+        ("Journal folder", config.state, "OBSIDIAN_MCP_STATE"),
+    ):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            yield Finding(
+                subject,
+                "problem",
+                f"{folder} cannot be written: {error.strerror}.",
+                f"Give yourself the right to write there, or name another folder in {variable}.",
+            )
+        else:
+            yield Finding(subject, "fine", f"{folder} can be written")
+
+
+def vaults(config: Config) -> Iterator[Finding]:
+    """The vaults that a server started like this would serve, each opened as a server does."""
+    known = known_vaults(config.app_folders)
+    for vault in known:
+        if vault.problem and vault.path not in config.vaults:
+            yield Finding(
+                f"Vault {vault.name}",
+                "note",
+                f"The app knows {vault.path}, but {vault.problem}.",
+                "Remove it in the app's vault switcher, or connect the drive that it is on.",
+            )
+    serving = compose.build(config)
+    try:
+        names = serving.vaults.names()
+    except AppError as error:
+        yield Finding("Vaults", "problem", error.message, "Open a vault in Obsidian, or name one with --vault.")
+        return
+    paths = [path.absolute() for path in config.vaults] or [vault.path for vault in known if not vault.problem]
+    try:
+        for name, path in zip(names, paths, strict=False):
+            if problem := problem_of(path):
+                yield Finding(f"Vault {name}", "problem", f"{path}: {problem}.", _readable_again(problem))
+                continue
+            try:
+                yield from vault_state(name, path, serving.vaults.get(name))
+            except AppError as error:
+                yield Finding(f"Vault {name}", "problem", error.message)
+    finally:
+        serving.vaults.close()
+
+
+def _readable_again(problem: str) -> str:
+    if "allow" not in problem:
+        return "Correct the path, or connect the drive that it is on."
+    if sys.platform == "darwin":
+        return "Allow the program that starts the server in System Settings > Privacy & Security > Files and Folders."
+    return "Give yourself the right to read it."
+
+
+def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
+    """One vault that could be opened: its notes, whether it can be written, its index."""
+    subject = f"Vault {name}"
+    notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
+    if notes:
+        vault.files.read(notes[0].disk, limit=1 << 30)
+    told = f"{path}: {len(notes)} notes"
+    if not (path / ".obsidian").is_dir():
+        yield Finding(subject, "note", f"{told}; it has no .obsidian folder.", "Make sure that it is the vault itself.")
+    elif not os.access(path, os.W_OK):
+        yield Finding(subject, "note", f"{told}; it can be read but not written.")
+    else:
+        yield Finding(subject, "fine", told)
+    vault.keeper.begin()
+    status, progress = vault.keeper.index.status(), vault.keeper.progress
+    if status.problem:
+        yield Finding(f"Index of {name}", "problem", status.problem, "Free some space, or name another folder.")
+    elif progress.total:
+        yield Finding(
+            f"Index of {name}",
+            "note",
+            f"{status.files} files are in it; {progress.total} are new or changed, which a server takes in when it starts.",
+        )
+    else:
+        yield Finding(f"Index of {name}", "fine", f"{status.files} files, up to date")
+
+
+def watching(config: Config) -> Iterator[Finding]:
+    """Whether changes by other programs are reported: tried in a folder of our own, then judged for each vault."""
+    if not config.watch:
+        yield Finding("Watching", "note", "OBSIDIAN_MCP_WATCH=0: changes are found by scans at each call.")
+        return
+    with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as folder:
+        watcher = Watcher(Path(folder).resolve())
+        watcher.start()
+        try:
+            if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
+                yield Finding(
+                    "Watching", "note", "The system reports no changes; scans at each call find them, a little slower."
+                )
+                return
+            watcher.drain()
+            (Path(folder) / "probe.md").write_text("a change", encoding="utf-8")
+            started = time.monotonic()
+            if watcher.changed.wait(WATCH_SECONDS):
+                took = (time.monotonic() - started) * 1000
+                yield Finding("Watching", "fine", f"a change was reported after {took:.0f} ms")
+            else:
+                yield Finding(
+                    "Watching",
+                    "problem",
+                    "The system did not report a change in a temporary folder.",
+                    "Set OBSIDIAN_MCP_WATCH=0: then changes are found by scans at each call.",
+                )
+        finally:
+            watcher.stop()
+    for path in config.vaults:
+        if (kind := filesystem_of(str(path.absolute()))) in REMOTE:
+            yield Finding("Watching", "note", f"{path} is on a network disk ({kind}): its changes are found by scans.")
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def app(system: System) -> Iterator[Finding]:
+    """The Obsidian app and its official command: both optional."""
+    from obsidian_mcp.adapters.app_process import AppProcess
+    from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
+    from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
+
+    running = AppProcess(system.platform).running()
+    if running:
+        yield Finding("Obsidian app", "fine", "is running")
+    else:
+        yield Finding("Obsidian app", "note", "is not running; only what the app alone can do needs it.")
+    environment = this_environment(system.environ)
+    try:
+        command = find_program(system.environ.get("OBSIDIAN_MCP_CLI"), environment, platform=system.platform)
+    except AppError as error:
+        yield Finding("Obsidian command", "problem", error.message)
+        return
+    if command is None:
+        yield Finding(
+            "Obsidian command",
+            "note",
+            "was not found; only tools that work through the app need it.",
+            "In Obsidian 1.12 or later: Settings > General > Command line interface.",
+        )
+    elif not running:
+        yield Finding("Obsidian command", "fine", f"{' '.join(command)} (not tried: the app is not running)")
+    else:
+        try:
+            version = ObsidianCommand(ObsidianProgram(command, environment), timeout=10.0).version()
+        except AppError as error:
+            yield Finding("Obsidian command", "problem", f"{' '.join(command)}: {error.message}")
+        else:
+            yield Finding("Obsidian command", "fine", f"{' '.join(command)} answers: Obsidian {version.app}")
+
+
+def plugin(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """The plugin's bridge, where one is configured."""
+    host, port = environ.get("OBSIDIAN_MCP_HOST", ""), environ.get("OBSIDIAN_MCP_PORT", "")
+    if not (host or port):
+        return
+    from obsidian_mcp.adapters.bridge import Bridge
+
+    subject = "Obsidian plugin"
+    try:
+        bridge = Bridge(host or "127.0.0.1", int(port or 3000), api_key=environ.get("OBSIDIAN_MCP_API_KEY"))
+    except (ValueError, AppError) as error:
+        yield Finding(subject, "problem", f"OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_PORT is wrong: {error}.")
+        return
+    try:
+        health = bridge.health()
+    except AppError as error:
+        yield Finding(
+            subject, "problem", f"{bridge.address}: {error.message}", "Start Obsidian and switch the plugin on."
+        )
+    else:
+        yield Finding(subject, "fine", f"{bridge.address} answers ({health.dialect}, version {health.version or '?'})")
+    finally:
+        bridge.close()
+
+
+def clients(system: System) -> Iterator[Finding]:
+    """What each client's file says of this program, and whether that starts and answers."""
+    tried: dict[tuple[str, ...], str | probe.Answer] = {}
+    configured, absent = [], []
+    for client in CLIENTS.values():
+        try:
+            found = install.configured(client, system)
+        except ClientConfigRefused as error:
+            yield Finding(client.title, "problem", error.message)
+            continue
+        configured += found
+        if not found and client.is_present(system):
+            absent.append(client)
+    for server in configured:
+        yield entry_state(server, system, tried)
+    if absent or not configured:
+        listed = ", ".join(f"{client.title} ({client.id})" for client in absent)
+        yield Finding(
+            "Clients",
+            "note",
+            f"not set up: {listed}." if listed else "No client was found on this computer.",
+            "obsidian-mcp install CLIENT sets one up.",
+        )
+
+
+def entry_state(
+    server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.Answer]
+) -> Finding:
+    subject = f"{server.client.title} ({server.name})"
+    again = f"Run: obsidian-mcp install {server.client.id}" + (
+        "" if server.name == "obsidian" else f" --name {server.name}"
+    )
+    command = server.command
+    for folder in vaults_named(command):
+        if problem := problem_of(folder):
+            return Finding(subject, "problem", f"{server.path} names the vault {folder}, but {problem}.", again)
+    if server.client.windowed and not Path(command[0]).is_absolute():
+        return Finding(
+            subject,
+            "problem",
+            f"{server.path} names {command[0]!r} without its folder, and programs started from the desktop do not have "
+            "your terminal's PATH.",
+            again,
+        )
+    key = (*command, *(f"{name}={value}" for name, value in sorted(server.environment.items())))
+    if key not in tried:
+        try:
+            tried[key] = probe.initialize(command, {**system.environ, **server.environment}, system.home)
+        except probe.NoAnswer as error:
+            tried[key] = str(error)
+    answer = tried[key]
+    if isinstance(answer, str):
+        return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)
+    told = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
+    if answer.seconds > SLOW_START:
+        return Finding(subject, "note", f"{told}; that is slow.", "Install the program instead of running it by uvx.")
+    return Finding(subject, "fine", told)
+
+
+def vaults_named(command: Sequence[str]) -> Iterator[Path]:
+    """The folders that a command line gives to --vault."""
+    for index, argument in enumerate(command):
+        if argument == "--vault" and index + 1 < len(command):
+            yield Path(command[index + 1]).expanduser()
+        elif argument.startswith("--vault="):
+            yield Path(argument.removeprefix("--vault=")).expanduser()

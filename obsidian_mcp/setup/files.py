@@ -1,0 +1,127 @@
+"""A client's configuration file on disk: read, backed up, replaced in one step (specs/install.md, FILE rules)."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.errors import AppError, ClientConfigRefused
+
+BOM = "\ufeff"
+_BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file as it was read; `text` is None where there is no file, and has no byte order mark."""
+
+    path: Path
+    text: str | None
+    bom: bool = False
+
+
+def read(path: Path) -> Content:
+    """Raises: ClientConfigRefused for what is there and is no readable UTF-8 file."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ClientConfigRefused(f"{str(path)!r} is not a file. Move it out of the way and try again.")
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise ClientConfigRefused(
+                f"{str(path)!r} is a symbolic link that leads nowhere. Mend or remove the link and try again."
+            ) from None
+        return Content(path, None)
+    except UnicodeDecodeError as error:
+        raise ClientConfigRefused(
+            f"The file {str(path)!r} is not UTF-8 text (byte {error.start}), so it was left as it is. Save it as UTF-8 "
+            "in an editor and try again."
+        ) from error
+    except OSError as error:
+        raise ClientConfigRefused(
+            f"The file {str(path)!r} cannot be read: {error.strerror}. Check its permissions and try again."
+        ) from error
+    return Content(path, text.removeprefix(BOM), text.startswith(BOM))
+
+
+def replace(before: Content, text: str) -> Path | None:
+    """Put `text` in the file's place, in one step; returns the backup of what was there, None where nothing was.
+
+    A symbolic link stays one: the file that it leads to is replaced. Raises: ClientConfigRefused, with the file as it
+    was, also when another program has changed it since it was read.
+    """
+    path = before.path
+    raw = _encoded(text, bom=before.bom)
+    try:
+        target = Path(os.path.realpath(path))
+        backup = _back_up(before) if before.text is not None else None
+        if read(path) != before:
+            raise ClientConfigRefused(
+                f"Another program changed {str(path)!r} at the same moment, so it was left as it is. Try again."
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        disk = Disk(target.parent)
+        if before.text is None:
+            disk.create(target.name, raw)
+        else:
+            disk.write(target.name, raw)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    except AppError as error:
+        if isinstance(error, ClientConfigRefused) or not isinstance(error.__cause__, OSError):
+            raise
+        raise _unwritable(path, error.__cause__) from error
+    return backup
+
+
+def delete(before: Content) -> None:
+    """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
+    try:
+        if read(before.path) == before:
+            before.path.unlink()
+    except OSError as error:
+        raise _unwritable(before.path, error) from error
+
+
+def backups(path: Path) -> list[Path]:
+    """The backups that this program made of a file, newest first."""
+    try:
+        beside = [found for found in path.parent.iterdir() if found.name.startswith(path.name)]
+    except OSError:
+        return []
+    return sorted((found for found in beside if _BACKUP.fullmatch(found.name[len(path.name) :])), reverse=True)
+
+
+def _back_up(content: Content) -> Path:
+    """A copy beside the file, readable by no one who could not read the file: it may hold keys of other servers."""
+    path = content.path
+    stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read
+    number = 1
+    while True:
+        backup = path.with_name(f"{stem}.bak" if number == 1 else f"{stem}-{number}.bak")
+        try:
+            descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(path.stat().st_mode))
+        except FileExistsError:
+            number += 1
+            continue
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_encoded(content.text or "", bom=content.bom))
+            file.flush()
+            os.fsync(file.fileno())
+        return backup
+
+
+def _encoded(text: str, *, bom: bool) -> bytes:
+    return ((BOM if bom else "") + text).encode("utf-8")
+
+
+def _unwritable(path: Path, error: OSError) -> ClientConfigRefused:
+    return ClientConfigRefused(
+        f"The file {str(path)!r} cannot be written: {error.strerror}. It was left as it is. Check the permissions of "
+        "the file and its folder, and close programs that hold it open."
+    )

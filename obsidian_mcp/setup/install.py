@@ -1,0 +1,183 @@
+"""Put this server into a client's configuration, and take it out again (specs/install.md, INST rules)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
+
+from . import entries, files
+from .clients import Client
+from .entries import Broken, Entry
+from .launcher import is_ours
+from .system import System
+
+Action = Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to a file, or would be."""
+
+    client: Client
+    name: str
+    path: Path
+    action: Action
+    before: str
+    after: str
+    entry: Entry | None
+    """The entry as it stands in the file afterwards, or stood before it was removed."""
+    backup: Path | None = None
+    deleted: bool = False
+    """Whether the whole file was removed, which had held nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A server of ours in a client's file."""
+
+    client: Client
+    path: Path
+    name: str
+    entry: Entry
+
+    @property
+    def command(self) -> list[str]:
+        return command_of(self.entry)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = self.entry.get("env")
+        return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+
+
+def install(
+    client: Client,
+    system: System,
+    name: str,
+    command_line: Sequence[str],
+    *,
+    replace: bool = False,
+    dry_run: bool = False,
+) -> Change:
+    """Make `name` start `command_line` in the client. The same again changes nothing.
+
+    Raises: ClientConfigRefused when the file is broken or the name belongs to another program (`replace` overrides
+    that); InvalidArguments for a name that no host takes.
+    """
+    if not _NAME.fullmatch(name):
+        raise InvalidArguments(
+            f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and '_': hosts put it before "
+            "every tool's name."
+        )
+    content = files.read(client.file(system))
+    text = content.text or ""
+    known = _servers(client, content)
+    existing = known.get(name)
+    foreign = existing is not None and not _is_ours(existing)
+    if foreign and existing is not None and not replace:
+        raise ClientConfigRefused(
+            f"{client.title} already has a server {name!r}, and it is another program "
+            f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose another name with "
+            f"--name, or give --replace to put this one in its place. The file is {str(content.path)!r}."
+        )
+    entry = client.entry(command_line[0], tuple(command_line[1:]))
+    wanted = entry if existing is not None and not foreign else {**entry, **client.first}
+    try:
+        after = entries.write(client, text, name, wanted, afresh=foreign)
+    except Broken as error:
+        raise _left_alone(content.path, error) from error
+    stands = entries.servers(client, after)[name]
+    if content.text is not None and after == text:
+        return Change(client, name, content.path, "unchanged", text, after, stands)
+    action: Action = "added" if existing is None else "replaced" if foreign else "updated"
+    backup = None if dry_run else files.replace(content, after)
+    return Change(client, name, content.path, action, text, after, stands, backup)
+
+
+def uninstall(client: Client, system: System, name: str, *, dry_run: bool = False) -> Change:
+    """Take the server out again; where nothing else has changed since, the file is what it was before.
+
+    Raises: ClientConfigRefused when the file is broken or the name belongs to another program.
+    """
+    content = files.read(_file_with(client, system, name))
+    text = content.text or ""
+    existing = _servers(client, content).get(name)
+    if existing is None:
+        return Change(client, name, content.path, "absent", text, text, None)
+    if not _is_ours(existing):
+        raise ClientConfigRefused(
+            f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
+            f"left as it is. Name ours with --name; the file is {str(content.path)!r}."
+        )
+    before = _text_before(client, text, name, existing, files.backups(content.path))
+    try:
+        after = entries.erase(client, text, name) if before is None else before
+    except Broken as error:
+        raise _left_alone(content.path, error) from error
+    if before is None and entries.write(client, "", name, existing) == text:
+        if not dry_run:
+            files.delete(content)
+        return Change(client, name, content.path, "removed", text, "", existing, deleted=True)
+    backup = None if dry_run else files.replace(content, after)
+    return Change(client, name, content.path, "removed", text, after, existing, backup)
+
+
+def configured(client: Client, system: System) -> list[Configured]:
+    """Our servers in the client's file, or files. Raises: ClientConfigRefused when a file is broken."""
+    found = []
+    for path in dict.fromkeys(client.files(system)):
+        for name, entry in _servers(client, files.read(path)).items():
+            if _is_ours(entry):
+                found.append(Configured(client, path, name, entry))
+    return found
+
+
+def command_of(entry: Entry) -> list[str]:
+    """The command line of an entry; [] for one that is no command (a URL)."""
+    command, arguments = entry.get("command"), entry.get("args")
+    if not isinstance(command, str) or not command:
+        return []
+    return [command, *map(str, arguments if isinstance(arguments, list) else [])]
+
+
+def _is_ours(entry: Entry) -> bool:
+    line = command_of(entry)
+    return bool(line) and is_ours(line[0], line[1:])
+
+
+def _servers(client: Client, content: files.Content) -> dict[str, Any]:
+    try:
+        return entries.servers(client, content.text or "")
+    except Broken as error:
+        raise _left_alone(content.path, error) from error
+
+
+def _file_with(client: Client, system: System, name: str) -> Path:
+    """The file that holds our server of this name; without one, the file that would."""
+    return next(
+        (found.path for found in configured(client, system) if found.name == name),
+        client.file(system),
+    )
+
+
+def _text_before(client: Client, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:
+    """The backup that installing this entry would turn into the present text; None where there is none."""
+    for path in backups:
+        try:
+            backup = files.read(path).text or ""
+            if name not in entries.servers(client, backup) and entries.write(client, backup, name, entry) == text:
+                return backup
+        except (Broken, ClientConfigRefused):  # a backup of something else
+            continue
+    return None
+
+
+def _left_alone(path: Path, error: Broken) -> ClientConfigRefused:
+    return ClientConfigRefused(f"The file {str(path)!r} {error}. It was left as it is; mend it and try again.")

@@ -1,0 +1,297 @@
+"""JSON as people keep it in files, changed at one place and nowhere else (specs/install.md, TEXT rules).
+
+Reads strict JSON and JSON with comments and trailing commas; every value knows its place in the text. `put` and
+`remove` keep what they do not change: order, indentation, comments, line ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+DEEPEST = 200
+"""Levels of nesting that are read. No settings file has a tenth of them."""
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//|/\*")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?(?=\r?\n|\Z)")
+
+
+class Unreadable(Exception):
+    """The text is not JSON: what is wrong, and the offset where."""
+
+    def __init__(self, problem: str, offset: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and its place: `text[start:end]`."""
+
+    start: int
+    end: int
+    value: Any
+    members: tuple[Member, ...] = ()
+    """Of an object."""
+
+    def member(self, key: str) -> Member | None:
+        """The member of this name; the last one counts, as everywhere in JavaScript."""
+        return next((member for member in reversed(self.members) if member.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    key: str
+    start: int
+    node: Node
+    comma: int
+    """Offset of the comma behind it, -1 without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    root: Node
+    beyond: tuple[str, int] | None
+    """The first thing that strict JSON does not have, and its offset."""
+
+
+def parse(text: str) -> Document:
+    """Raises: Unreadable."""
+    return _Reader(text).document()
+
+
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with `value` at the end of a path of member names, which are made where they are missing.
+
+    A text without any value is taken for an empty object. Raises: Unreadable; ValueError when the path leads through
+    something that is no object.
+    """
+    if _end_of_blank(text) == len(text):
+        gap = "\n" if text and not text.endswith("\n") else ""
+        return text + gap + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+    node = parse(text).root
+    for done, key in enumerate(path):
+        if not isinstance(node.value, dict):
+            raise ValueError(f"{'.'.join(path[:done]) or 'the file'} is not an object")
+        member = node.member(key)
+        if member is None:
+            return _insert(text, node, key, _nested(path[done + 1 :], value))
+        node = member.node
+    return text[: node.start] + _Style(text).value(value, _indent(text, node.start)) + text[node.end :]
+
+
+def remove(text: str, path: Sequence[str]) -> str:
+    """The text without the member at the end of the path, however often it is there. Raises: Unreadable."""
+    while True:
+        node = parse(text).root
+        for key in path[:-1]:
+            member = node.member(key)
+            if member is None:
+                return text
+            node = member.node
+        doomed = node.member(path[-1])
+        if doomed is None:
+            return text
+        text = _cut(text, node, doomed)
+
+
+def _nested(path: Sequence[str], value: Any) -> Any:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+# Writing
+
+
+class _Style:
+    """How this text is laid out."""
+
+    def __init__(self, text: str) -> None:
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.lines = "\n" in text.strip()
+        found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
+        self.unit = found[1] if found else "  "
+        self.comma, self.colon = (", ", ": ") if self.lines or '": ' in text or '":' not in text else (",", ":")
+
+    def value(self, value: Any, indent: str) -> str:
+        if not self.lines:
+            return json.dumps(value, ensure_ascii=False, separators=(self.comma, self.colon))
+        rendered = json.dumps(value, ensure_ascii=False, indent=self.unit)
+        return rendered.replace("\n", self.newline + indent)
+
+    def member(self, key: str, value: Any, indent: str) -> str:
+        return json.dumps(key, ensure_ascii=False) + self.colon + self.value(value, indent)
+
+
+def _insert(text: str, node: Node, key: str, value: Any) -> str:
+    """The text with one more member at the end of an object."""
+    style = _Style(text)
+    outer = _indent(text, node.start)
+    inner = outer + style.unit
+    if not node.members:
+        inside = text[node.start + 1 : node.end - 1].rstrip()
+        if not style.lines and text[: node.start].strip():  # inside a document that is one line
+            return f"{text[: node.start + 1]}{inside}{style.member(key, value, '')}{text[node.end - 1 :]}"
+        style.lines = True
+        line = style.newline + inner + style.member(key, value, inner)
+        return f"{text[: node.start + 1]}{inside}{line}{style.newline}{outer}{text[node.end - 1 :]}"
+    last = node.members[-1]
+    behind = last.node.end
+    if "\n" not in text[node.start : node.members[0].start]:  # all on one line
+        style.lines = False
+        return text[:behind] + style.comma + style.member(key, value, "") + text[behind:]
+    inner = _indent(text, last.start)
+    line = style.newline + inner + style.member(key, value, inner)
+    if last.comma >= 0:  # a trailing comma: ours gets one too
+        anchor = _line_end(text, last.comma + 1)
+        return text[:anchor] + line + "," + text[anchor:]
+    anchor = _line_end(text, behind)
+    return text[:behind] + "," + text[behind:anchor] + line + text[anchor:]
+
+
+def _cut(text: str, node: Node, doomed: Member) -> str:
+    """The text without one member: the reverse of `_insert` where nothing has changed since."""
+    index = node.members.index(doomed)
+    end = doomed.node.end if doomed.comma < 0 else doomed.comma + 1
+    if len(node.members) == 1:
+        inside = text[node.start + 1 : doomed.start].rstrip() + text[end : node.end - 1]
+        return text[: node.start + 1] + (inside if inside.strip() else "") + text[node.end - 1 :]
+    if index + 1 < len(node.members):
+        following = node.members[index + 1].start
+        if not text[end:following].strip():
+            end = following
+        return text[: doomed.start] + text[end:]
+    previous = node.members[index - 1]
+    start = _line_end(text, previous.comma + 1)
+    if text[start : doomed.start].strip():  # comments stand before it: they stay
+        start = doomed.start
+    if doomed.comma >= 0:  # with a trailing comma, the previous member keeps its own
+        return text[:start] + text[end:]
+    return text[: previous.comma] + text[previous.comma + 1 : start] + text[end:]
+
+
+def _indent(text: str, offset: int) -> str:
+    """The blanks that begin the line of `offset`."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _line_end(text: str, offset: int) -> int:
+    """The end of the line when only blanks and comments follow on it, else `offset`."""
+    match = _REST_OF_LINE.match(text, offset)
+    return match.end() if match else offset
+
+
+def _end_of_blank(text: str, offset: int = 0) -> int:
+    """Where the blanks and comments that begin at `offset` end."""
+    match = _BLANK.match(text, offset)
+    return match.end() if match else offset
+
+
+# Reading
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.beyond: tuple[str, int] | None = None
+
+    def document(self) -> Document:
+        self.skip()
+        root = self.value(0)
+        self.skip()
+        if self.at < len(self.text):
+            raise Unreadable("something follows after the end", self.at)
+        return Document(root, self.beyond)
+
+    def skip(self) -> None:
+        end = _end_of_blank(self.text, self.at)
+        if comment := _COMMENT.search(self.text, self.at, end):
+            self.note("a comment", comment.start())
+        self.at = end
+
+    def note(self, what: str, offset: int) -> None:
+        if self.beyond is None:
+            self.beyond = (what, offset)
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def value(self, depth: int) -> Node:
+        start, opening = self.at, self.peek()
+        if depth > DEEPEST:
+            raise Unreadable(f"it is nested deeper than {DEEPEST} levels", start)
+        if opening == "{":
+            return self.object(depth)
+        if opening == "[":
+            return self.array(depth)
+        match = (_STRING if opening == '"' else _SCALAR).match(self.text, start)
+        if match is None:
+            raise Unreadable("a string that does not end" if opening == '"' else self.unexpected("a value"), start)
+        self.at = match.end()
+        try:
+            return Node(start, self.at, json.loads(match[0]))
+        except ValueError as error:
+            raise Unreadable(f"{match[0][:40]} is no JSON value", start) from error
+
+    def unexpected(self, expected: str) -> str:
+        return f"{expected} is expected, but " + (f"{self.peek()!r} came" if self.peek() else "the file ends")
+
+    def object(self, depth: int) -> Node:
+        start = self.at
+        members: list[Member] = []
+        self.at += 1
+        while self.more("}", bool(members) and members[-1].comma < 0):
+            at = self.at
+            if self.peek() != '"':
+                raise Unreadable(self.unexpected('a name in "quotes"'), at)
+            key = self.value(depth).value
+            self.skip()
+            if self.peek() != ":":
+                raise Unreadable(self.unexpected("':'"), self.at)
+            self.at += 1
+            self.skip()
+            node = self.value(depth + 1)
+            members.append(Member(key, at, node, self.comma("}")))
+        return Node(start, self.at, {member.key: member.node.value for member in members}, tuple(members))
+
+    def array(self, depth: int) -> Node:
+        start = self.at
+        values: list[Any] = []
+        comma = start
+        self.at += 1
+        while self.more("]", comma < 0):
+            values.append(self.value(depth + 1).value)
+            comma = self.comma("]")
+        return Node(start, self.at, values)
+
+    def more(self, closing: str, complete: bool) -> bool:
+        """Whether another item follows; steps over the closing bracket when none does."""
+        self.skip()
+        if self.peek() == closing:
+            self.at += 1
+            return False
+        if complete:
+            raise Unreadable(self.unexpected(f"',' or '{closing}'"), self.at)
+        return True
+
+    def comma(self, closing: str) -> int:
+        """The offset of the comma that follows; -1 without one."""
+        self.skip()
+        if self.peek() != ",":
+            return -1
+        found = self.at
+        self.at += 1
+        self.skip()
+        if self.peek() == closing:
+            self.note("a trailing comma", found)
+        return found

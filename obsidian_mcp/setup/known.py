@@ -1,0 +1,55 @@
+"""The vaults that the Obsidian app knows on this computer, with what matters for choosing one (semantics 6.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from obsidian_mcp.core.settings import app_registry
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVault:
+    name: str
+    path: Path
+    open: bool
+    """Whether the app has a window on it, or had one when it last ended."""
+    opened: int
+    """Time of its last use in milliseconds since the epoch, 0 when unknown."""
+    problem: str = ""
+    """Why it cannot be used, in a few words; empty when it can."""
+
+
+def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
+    """Every vault of the first registry there is, those that can be used first, then open ones, then the last used."""
+    for folder in app_folders:
+        try:
+            text = (folder / "obsidian.json").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+        vaults = [_known(Path(row.path), row.opened, open=row.open) for row in app_registry(text).vaults]
+        if vaults:
+            return sorted(vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened))
+    return []
+
+
+def _known(path: Path, opened: int, *, open: bool) -> KnownVault:  # noqa: A002  the registry's own word
+    return KnownVault(path.name or str(path), path, open, opened, problem_of(path))
+
+
+def problem_of(folder: Path) -> str:
+    """Why a folder cannot serve as a vault, in a few words; "" when it can."""
+    try:
+        with os.scandir(folder) as listing:
+            next(listing, None)
+    except FileNotFoundError:
+        return "the folder does not exist"
+    except NotADirectoryError:
+        return "it is not a folder"
+    except PermissionError:
+        return "the system does not allow reading it"
+    except OSError as error:
+        return error.strerror or "it cannot be read"
+    return ""
