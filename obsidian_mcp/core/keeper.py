@@ -12,12 +12,13 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 from . import deadline, facts
 from .catalog import FileEntry
-from .facts import Parse
+from .facts import Facts, Job, Parse
 from .index import Busy, Index, Outdated, Record, Replaced
 from .paths import VaultPath
 from .ports import Change, DiskFile
@@ -51,6 +52,24 @@ class Progress:
 
     def __str__(self) -> str:
         return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
+
+
+class Parser(Protocol):
+    """Parses for one thread, in this process or in another."""
+
+    def parse(self, jobs: Sequence[Job]) -> Sequence[Facts]: ...
+
+    def rest(self) -> None:
+        """There is nothing to do for now: let go of what costs memory."""
+        ...
+
+
+class _InThisProcess:
+    def parse(self, jobs: Sequence[Job]) -> Sequence[Facts]:
+        return facts.parse(jobs)
+
+    def rest(self) -> None:
+        pass
 
 
 class Keeper:
@@ -296,11 +315,11 @@ class Keeper:
                 self._asking -= 1
                 self._state.notify_all()
 
-    def start(self, parsers: Sequence[Parse] = (facts.parse,)) -> None:
-        """Take in what is pending, now and later, in one thread for each of the parsers."""
-        for number, parse in enumerate(parsers):
+    def start(self, parsers: Sequence[Parser] | None = None) -> None:
+        """Take in what is pending, now and later, in one thread for each of the parsers; in one without any."""
+        for number, parser in enumerate(parsers or [_InThisProcess()]):
             name = f"index-{number}"
-            thread = threading.Thread(target=self._run, args=(parse,), name=name, daemon=True)
+            thread = threading.Thread(target=self._run, args=(parser,), name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
 
@@ -313,28 +332,40 @@ class Keeper:
             thread.join()
         self._threads.clear()
 
-    def _run(self, parse: Parse) -> None:
-        while self._wait_for_work():
-            try:
-                self.step(parse)
-            except Replaced:
-                continue
-            except Busy:
-                with self._state:
-                    self._state.wait_for(lambda: self._stopping, BUSY_PAUSE)
-            except Exception:
-                log.exception("The index was not brought up to date; it goes on with the next change.")
-                with self._state:
-                    self._deferred.update(self._pending)
+    def _run(self, parser: Parser) -> None:
+        state = self._state
+        while True:
+            with state:
+                state.wait_for(lambda: self._stopping or self._has_work() or not (self._many and self._taken))
+                stopping, idle = self._stopping, not self._has_work()
+            if stopping or idle:
+                parser.rest()
+            if stopping:
+                return
+            if idle:
+                with state:
+                    state.wait_for(lambda: self._stopping or self._has_work())
+            else:
+                with state:
+                    state.wait_for(lambda: self._stopping or not self._asking, GIVE_WAY)
+                self._try_step(parser)
 
-    def _wait_for_work(self) -> bool:
-        """Wait until there is something to do; False when the thread should end."""
-        with self._state:
-            self._state.wait_for(lambda: self._stopping or (self._many and self._has_work()))
-            self._state.wait_for(lambda: self._stopping or not self._asking, GIVE_WAY)
-            return not self._stopping
+    def _try_step(self, parser: Parser) -> None:
+        try:
+            self.step(parser.parse)
+        except Replaced:
+            pass
+        except Busy:
+            with self._state:
+                self._state.wait_for(lambda: self._stopping, BUSY_PAUSE)
+        except Exception:
+            log.exception("The index was not brought up to date; it goes on with the next change.")
+            with self._state:
+                self._deferred.update(self._pending)
 
     def _has_work(self) -> bool:
-        return any(path not in self._taken for path in self._gone) or any(
-            path not in self._taken and path not in self._deferred for path in self._pending
+        """Whether there is something that a thread in the background should take."""
+        return self._many and (
+            any(path not in self._taken for path in self._gone)
+            or any(path not in self._taken and path not in self._deferred for path in self._pending)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +149,48 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
     assert second.keeper.pending() == ({}, None)
     assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
     assert second.reads == []
+
+
+# INDEX-03
+def test_another_spelling_of_the_same_path_is_another_file() -> None:
+    """Twins in two normal forms may trade their path, with sizes and times that tell nothing."""
+    with MemoryVault({"e\u0301.md": "[[a]]"}) as vault:
+        vault.index.apply(vault.contents())
+        (entry,) = vault.catalog
+        other = replace(entry, disk="\u00e9.md")
+
+        assert vault.index.outdated([entry]).changed == ()
+        assert vault.index.outdated([other]).changed == (other,)
+        assert vault.index.stale([other]) == [other]
+
+
+# INDEX-04
+def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
+    with MemoryVault({"a.md": "[[old]]", "b.md": "[[old]]"}) as vault:
+        contents = vault.contents()
+        vault.write("a.md", "[[new]]")
+        vault.delete("b.md")
+        refused = vault.index.apply(contents, stat=vault.stat)
+
+        assert [entry.path for entry in refused] == ["a.md", "b.md"]
+        assert vault.index.dump()["files"] == []
+
+
+def test_a_path_that_is_both_gone_and_there_is_there() -> None:
+    with MemoryVault({"a.md": "[[b]]"}) as vault:
+        contents = vault.contents()
+        vault.index.apply(contents)
+        vault.index.apply(contents, [contents[0][0].path])
+        assert len(vault.index.dump()["links"]) == 1
+
+
+def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) -> None:
+    with MemoryVault({"a.md": "[[b]] #t", "b.md": "---\nx: [\n---\n"}, tmp_path / "v.db") as vault:
+        vault.index.apply(vault.contents())
+        status = vault.index.status()
+
+        assert status.file is not None
+        assert status.file.parent == tmp_path
+        assert status.bytes > 0
+        assert (status.files, status.warnings, status.problem) == (2, 1, None)
+        assert status.rows["links"] == status.rows["tags"] == 1

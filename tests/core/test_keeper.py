@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -99,6 +99,17 @@ def test_a_few_changed_files_are_taken_in_before_the_answer(large: MemoryVault) 
     assert large.keeper.pending() == ({}, None)
 
 
+class Parsing:
+    """A parser that does what the test says, and counts how often it could rest."""
+
+    def __init__(self, parse: Callable[[Sequence[Job]], Sequence[Facts]]) -> None:
+        self.parse = parse
+        self.rests = 0
+
+    def rest(self) -> None:
+        self.rests += 1
+
+
 # INDEX-24
 def test_threads_in_the_background_take_in_everything(large: MemoryVault) -> None:
     done = threading.Event()
@@ -108,10 +119,13 @@ def test_threads_in_the_background_take_in_everything(large: MemoryVault) -> Non
             done.set()
         return facts.parse(jobs)
 
-    large.keeper.start([parse, parse])
+    parsers = [Parsing(parse), Parsing(parse)]
+    large.keeper.start(parsers)
     assert done.wait(30)
     large.keeper.finish()
     large.keeper.stop()
+
+    assert sum(parser.rests for parser in parsers) > 0
 
     assert large.keeper.pending() == ({}, None)
     assert large.index.status().files == MANY + 1
@@ -125,12 +139,12 @@ def test_stopping_ends_the_threads_between_two_batches(large: MemoryVault) -> No
         assert go_on.wait(30)
         return facts.parse(jobs)
 
-    large.keeper.start([parse])
+    large.keeper.start([Parsing(parse)])
     assert first.wait(30)
     stopping = threading.Thread(target=large.keeper.stop)
     stopping.start()
-    while not large.keeper._stopping:
-        pass
+    with large.keeper._state:
+        assert large.keeper._state.wait_for(lambda: large.keeper._stopping, 30)
     go_on.set()
     stopping.join(30)
 
@@ -146,7 +160,7 @@ def test_a_thread_survives_whatever_goes_wrong_in_a_batch(large: MemoryVault, ca
         failed.set()
         raise RuntimeError("a fault in the parser")
 
-    large.keeper.start([parse])
+    large.keeper.start([Parsing(parse)])
     assert failed.wait(30)
     large.keeper.stop()
 
@@ -270,6 +284,22 @@ def test_while_another_program_writes_answers_come_from_the_files(
             with pytest.raises(Busy):
                 second.keeper.step()
         assert len(second.keeper.pending()[0]) == MANY + 1
+
+
+def test_files_that_are_gone_are_in_no_answer_while_their_rows_cannot_be_removed(
+    large: MemoryVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("obsidian_mcp.core.database.BUSY_SECONDS", 0.01)
+    first = large.opened_again(tmp_path / "v.db")
+    with first:
+        first.keeper.begin()
+        first.keeper.finish()
+        second = large.opened_again(tmp_path / "v.db")
+        with second, second.index._database.writing():
+            large.delete("006.md")
+            first.look()
+            assert sources(first, "007.md") == []
+            assert [(use.tag, use.files) for use in first.graph.tags().value] == [("t0", 99), ("t1", 100), ("t2", 100)]
 
 
 def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
