@@ -57,19 +57,20 @@ def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
     return None
 
 
-def _is_relative(path: str) -> bool:
+def is_relative(path: str) -> bool:
+    """Whether a link path is seen from the folder of its source."""
     return path.startswith(("./", "../"))
 
 
 def _exact(names: Names, source: str, path: str) -> VaultPath | None:
-    if _is_relative(path):
-        joined = _join(parent(source), path)
+    if is_relative(path):
+        joined = within_folder(parent(source), path)
         return names.at(joined) if joined is not None else None
     return names.at(path.removeprefix("/"))
 
 
-def _join(folder: str, path: str) -> str | None:
-    """`path` seen from `folder`, without `.` and `..`; None where it leaves the vault."""
+def within_folder(folder: str, path: str) -> str | None:
+    """The path from the root of `path` seen from `folder`, without `.` and `..`; None where it leaves the vault."""
     parts = folder.split("/") if folder else []
     for part in path.split("/"):
         if part == "..":
@@ -87,10 +88,10 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
         if len(candidates) == 1:
             return candidates[0]
     else:
-        if _is_relative(path):
+        if is_relative(path):
             if not compat.MISSED_RELATIVE_LINK_SEARCHES_ON:
                 return None
-            while _is_relative(path):
+            while is_relative(path):
                 path = path.partition("/")[2]
         if path.startswith("/"):
             if not compat.MISSED_ROOTED_LINK_SEARCHES_ON:
@@ -166,18 +167,18 @@ def generate(
     to_self = target == source and bool(subpath)
     bang = "!" if embed else ""
     if style == "wiki":
-        path = wiki_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
-        if to_self:
-            path = "" if wiki_holds(subpath) else None
+        found = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
+        path = "" if to_self else found
         if path is not None:
             shown = basename(target) if display is None and "/" in path and not embed else display
             if shown == path + subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
                 shown = None
-            if shown is None:
-                return f"{bang}[[{path}{subpath}]]"
-            if wiki_displays(shown):
-                pipe = r"\|" if in_table else "|"
-                return f"{bang}[[{path}{subpath}{pipe}{shown.replace('|', pipe)}]]"
+            if wiki_holds(path + subpath, displayed=bool(shown)):
+                if shown is None:
+                    return f"{bang}[[{path}{subpath}]]"
+                if wiki_displays(shown):
+                    pipe = r"\|" if in_table else "|"
+                    return f"{bang}[[{path}{subpath}{pipe}{shown.replace('|', pipe)}]]"
     path = markdown_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
     if to_self and ":" not in subpath:
         path = ""
@@ -199,10 +200,11 @@ def wiki_path(
     link_format: LinkFormat,
     subpath: str = "",
     extension: bool = False,
+    displayed: bool = False,
 ) -> str | None:
-    """As `link_path`, for a wikilink; None also where no wikilink can hold the text."""
+    """As `link_path`, for a wikilink; None also where no wikilink can hold the text. `displayed`: a display follows."""
     path = link_path(names, target, source, link_format=link_format, extension=extension)
-    return path if path is not None and wiki_holds(path + subpath) else None
+    return path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
 
 
 def markdown_path(
@@ -216,17 +218,17 @@ def markdown_path(
 ) -> str | None:
     """As `link_path`, for a Markdown link: what holds a colon begins with `./` or `../`, or it would be a URL."""
     path = link_path(names, target, source, link_format=link_format, extension=extension)
-    if path is None or ":" not in path + subpath or _is_relative(path):
+    if path is None or ":" not in path + subpath or is_relative(path):
         return path
     relative = _relative(parent(source), target)
     return _first_that_leads(
-        names, target, source, [relative if _is_relative(relative) else "./" + relative], extension=extension
+        names, target, source, [relative if is_relative(relative) else "./" + relative], extension=extension
     )
 
 
-def wiki_holds(target: str) -> bool:
-    """Whether `[[target]]` is read back as exactly this target, and changes nothing around it."""
-    return _WIKI_BREAKS.search(target) is None
+def wiki_holds(target: str, *, displayed: bool = False) -> bool:
+    """Whether `[[target]]` or `[[target|…]]` is read back as exactly this target, and changes nothing around it."""
+    return _WIKI_BREAKS.search(target) is None and (displayed or not target.endswith("]"))
 
 
 def wiki_displays(display: str) -> bool:
@@ -239,12 +241,17 @@ def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -
 
     `angle` asks for `<…>`; brackets without a partner get it unasked. `ascii_only` encodes other scripts too.
     """
-    angle = angle or not _balanced(target)
+    angle = angle or needs_angle(target)
     text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, target)
     text = _ENTITY.sub("&amp;", text)
     if ascii_only:
         text = _NOT_ASCII.sub(_percent, text)
     return f"<{text}>" if angle else text
+
+
+def needs_angle(target: str) -> bool:
+    """Whether a destination must stand in `<…>`: one of its round brackets has no partner."""
+    return not _balanced(target)
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
@@ -284,10 +291,10 @@ def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))
 
 
-_WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|\]\Z|%%|[\x00-\x1f\x7f]")
+_WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|%%|[\x00-\x1f\x7f]")
 _DISPLAY_BREAKS = re.compile(r"\[\[|\]\]|\]\Z|[\r\n]")
-_BARE_BREAKS = re.compile(r"[\x00-\x20\x7f\\<>%`]")
-_ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`]")
+_BARE_BREAKS = re.compile(r"[\x00-\x20\x7f\\<>%`|]")
+_ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`|]")
 _ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LABEL_BREAKS = re.compile(r"[\\\[\]]")
