@@ -1,0 +1,122 @@
+"""How letters compare in a search, and where a word ends (specs/query.md, QUERY-20 to QUERY-24).
+
+One rule for words, phrases and regular expressions: Unicode simple case folding, one code point to one code point, so
+that a position in the folded text is a position in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import regex
+
+_DOTTED_CAPITAL_I = "\u0130"
+"""The one letter whose lower case is two code points long."""
+
+_DOTLESS_I = "\u0131"
+"""The `regex` module pairs it with `I`; here it stands alone, as `I` is the capital of `i`."""
+
+_VARIANTS = {
+    # Letters with the same capital (Unicode CaseFolding.txt, status C and S).
+    "µ": "μ",
+    "ſ": "s",
+    "\u0345": "ι",
+    "\u1fbe": "ι",
+    "\u1fd3": "\u0390",
+    "\u1fe3": "\u03b0",
+    "ϐ": "β",
+    "ϵ": "ε",
+    "ϑ": "θ",
+    "ϰ": "κ",
+    "ϖ": "π",
+    "ϱ": "ρ",
+    "ς": "σ",
+    "ϕ": "φ",
+    "\u1c80": "в",
+    "\u1c81": "д",
+    "\u1c82": "о",
+    "\u1c83": "с",
+    "\u1c84": "т",
+    "\u1c85": "т",
+    "\u1c86": "ъ",
+    "\u1c87": "ѣ",
+    "\u1c88": "ꙋ",
+    "ẛ": "ṡ",
+    "\ufb05": "\ufb06",
+    # Capitals younger than the Unicode tables of the oldest Python in use.
+    "\ua7cb": "\u0264",
+    "\ua7d2": "\ua7d3",
+    "\ua7d4": "\ua7d5",
+    "\ua7dc": "\u019b",
+    "\ua7dd": "\u0277",
+    "\ua7e2": "\u027c",
+    "\uab6c": "\uab4b",
+    "\uab6d": "\uab4c",
+    "\U0001df95": "ß",
+}
+_VARIANT = re.compile(f"[{''.join(_VARIANTS)}]")
+_TABLE = str.maketrans(_VARIANTS)
+
+_CONTINUOUS = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\u3006\u30FC\uFF70"
+    r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+)
+_WORD = rf"(?![{_CONTINUOUS}])[\p{{L}}\p{{N}}\p{{M}}]"
+"""A letter, digit or combining mark of a script that puts spaces between words (semantics 5.3)."""
+_IS_WORD = regex.compile(_WORD)
+
+
+def fold(text: str) -> str:
+    """`text` with case taken away, of the same length."""
+    if text.isascii():
+        return text.lower()
+    text = text.replace(_DOTTED_CAPITAL_I, "i").lower()
+    return text.translate(_TABLE) if _VARIANT.search(text) else text
+
+
+def is_caseless(text: str) -> bool:
+    """Whether no letter of `text` has another case."""
+    return text.lower() == text == text.upper()
+
+
+def has_edges(text: str) -> bool:
+    """Whether a phrase asks for a word boundary at one end or both."""
+    return bool(text) and bool(_IS_WORD.match(text[0]) or _IS_WORD.match(text[-1]))
+
+
+@lru_cache(maxsize=512)
+def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
+    """A pattern that finds `text` anywhere."""
+    return regex.compile(literal(text, match_case=match_case), _flags(text, match_case=match_case))
+
+
+@lru_cache(maxsize=512)
+def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
+    """A pattern that finds `text` where it does not continue a word at either end.
+
+    Only an end that is itself part of a spaced word asks for a boundary: `"- [ ]"` and `"東京"` match anywhere.
+    """
+    before = rf"(?<!{_WORD})" if text and _IS_WORD.match(text[0]) else ""
+    after = rf"(?!{_WORD})" if text and _IS_WORD.match(text[-1]) else ""
+    return regex.compile(before + literal(text, match_case=match_case) + after, _flags(text, match_case=match_case))
+
+
+def literal(text: str, *, match_case: bool) -> str:
+    """`text` as source for the `regex` module, under the flag IGNORECASE unless `match_case`."""
+    if match_case:
+        return regex.escape(text, special_only=True)
+    return "".join(_literal(char) for char in fold(text))
+
+
+def _literal(char: str) -> str:
+    source = regex.escape(char, special_only=True)
+    if char == _DOTLESS_I or (not char.isascii() and unicodedata.category(char) == "Cn"):
+        return f"(?-i:{source})"  # the module's tables may know a pair that `fold` does not
+    return source
+
+
+def _flags(text: str, *, match_case: bool) -> int:
+    # Without the flag the module searches a caseless text faster.
+    return int(regex.VERSION0 | (0 if match_case or is_caseless(text) else regex.IGNORECASE))
