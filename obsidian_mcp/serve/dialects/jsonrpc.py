@@ -19,6 +19,7 @@ from obsidian_mcp.serve.mcp import INSTRUCTIONS, failure, success, tool_entry
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
+from .burly import METHODS as ENVELOPE_METHODS
 from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply
 from .tool_hash import sort_by_name
 
@@ -40,16 +41,17 @@ _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-ve
 def speaks(asked: Asked) -> bool:
     """Whether a request at `/mcp` is JSON-RPC and not contract 001's envelope (wire rows 1 and 2).
 
-    Its headers decide, then its body, and the bytes of a body that is no JSON.
+    A body that can only be one of them decides, then the headers, then the bytes of what is no JSON.
     """
-    if any(name in asked.headers for name in _BY_HEADER):
-        return True
+    by_header = any(name in asked.headers for name in _BY_HEADER)
     try:
         value = asked.json
     except ValueError:
-        return b'"jsonrpc"' in asked.body
+        return by_header or b'"jsonrpc"' in asked.body
     items = value if isinstance(value, list) else [value]
-    return any(isinstance(item, dict) and "jsonrpc" in item for item in items)
+    if any(isinstance(item, dict) and "jsonrpc" in item for item in items):
+        return True
+    return by_header and not (isinstance(value, dict) and value.get("method") in ENVELOPE_METHODS)
 
 
 class Malformed(Exception):
