@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from obsidian_mcp.errors import InvalidArguments, PropertiesUnreadable
 
@@ -25,7 +26,7 @@ def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
 
     Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold.
     """
-    value = yaml_style.checked(value)
+    key, value = yaml_style.joined(key), yaml_style.checked(value)
     note = _Note.of(body)
     name = frontmatter.key_of(note.values, key)
     if name is None:
@@ -57,7 +58,7 @@ def rename_property(body: str, old: str, new: str) -> str:
     Raises: PropertiesUnreadable, InvalidArguments where the new name is taken.
     """
     note = _Note.of(body)
-    name = frontmatter.key_of(note.values, old)
+    name, new = frontmatter.key_of(note.values, old), yaml_style.joined(new)
     if name is None or name == new:
         return body
     taken = frontmatter.key_of({other: None for other in note.values if other != name}, new)
@@ -91,15 +92,16 @@ def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
         return body
     value = renamed if isinstance(entry.value, list) else renamed[0]
     spans = entry.items if isinstance(entry.value, list) else (entry.value_span,)
-    if len(spans) != len(items):  # the list stands elsewhere, behind an alias
-        return set_property(body, name, value, newline)
-    changed = body
-    in_flow = note.in_braces or body[entry.value_span.start] == "["
-    for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
-        if before != after:
-            written = yaml_style.like(span.of(body), after, in_flow=in_flow)
-            changed = changed[: span.start] + written + changed[span.end :]
-    return note.settle({**note.values, name: value}, [changed], name)
+    candidates = note.with_value(entry, value, newline)
+    if len(spans) == len(items):  # else the list stands elsewhere, behind an alias
+        in_flow = note.in_braces or body[entry.value_span.start] == "["
+        changed = body
+        for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
+            if before != after:
+                written = yaml_style.like(span.of(body), after, in_flow=in_flow)
+                changed = changed[: span.start] + written + changed[span.end :]
+        candidates = chain([changed], candidates)
+    return note.settle({**note.values, name: value}, candidates, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _DIFFED_ITEMS = 1000
 
 _LITERAL_HEADER = re.compile(r"(?:[&!][^ \t]*[ \t]+)*[|>][-+0-9]*")
 _COLON = re.compile(r"[ \t]*:")
-_INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_INDENTED = re.compile(r"(?:[ \t]+#[^\n]*\n|[ \t]*\r?\n)*")
 
 
 def first(key: str, value: Value, newline: str) -> str:
@@ -62,7 +62,7 @@ def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[
 def without(body: str, block: Block, entries: tuple[Entry, ...], entry: Entry) -> Iterator[str]:
     """The body without a property's lines."""
     yield body[: entry.span.start] + body[entry.span.end :]
-    # an indented comment left behind would become part of a text block (`|`) above it
+    # indented comments and blank lines left behind could become part of a text block (`|`) above them
     comments = _INDENTED.match(body, entry.span.end, block.yaml_span.end)
     if comments and any(other.span.end <= entry.span.start for other in entries):
         yield body[: entry.span.start] + body[comments.end() :]

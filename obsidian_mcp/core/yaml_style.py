@@ -26,6 +26,7 @@ _NEEDS_QUOTES = re.compile(
     re.VERBOSE,
 )
 _FLOW_BREAKING = re.compile(r"[\[\]{},:?]|^-")
+_HIGH_SURROGATE = re.compile("[\ud800-\udbff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -37,8 +38,10 @@ def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
     if depth >= yaml12.MAX_DEPTH:
         raise InvalidArguments(f"The value is nested deeper than {yaml12.MAX_DEPTH} levels. Give a flatter value.")
     match value:
-        case None | bool() | str():
+        case None | bool():
             return value
+        case str():
+            return joined(value)
         case int():
             if abs(value) < 10**290:
                 return value
@@ -50,10 +53,17 @@ def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
         case Mapping():
             if not all(isinstance(key, str) for key in value):
                 raise InvalidArguments("The keys of a mapping must be text.")
-            return {key: checked(item, depth=depth + 1) for key, item in value.items()}
+            return {joined(key): checked(item, depth=depth + 1) for key, item in value.items()}
     raise InvalidArguments(
         f"A property cannot hold {value!r:.80}. Give text, a finite number, true, false, null, a list or a mapping."
     )
+
+
+def joined(text: str) -> str:
+    """Text in which no character stands as a pair of surrogates."""
+    if not _HIGH_SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def inline(value: yaml12.Value) -> str | None:
