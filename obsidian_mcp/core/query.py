@@ -294,7 +294,10 @@ class _Parser:
 
     def unexpected(self, expected: str, hint: str = "") -> NoReturn:
         token = self.token
-        found = "the end of the query" if token.kind == "end" else repr(token.span.of(self.text))
+        source = token.span.of(self.text)
+        found = (
+            "the end of the query" if token.kind == "end" else repr(source if len(source) < 50 else f"{source[:49]}…")
+        )
         fail(token.span.start, expected, found, hint)
 
 

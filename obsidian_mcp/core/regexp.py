@@ -98,8 +98,9 @@ class RegExp:
             raise self._timeout() from None
 
     def _timeout(self) -> OperationTimeout:
+        shown = self.source if len(self.source) < 100 else f"{self.source[:99]}…"
         return OperationTimeout(
-            f"The regular expression /{self.source}/ ran for more than {SECONDS:g} s on one file and was stopped. "
+            f"The regular expression /{shown}/ ran for more than {SECONDS:g} s on one file and was stopped. "
             "Make it simpler: a repeat inside a repeat, as in (a+)+, is the usual cause.",
             regex=self.source,
             seconds=SECONDS,

@@ -153,6 +153,13 @@ def test_deeper_nesting_is_refused_in_a_sentence(deep: str) -> None:
     assert str(MAX_DEPTH) in refused.value.message
 
 
+def test_a_mistake_in_a_long_query_is_told_in_a_short_sentence() -> None:
+    for query in ["[p:>" + "x" * 9_000 + "]", "[" + "p " * 4_000 + '"' + "x" * 900 + '"]']:
+        refused = parsed(query)
+        assert isinstance(refused, QueryInvalid)
+        assert len(refused.message) < 300
+
+
 def test_a_query_of_more_than_ten_thousand_characters_is_refused() -> None:
     with pytest.raises(QueryInvalid):
         parse("a " * (MAX_LENGTH // 2) + "a")
