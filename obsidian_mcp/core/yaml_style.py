@@ -66,19 +66,6 @@ def joined(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def inline(value: yaml12.Value) -> str | None:
-    """A value that stands on its key's line, "" for null; None where it needs lines of its own."""
-    match value:
-        case None:
-            return ""
-        case str():
-            return None if _is_literal(value) else text(value)
-        case list() | dict() if value:
-            return None
-        case _:
-            return flow(value)
-
-
 def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
     """What follows a key's colon on its line, and the lines below it.
 
@@ -94,7 +81,7 @@ def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[st
         return "", list(list_lines(value, indent + STEP, literal=literal))
     if isinstance(value, dict) and value:
         return "", list(_mapping_lines(value, indent + STEP, literal=literal))
-    return inline(value) or "", []
+    return "" if value is None else flow(value), []
 
 
 def list_lines(items: list[yaml12.Value], indent: str, *, literal: bool = True) -> Iterator[str]:
