@@ -438,9 +438,9 @@ class _Reader:
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
             if item.last > item.line:
                 self._cut_indent(item)
-            if body.startswith("[", item.content) and (task := md.task_box(body, item.content, end)):
-                item.mark = task[1]
-                item.content = task.end()
+            box = md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
+            if box and (box[1] <= "\uffff" or compat.TASK_MARK_MAY_BE_ASTRAL):
+                item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):
                 self._found.regions.append(Region(item.content, end))

@@ -52,3 +52,12 @@ OPEN_COMMENT_RUNS_TO_THE_END = True
 
 NESTED_HEADINGS_ARE_CACHED = False
 """2.1, 16.6: headings in quotes, lists and footnotes stand among the app's `headings`; no recording shows one."""
+
+WIKILINK_TARGET_IS_TRIMMED = True
+"""1.1: white space around the target of `[[ a ]]` does not count."""
+
+TAG_MAY_FOLLOW_A_TAG = True
+"""3.2: `#a#b` are two tags; False makes it one."""
+
+TASK_MARK_MAY_BE_ASTRAL = True
+"""9: "exactly one character" of a task is one code point; False makes it one UTF-16 unit, so no emoji."""

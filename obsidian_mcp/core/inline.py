@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from . import tags
+from . import compat, tags
 from .blocks import Region
 from .elements import Area, AreaKind, FootnoteRef, Tag
 from .links import Link, Style, decode, find_destination, is_internal, split_subpath, split_wikilink, wikilink
@@ -189,7 +189,8 @@ class _Scanner:
             held.tag = tag
         else:
             self.found.tags.append(tag)
-        self._fresh = stop
+        if compat.TAG_MAY_FOLLOW_A_TAG:
+            self._fresh = stop
         return stop
 
     def _emphasis(self, at: int) -> int:
@@ -227,10 +228,12 @@ class _Scanner:
 
     def _wikilink(self, start: int, end: int, inner: str, embed: bool) -> int:
         target, display = split_wikilink(inner, cell=self._cell)
-        if not target.strip():
-            return end
         begin = end - 2 - len(inner)
-        self._add_link("wiki", embed, target.strip(), display, Span(start, end), Span(begin, begin + len(target)))
+        inside = Span(begin, begin + len(target))
+        if compat.WIKILINK_TARGET_IS_TRIMMED:
+            target = target.strip()
+        if target:
+            self._add_link("wiki", embed, target, display, Span(start, end), inside)
         return end
 
     def _closing_bracket(self, at: int) -> int:
