@@ -8,6 +8,7 @@ import ipaddress
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,11 +21,23 @@ from obsidian_mcp.config import HttpConfig
 from .dialects.exchange import Asked, Reason, Refusal
 
 APP_ORIGIN: Final = "app://obsidian.md"
-BODY_SECONDS: Final = 30.0
-"""How long a whole body may take to arrive."""
 MINUTE: Final = 60.0
 MAX_ADDRESSES: Final = 10_000
 """Addresses whose requests are counted; when there are more, the counts begin anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds a client may take, so that a slow one does not hold the server."""
+
+    head: float = 10.0
+    """For the head of a request to arrive, and for the rest of a body that was refused."""
+    body: float = 30.0
+    """For a whole body to arrive."""
+    unread: float = 30.0
+    """To leave an answer unread."""
+    idle: int = 65
+    """Between two requests; more than the pauses of a bridge that polls."""
 
 
 class Doors:
@@ -107,7 +120,7 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-async def read_body(receive: Receive, limit: int, seconds: float = BODY_SECONDS) -> bytes:
+async def read_body(receive: Receive, limit: int, seconds: float) -> bytes:
     """The whole body; of a longer one, what came until it was over `limit` bytes.
 
     Raises: Refusal when it takes longer than `seconds`, ClientDisconnect when the client leaves.

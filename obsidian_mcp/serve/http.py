@@ -34,7 +34,7 @@ from .dialects.exchange import Asked, Dialect, Reason, Refusal, Reply
 from .dialects.jsonrpc import PREFLIGHT, JsonRpc, Malformed, check, speaks
 from .dialects.nowhere import Nowhere
 from .dialects.rad import Rad
-from .doors import Doors, declared_length, is_loopback, read_body, too_large
+from .doors import Doors, Patience, declared_length, is_loopback, read_body, too_large
 from .mcp import build_server
 from .mcp import run as run_tool
 
@@ -91,6 +91,7 @@ class Endpoint:
         *,
         path: tuple[str, ...] = (),
         below: int = 0,
+        patience: Patience,
         keyless: tuple[tuple[str, ...], ...] = (),
         key_in_query: bool = False,
     ) -> None:
@@ -100,6 +101,7 @@ class Endpoint:
         self.desk = desk
         self._path = path
         self._below = below
+        self._patience = patience
         self._keyless = keyless
         self._key_in_query = key_in_query
 
@@ -137,7 +139,7 @@ class Endpoint:
         limit = self.dialect.max_body
         if declared_length(asked) > limit:
             raise too_large(limit)
-        body = await read_body(receive, limit) if asked.method == "POST" else b""
+        body = await read_body(receive, limit, self._patience.body) if asked.method == "POST" else b""
         if len(body) > limit:
             raise too_large(limit)
         return body
@@ -158,8 +160,10 @@ class Endpoint:
 class McpEndpoint(Endpoint):
     """`/mcp`, where three dialects are told apart by what is asked (wire rows 1 to 6)."""
 
-    def __init__(self, rpc: JsonRpc, burly: Burly, doors: Doors, desk: Counter, sessions: Sessions) -> None:
-        super().__init__(rpc, doors, desk, path=("mcp",))
+    def __init__(
+        self, rpc: JsonRpc, burly: Burly, doors: Doors, desk: Counter, sessions: Sessions, patience: Patience
+    ) -> None:
+        super().__init__(rpc, doors, desk, path=("mcp",), patience=patience)
         self._burly = burly
         self._sessions = sessions
 
@@ -175,7 +179,7 @@ class McpEndpoint(Endpoint):
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
         limit = max(self.dialect.max_body, self._burly.max_body)
         over = declared_length(asked) > limit
-        asked = replace(asked, body=await read_body(receive, PEEKED if over else limit))
+        asked = replace(asked, body=await read_body(receive, PEEKED if over else limit, self._patience.body))
         dialect = self.dialect if speaks(asked) else self._burly
         try:
             self.doors.meter(asked)
@@ -271,7 +275,13 @@ class Sessions:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def application(app: App, *, registered: Registry | None = None, built_in: Registry | None = None) -> Starlette:
+def application(
+    app: App,
+    *,
+    registered: Registry | None = None,
+    built_in: Registry | None = None,
+    patience: Patience = Patience(),  # noqa: B008  a frozen value
+) -> Starlette:
     """The server as an ASGI application.
 
     `registered` are tools of another program, which all dialects offer; `built_in` those that only contract 004 has.
@@ -287,25 +297,26 @@ def application(app: App, *, registered: Registry | None = None, built_in: Regis
         build_server(told, desk.tools), max_request_body_size=http.max_body, max_sessions=MAX_SESSIONS
     )
     sessions = Sessions(manager)
-    mcp = McpEndpoint(JsonRpc(http.max_body), burly, doors, desk, sessions)
-    envelope = Endpoint(burly, doors, desk, path=("mcp",))
-    health = Endpoint(burly, doors, desk, path=("health",))
+    mcp = McpEndpoint(JsonRpc(http.max_body), burly, doors, desk, sessions, patience)
+    envelope = Endpoint(burly, doors, desk, path=("mcp",), patience=patience)
+    health = Endpoint(burly, doors, desk, path=("health",), patience=patience)
+    bridge = Endpoint(Bridge(http.max_body, keyed=bool(http.keys)), doors, desk, below=2, patience=patience)
+    rad = Endpoint(
+        Rad(http.max_body), doors, rad_desk, below=2, patience=patience, keyless=(("health",),), key_in_query=True
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with manager.run():
             yield
 
-    bridge = Endpoint(Bridge(http.max_body, keyed=bool(http.keys)), doors, desk, below=2)
-    rad = Endpoint(Rad(http.max_body), doors, rad_desk, below=2, keyless=(("health",),), key_in_query=True)
-
     starlette = Starlette(
         routes=[
-            *(kind(path, app) for path, app in (("/bridge/v1", bridge), ("/mcp/v1", rad)) for kind in (Route, Mount)),
+            *(kind(path, site) for path, site in (("/bridge/v1", bridge), ("/mcp/v1", rad)) for kind in (Route, Mount)),
             *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
             *(Route(path, envelope) for path in ("/v1/mcp", "/v1/mcp/")),
             *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),
-            Mount("/", Endpoint(Nowhere(), doors, desk)),
+            Mount("/", Endpoint(Nowhere(), doors, desk, patience=patience)),
         ],
         lifespan=lifespan,
     )
@@ -333,7 +344,9 @@ def run(
         )
     sockets = listener.listen(host, ports)
     starlette = application(app, registered=registered, built_in=built_in)
-    server = listener.Listener(starlette, patience=app.config.timeout + 5, on_stop=starlette.state.stop)
+    server = listener.Listener(
+        starlette, drain=app.config.timeout + 5, patience=Patience(), on_stop=starlette.state.stop
+    )
     for listening in sockets:
         announce(listener.address(listening))
     server.run(sockets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import os
 import signal
 import socket
@@ -18,12 +19,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from obsidian_mcp.errors import AppError
 
-HEAD_SECONDS: Final = 10.0
-"""How long the head of a request may take to arrive, and a body that was refused to end."""
-STALL_SECONDS: Final = 30.0
-"""How long a client may leave an answer unread."""
-KEEP_ALIVE: Final = 65
-"""Seconds; more than the pauses between the requests of a polling bridge."""
+from .doors import Patience
+
 MAX_CONNECTIONS: Final = 512
 GRACE: Final = 5.0
 """Seconds between the end of serving and the end of the process, whatever still runs in a thread."""
@@ -32,6 +29,7 @@ GRACE: Final = 5.0
 class PatientProtocol(H11Protocol):
     """uvicorn's protocol, which waits for ever, with limits to its patience."""
 
+    patience = Patience()
     _waiting: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
@@ -46,6 +44,11 @@ class PatientProtocol(H11Protocol):
         super().data_received(data)
         self._watch()
 
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.cycle.more_body:  # answered before it was all there
+            self._watch()
+
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._waiting, self._stalled):
             if timer is not None:
@@ -54,7 +57,7 @@ class PatientProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._stalled = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+        self._stalled = self.loop.call_later(self.patience.unread, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -67,7 +70,7 @@ class PatientProtocol(H11Protocol):
                 self._waiting.cancel()
                 self._waiting = None
         elif self._waiting is None:
-            self._waiting = self.loop.call_later(HEAD_SECONDS, self._lose_patience)
+            self._waiting = self.loop.call_later(self.patience.head, self._lose_patience)
 
     def _lose_patience(self) -> None:
         self._waiting = None
@@ -82,11 +85,12 @@ class PatientProtocol(H11Protocol):
 class Listener(uvicorn.Server):
     """Ends on the first SIGTERM or SIGINT after what was begun, at once on the second, both with a clean status."""
 
-    def __init__(self, app: ASGIApp, *, patience: float, on_stop: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, *, drain: float, patience: Patience, on_stop: Callable[[], None]) -> None:
+        """`drain`: seconds that calls in flight get at the end. `on_stop` is called when it begins."""
         super().__init__(
             uvicorn.Config(
                 app,
-                http=PatientProtocol,
+                http=type("Protocol", (PatientProtocol,), {"patience": patience}),
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -94,8 +98,8 @@ class Listener(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 limit_concurrency=MAX_CONNECTIONS,
-                timeout_keep_alive=KEEP_ALIVE,
-                timeout_graceful_shutdown=int(patience),
+                timeout_keep_alive=patience.idle,
+                timeout_graceful_shutdown=math.ceil(drain),
             )
         )
         self._on_stop = on_stop

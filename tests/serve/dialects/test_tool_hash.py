@@ -33,9 +33,7 @@ def test_a_list_has_the_hash_that_node_gives_it(case: dict[str, str]) -> None:
 @pytest.mark.skipif(not ORIGINALS.exists(), reason="the original's vectors are not on this machine")
 def test_the_original_gives_the_same_hashes() -> None:
     vectors = json.loads(ORIGINALS.read_text(encoding="utf-8"))
-    different = {
-        vector["id"] for vector in vectors if tool_hash(json.loads(vector["tools_json"])) != vector["sha256"]
-    }
+    different = {vector["id"] for vector in vectors if tool_hash(json.loads(vector["tools_json"])) != vector["sha256"]}
     assert different == NEEDS_ICU
     assert len(vectors) - len(different) >= 29
 

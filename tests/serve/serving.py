@@ -1,0 +1,66 @@
+"""The HTTP server on a real port, in a thread of the test or as the user starts it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from obsidian_mcp import compose
+from obsidian_mcp.app import App
+from obsidian_mcp.rad import Bridge
+from obsidian_mcp.serve import listener
+from obsidian_mcp.serve.doors import Patience
+from obsidian_mcp.serve.http import application
+
+HASTY = Patience(idle=1)
+
+
+@contextmanager
+def serving(app: App, registered: Bridge | None = None, patience: Patience = HASTY, **http: Any) -> Iterator[str]:
+    """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
+    changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
+    tools = compose.built_in_tools(changed.config)
+    served = application(changed, registered=registered, built_in=tools, patience=patience)
+    (listening,) = sockets = listener.listen("127.0.0.1", [0])
+    server = listener.Listener(served, drain=5, patience=patience, on_stop=served.state.stop)
+    thread = threading.Thread(target=server.run, args=(sockets,))
+    thread.start()
+    try:
+        yield listener.address(listening)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+@contextmanager
+def started(vault: Path, *options: str, **environ: str) -> Iterator[tuple[subprocess.Popen[bytes], list[str]]]:
+    """The process of `obsidian-mcp http`, and the URLs it says it listens on."""
+    command = [sys.executable, "-m", "obsidian_mcp", "http", "--vault", str(vault), *(options or ("--port", "0"))]
+    beside = vault.parent
+    private = {
+        "HOME": str(beside),
+        "PATH": "",
+        "OBSIDIAN_MCP_CACHE": str(beside / "cache"),
+        "OBSIDIAN_MCP_STATE": str(beside / "state"),
+    }
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**private, **environ})
+    assert process.stderr is not None
+    try:
+        urls = []
+        for _ in range(max(command.count("--port"), 1)):
+            line = process.stderr.readline().decode()
+            assert "listening on http://" in line, line + process.stderr.read().decode()
+            urls.append(line.rpartition(" ")[2].strip())
+        yield process, urls
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+        process.stderr.close()
