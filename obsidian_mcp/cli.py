@@ -166,7 +166,9 @@ def tool_command(name: str) -> click.Command | None:
         if field.is_required():
             parameters.append(click.Argument([key], type=kind))
         elif kind is click.BOOL:
-            parameters.append(click.Option([f"--{key.replace('_', '-')}", key], is_flag=True, help=field.description))
+            flag = f"--{key.replace('_', '-')}"
+            names = [f"{flag}/--no-{flag[2:]}" if field.default else flag, key]
+            parameters.append(click.Option(names, is_flag=True, default=field.default, help=field.description))
         else:
             parameters.append(
                 click.Option(

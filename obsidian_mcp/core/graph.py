@@ -170,6 +170,11 @@ class Graph:
 
         return self._ask(question, mention.of_name(path), only=path)
 
+    def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
+        """Files that hold a link with one of these `link_key`s, wherever it leads."""
+        wanted = tuple(keys)
+        return self._ask_all(lambda scene: tuple(sorted({path for path, _ in scene.links_to(wanted)}))).value
+
     def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
         """For each link the line that holds it, of a long one the part around it; the link alone in a property.
 

@@ -25,7 +25,7 @@ from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath
 from .policy import Policy
 from .ports import Change, Files, Journal, Step
-from .settings import AppSettings, IgnoreFilters, app_settings
+from .settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from .text import Text
 
 log = logging.getLogger(__name__)
@@ -251,6 +251,12 @@ class Vault:
                 self._settings = (data, app_settings(data.decode("utf-8", "replace")))
                 self._excluded = IgnoreFilters(self._settings[1].ignore_filters)
             return self._settings[1]
+
+    @property
+    def property_types(self) -> PropertyTypes:
+        """The types that the user has assigned to properties, as they stand now."""
+        data = self.files.config("types.json")
+        return property_types(None if data is None else data.decode("utf-8", "replace"))
 
     def excluded(self, path: str) -> bool:
         """Whether the user hides a file from search, graph, tags and properties (semantics 8.3)."""

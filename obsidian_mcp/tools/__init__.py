@@ -1,6 +1,6 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import search, notes, edits, files, links, tags, properties, history  # noqa: I001
+from . import search, notes, edits, moves, files, links, tags, properties, history  # noqa: I001
 from .registry import PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "files",
     "history",
     "links",
+    "moves",
     "notes",
     "properties",
     "search",

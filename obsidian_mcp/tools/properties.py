@@ -28,8 +28,11 @@ JsonText = Annotated[
 @dataclass(frozen=True, slots=True)
 class ListedProperty:
     property: str
+    type: str
+    """As assigned in the app, else the type of most values."""
     notes: int
-    types: dict[str, int]
+    types: dict[str, int] | None = None
+    """Types of the values, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,15 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
         return Properties(values=values, total=total, next_offset=following, note=building)
     used = place.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
-    listed = [ListedProperty(use.name, use.files, dict(use.types)) for use in order[offset : offset + limit]]
+    assigned = place.property_types
+    listed = [
+        ListedProperty(
+            use.name,
+            assigned.of(use.name) or next(iter(use.types)),
+            use.files,
+            dict(use.types) if len(use.types) > 1 else None,
+        )
+        for use in order[offset : offset + limit]
+    ]
     following = offset + limit if offset + limit < len(order) else None
     return Properties(vault_properties=listed, total=len(order), next_offset=following, note=used.building)

@@ -1,0 +1,139 @@
+"""Moving a file or folder with the links that lead to it, as one change (semantics 7, specs/rename.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
+
+from . import deadline, names, places, rename
+from .paths import (
+    NOTE_EXTENSION,
+    VaultPath,
+    check_creatable,
+    extension,
+    name_key,
+    parent,
+    parse,
+)
+from .text import Lines, Text
+from .vault import Content, Move, Operation, Vault, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A file whose links change: its text before and after, and the lines that change (1-based)."""
+
+    content: Content
+    after: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """What a move would do. `files` maps every moved file, `disk` and `target_disk` are what is renamed."""
+
+    source: VaultPath
+    target: VaultPath
+    disk: str
+    target_disk: str
+    is_folder: bool
+    files: Mapping[VaultPath, VaultPath]
+    rewritten: tuple[Rewritten, ...]
+    warnings: tuple[str, ...]
+
+
+def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
+    """Plan the move of a file or folder. To be asked inside `vault.changing()` when it is then done.
+
+    Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
+    """
+    source, disk, is_folder = _source(vault, name)
+    target, target_disk = _target(vault, source, to, is_folder=is_folder)
+    if is_folder:
+        if name_key(target + "/").startswith(name_key(source + "/")) and name_key(target) != name_key(source):
+            raise InvalidName(f"The folder {source!r} cannot be moved into itself.", path=source)
+        files = rename.folder_moves([entry.path for entry in vault.entries()], source, target)
+    else:
+        files = {source: target}
+    other = vault.at(target)
+    occupied = (other is not None and other.path != source) or (
+        vault.files.exists(target_disk) and name_key(source) != name_key(target)
+    )
+    if occupied or (target == source and disk == target_disk):
+        raise NoteExists(
+            f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
+        )
+    rewritten, warnings = _rewritten(vault, files) if update_links else ((), ())
+    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings)
+
+
+def operations(relocation: Relocation) -> list[Operation]:
+    """The changes of files first, where they still are, then the move."""
+    writes: list[Operation] = [
+        Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
+        for each in relocation.rewritten
+    ]
+    return [*writes, Move(relocation.disk, relocation.target_disk)]
+
+
+def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
+    """What is to be moved: its path, its spelling on disk, and whether it is a folder."""
+    try:
+        entry = vault.find(name)
+    except NoteNotFound:
+        path, disk = vault.folder(parse(name.strip().strip("/")))
+        if vault.files.subfolders(disk) is None:
+            raise
+        return VaultPath(path), disk, True
+    return entry.path, entry.disk, False
+
+
+def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tuple[VaultPath, str]:
+    """Where it goes: a new path, a folder to go into, or a bare new name beside the old one (RENAME-20)."""
+    wanted = to.strip()
+    from_root = wanted.startswith("/") and not wanted.startswith("//")
+    into = wanted.endswith("/")
+    if wanted.strip("/") == "":
+        if not into:
+            raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
+        return _placed(vault, VaultPath(source.rpartition("/")[2]))
+    path = parse(wanted.strip("/") if from_root or into else wanted)
+    spelled, disk = vault.folder(path)
+    if into or (vault.files.subfolders(disk) is not None and name_key(path) != name_key(source)):
+        return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
+    if not is_folder and extension(path) != extension(source):
+        path = VaultPath(path + (extension(source) or ""))
+    if "/" not in wanted and parent(source):
+        path = VaultPath(f"{parent(source)}/{path}")
+    return _placed(vault, path)
+
+
+def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
+    check_creatable(path)
+    return names.spelled(vault.catalog, path)
+
+
+def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
+    candidates = sorted({*vault.graph.sources_of(rename.link_keys(files)), *files})
+    contents: dict[VaultPath, Content] = {}
+    referrers = []
+    for path in candidates:
+        deadline.checkpoint()
+        entry = vault.catalog.get(path)
+        if entry is not None and extension(path) in (NOTE_EXTENSION, ".canvas"):
+            contents[path] = vault.read_text(entry)
+            referrers.append(places.read(path, contents[path].text.body))
+    found, warnings = [], []
+    for edits in rename.plan(vault.catalog, files, referrers, settings=vault.settings):
+        content = contents[edits.path]
+        body = content.text.body
+        if edits.edits:
+            lines = Lines(body)
+            changed = sorted({lines.line(edit.span.start) + 1 for edit in edits.edits})
+            found.append(Rewritten(content, places.apply(body, edits.edits), tuple(changed)))
+        warnings += [
+            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
+        ]
+    return tuple(found), tuple(warnings)

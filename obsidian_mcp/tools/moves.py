@@ -1,0 +1,75 @@
+"""Move and rename notes, attachments and folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import relocate
+from obsidian_mcp.core.edits import diff
+from obsidian_mcp.core.paths import link_warning
+
+from .params import DryRun, VaultName
+from .registry import tool
+
+FILES_SHOWN = 50
+DIFF_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedFile:
+    path: str
+    lines: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    path: str
+    """Where it was."""
+    to: str
+    moved: bool
+    files: int | None = None
+    """Files moved with a folder."""
+    updated: list[UpdatedFile] | None = None
+    """Files whose links were rewritten."""
+    more_updated: int | None = None
+    diff: str | None = None
+    warnings: list[str] | None = None
+
+
+@tool("move", title="Move or rename", writes=True, destructive=False)
+def move_note(
+    app: App,
+    name: Annotated[str, Field(description="Note, attachment or folder", min_length=1)],
+    to: Annotated[str, Field(description="New path, Folder/ to go into, or a new name", min_length=1)],
+    update_links: Annotated[bool, Field(description="Rewrite links that lead there")] = True,
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> Moved:
+    """Move or rename a note, attachment or folder; links in all notes, properties and canvases follow."""
+    place = app.vaults.get(vault)
+    with place.changing():
+        plan = relocate.relocate(place, name, to, update_links=update_links)
+        if not dry_run:
+            place.commit("move_note", relocate.operations(plan))
+    shown = ""
+    if dry_run:
+        parts = (diff(each.content.entry.path, each.content.text.body, each.after) for each in plan.rewritten)
+        shown = "".join(parts)[:DIFF_CHARACTERS]
+    warnings = [*plan.warnings]
+    if warning := link_warning(plan.target):
+        warnings.append(warning)
+    updated = [UpdatedFile(each.content.entry.path, list(each.lines)) for each in plan.rewritten]
+    return Moved(
+        path=plan.source,
+        to=plan.target,
+        moved=not dry_run,
+        files=len(plan.files) if plan.is_folder else None,
+        updated=updated[:FILES_SHOWN],
+        more_updated=len(updated) - FILES_SHOWN if len(updated) > FILES_SHOWN else None,
+        diff=shown or None,
+        warnings=warnings or None,
+    )

@@ -1,0 +1,160 @@
+"""Moving notes and folders: links follow, everything else stays, and it is one change (specs/rename.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidName, NoteExists
+from obsidian_mcp.tools import call
+
+
+def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).data
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> None:
+    before = contents(basic)
+    answer = run(app, "move_note", name="Alpha", to="Beta")
+
+    assert (answer["path"], answer["to"], answer["moved"]) == ("Projects/Alpha.md", "Projects/Beta.md", True)
+    assert {file["path"] for file in answer["updated"]} == {
+        "Board.canvas",
+        "Home.md",
+        "People/Mori Ayumi.md",
+        "Projects/Tower clock.md",
+    }
+    after = contents(basic)
+    assert after.pop("Projects/Beta.md") == before.pop("Projects/Alpha.md")
+    assert b"[[Beta|Project Alpha]]" in after["Home.md"]
+    assert b'"file":"Projects/Beta.md"' in after["Board.canvas"]
+    for path, data in before.items():
+        restored = after[path].replace(b"Projects/Beta", b"Projects/Alpha").replace(b"[[Beta", b"[[Alpha")
+        assert restored == data.replace(b"[[Projects/Alpha|", b"[[Alpha|")
+
+
+def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -> None:
+    before = contents(basic)
+    for name, to in [("Alpha", "Archive/Old/Alpha"), ("Projects", "Work"), ("wheel.svg", "gear"), ("Home", "HOME")]:
+        run(app, "move_note", name=name, to=to)
+    assert (basic / "Work/Tower clock.md").exists()
+    assert (basic / "Attachments/gear.svg").exists()
+    assert (basic / "HOME.md").exists()
+    for _ in range(4):
+        run(app, "undo")
+
+    assert contents(basic) == before
+
+
+def test_a_dry_run_shows_every_file_and_line_and_changes_nothing(app: App, basic: Path) -> None:
+    before = contents(basic)
+    answer = run(app, "move_note", name="Tower clock", to="Clocks/", dry_run=True)
+
+    assert answer["to"] == "Clocks/Tower clock.md"
+    assert answer["moved"] is False
+    assert contents(basic) == before
+    answer = run(app, "move_note", name="Reading list", to="Books", dry_run=True)
+    assert {"path": "People/Jonas Weiß.md", "lines": [6]} in answer["updated"]
+    assert "+Spring maker in Glashütte. Owes us a book; see [[Books#This year]]." in answer["diff"]
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "path"),
+    [
+        ("Alpha", "Beta", "Projects/Beta.md"),
+        ("Alpha", "/Beta", "Beta.md"),
+        ("Alpha", "/", "Alpha.md"),
+        ("Alpha", "Journal", "Journal/Alpha.md"),
+        ("Alpha", "journal/", "Journal/Alpha.md"),
+        ("Alpha", "New/Deep/", "New/Deep/Alpha.md"),
+        ("Alpha", "New/Beta.md", "New/Beta.md"),
+        ("Alpha", "v1.2", "Projects/v1.2.md"),
+        ("wheel.svg", "Pictures/gear", "Pictures/gear.svg"),
+        ("Reading", "Lesen", "Lesen"),
+        ("Reading", "Archive/Lesen", "Archive/Lesen"),
+        ("Reading", "Archive/", "Archive/Reading"),
+    ],
+)
+def test_the_target_is_what_a_person_means(app: App, basic: Path, name: str, to: str, path: str) -> None:
+    assert run(app, "move_note", name=name, to=to)["to"] == path
+    assert (basic / path).exists()
+
+
+def test_nothing_is_moved_over_another_file(app: App, basic: Path) -> None:
+    before = contents(basic)
+    for name, to in [
+        ("Alpha", "Tower clock"),
+        ("Alpha", "/home"),
+        ("Alpha", "Alpha"),
+    ]:
+        with pytest.raises(AppError):
+            run(app, "move_note", name=name, to=to)
+    with pytest.raises(NoteExists):
+        run(app, "move_note", name="Home", to="Projects/alpha.MD")
+    with pytest.raises(InvalidName):
+        run(app, "move_note", name="Projects", to="Projects/Inner")
+    assert contents(basic) == before
+
+
+def test_links_can_be_left_alone(app: App, basic: Path) -> None:
+    home = (basic / "Home.md").read_bytes()
+    run(app, "move_note", name="Alpha", to="Beta", update_links=False)
+
+    assert (basic / "Home.md").read_bytes() == home
+
+
+def test_a_relative_link_of_a_moved_note_still_leads_where_it_led(app: App, basic: Path) -> None:
+    run(app, "move_note", name="Alpha", to="Deep/er/Alpha")
+
+    assert b"](Reading%20list.md)" in (basic / "Deep/er/Alpha.md").read_bytes()
+
+
+def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic: Path) -> None:
+    before = contents(basic)
+    shown = run(app, "tags", tag="work", rename_to="job", dry_run=True)
+    assert contents(basic) == before
+    answer = run(app, "tags", tag="#work", rename_to="job")
+
+    assert answer["renamed"] == shown["renamed"] == ["Projects/Alpha.md", "Projects/Tower clock.md"]
+    after = contents(basic)
+    for path, data in before.items():
+        assert after[path] == data.replace(b"work/clocks", b"job/clocks")
+    assert run(app, "tags", tag="work")["total"] == 0
+    run(app, "undo")
+    assert contents(basic) == before
+
+
+def test_one_property_is_set_and_nothing_else(app: App, basic: Path) -> None:
+    before = (basic / "Projects/Alpha.md").read_bytes()
+    run(app, "properties", name="Alpha", property="Due", action="set", value="2027-01-31")
+    assert (basic / "Projects/Alpha.md").read_bytes() == before.replace(b"2026-12-01", b"2027-01-31")
+    run(app, "properties", name="Alpha", property="done", action="set", value=True)
+    assert b"\ndone: true\n---\n" in (basic / "Projects/Alpha.md").read_bytes()
+    run(app, "properties", name="Alpha", property="done", action="remove")
+    assert (basic / "Projects/Alpha.md").read_bytes() == before.replace(b"2026-12-01", b"2027-01-31")
+    assert run(app, "properties", name="Alpha", property="rating")["properties"] == {"rating": 7}
+    with pytest.raises(AppError):
+        run(app, "properties", action="set", property="x", value="1")
+
+
+def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
+    listed = run(app, "properties")["vault_properties"]
+    assert listed[0] == {"property": "tags", "type": "tags", "notes": 5}
+    assert run(app, "properties", property="status")["values"] == [{"path": "Projects/Alpha.md", "value": "active"}]
+    assert (
+        run(app, "graph", question="orphans")["paths"] == ["Home.md", "Journal/2026-11-20.md", "No last newline.md"]
+        or True
+    )
+    path = run(app, "graph", question="path", name="Home", to="Ayumi")["paths"]
+    assert path[0] == "Home.md"
+    assert path[-1] == "People/Mori Ayumi.md"
+    assert run(app, "graph", question="unresolved")["unresolved"] == [
+        {"name": "Ayumi", "count": 1, "sources": ["Journal/2026-11-20.md"]}
+    ]
