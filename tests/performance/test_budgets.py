@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,6 @@ def test_searches_are_within_their_budget(server: RawServer) -> None:
     assert max(figures) < SEARCH * 2
 
 
-def answered(server: RawServer, message: dict[str, object]) -> None:
+def answered(server: RawServer, message: dict[str, Any]) -> None:
     answer = server.call("tools/call", message)
     assert "result" in answer, answer
