@@ -38,7 +38,7 @@ def apply(body: str, edits: Iterable[Edit]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinkPlace:
     """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text in it."""
 
     link: Link
@@ -106,7 +106,7 @@ class Referrer:
 
     path: VaultPath
     body: str
-    places: tuple[Place, ...] = ()
+    places: tuple[LinkPlace, ...] = ()
     card_paths: tuple[CardPath, ...] = ()
     error: str | None = None
     """Why there is nothing, where the file could not be read."""
@@ -127,11 +127,13 @@ def of_note(path: VaultPath, parsed: note.Note) -> Referrer:
 
 def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
     """The links of a canvas: those in the text of its cards, and the files that its cards show."""
-    places: list[Place] = []
+    places: list[LinkPlace] = []
     paths: list[CardPath] = []
     for card in drawn.cards:
         if card.text is not None:
-            places += [Place(link, card.text.value, card.text, card.key) for link in note.parse(card.text.value).links]
+            places += [
+                LinkPlace(link, card.text.value, card.text, card.key) for link in note.parse(card.text.value).links
+            ]
         if card.file is not None:
             paths.append(CardPath(card.file, card.key, card.subpath))
         if card.background is not None:
@@ -139,14 +141,14 @@ def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
     return Referrer(path, body, tuple(places), tuple(paths), drawn.error)
 
 
-def _places(parsed: note.Note) -> Iterator[Place]:
+def _places(parsed: note.Note) -> Iterator[LinkPlace]:
     if parsed.property_links and parsed.frontmatter is not None:
         sources = _Sources(parsed.body, frontmatter.outline(parsed.body, parsed.frontmatter.block))
         for link in parsed.property_links:
             quoted = sources.take(link)
-            yield Place(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
+            yield LinkPlace(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
     for each in parsed.links:
-        yield Place(each, parsed.body)
+        yield LinkPlace(each, parsed.body)
 
 
 def _as_link(link: PropertyLink) -> Link:

@@ -13,10 +13,11 @@ from . import compat
 from .catalog import Names
 from .links import Link
 from .paths import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
-from .places import CardPath, Edit, Place, Referrer
+from .places import CardPath, Edit, LinkPlace, Referrer
 from .resolve import (
     clean,
     destination,
+    encoded,
     is_relative,
     markdown_label,
     markdown_path,
@@ -117,10 +118,10 @@ def plan(
             try:
                 found = change.of_link(place, referrer.path)
                 if found and not place.found:
-                    raise _Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+                    raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
                 edits += found
-            except _Unwritable as e:
-                skipped.append(_skipped(place, e.reason))
+            except Unwritable as e:
+                skipped.append(skipped_link(place, e.reason))
         for card in referrer.card_paths:
             edits += change.of_card(card)
         if edits or skipped:
@@ -136,13 +137,16 @@ def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(kept)
 
 
-class _Unwritable(Exception):
+class Unwritable(Exception):
+    """A link that must change and cannot be written."""
+
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-def _skipped(place: Place, reason: str) -> Skipped:
+def skipped_link(place: LinkPlace, reason: str) -> Skipped:
+    """The record of a link that stays as it is."""
     start = place.edit(place.link.span, "").span.start if place.found else None
     return Skipped(place.link.original, place.at, start, reason)
 
@@ -161,8 +165,8 @@ class _Change:
             return []
         return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(goal))]
 
-    def of_link(self, place: Place, source: VaultPath) -> list[Edit]:
-        """Raises: _Unwritable."""
+    def of_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+        """Raises: Unwritable."""
         link = place.link
         if not link.path:  # `[[#h]]` goes with its note (RENAME-07)
             return []
@@ -218,7 +222,7 @@ class _Change:
             raise _unreachable(goal)
         return path
 
-    def _as_markdown(self, place: Place, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
+    def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
         """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08)."""
         link = place.link
         path = markdown_path(
@@ -241,28 +245,28 @@ class _Change:
 _NO_BRACKETS = str.maketrans("", "", "\\[]")
 
 
-def _unreachable(goal: VaultPath) -> _Unwritable:
-    return _Unwritable(f"No link can lead to {str(goal)!r}: a name with '#' or without an extension is never found.")
+def _unreachable(goal: VaultPath) -> Unwritable:
+    return Unwritable(f"No link can lead to {str(goal)!r}: a name with '#' or without an extension is never found.")
 
 
-def _path_edit(place: Place, path: str) -> Edit:
+def _path_edit(place: LinkPlace, path: str) -> Edit:
     parts = place.parts()
     if parts is None:
-        raise _Unwritable("The target is written with escapes that hide where it ends. Change it by hand.")
+        raise Unwritable("The target is written with escapes that hide where it ends. Change it by hand.")
     span, segments = parts
     if place.link.style == "wiki":
         return place.edit(span, path)
-    ascii_only = _is_percent_encoded(span.of(place.host))
+    ascii_only = is_percent_encoded(span.of(place.host))
     if place.angled:
-        return place.edit(span, destination(path, angle=True, ascii_only=ascii_only)[1:-1])
+        return place.edit(span, encoded(path, angle=True, ascii_only=ascii_only))
     if not needs_angle(path):
-        return place.edit(span, destination(path, ascii_only=ascii_only))
+        return place.edit(span, encoded(path, ascii_only=ascii_only))
     whole = Span(span.start, segments[-1].end if segments else span.end)
-    inner = destination(path, angle=True, ascii_only=ascii_only)[1:-1]
+    inner = encoded(path, angle=True, ascii_only=ascii_only)
     return place.edit(whole, f"<{inner}{place.host[span.end : whole.end]}>")
 
 
-def _display_edit(place: Place, path: str, names: Mapping[str, str]) -> Edit | None:
+def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit | None:
     """A display that is the old name becomes the new one; none where the target now says the same (RENAME-06)."""
     link, span = place.link, place.display()
     if span is None or link.display is None or link.display not in names or link.size is not None:
@@ -286,7 +290,7 @@ def _stem(filename: str) -> str:
     return stem if dot and stem else filename
 
 
-def _is_percent_encoded(raw: str) -> bool:
+def is_percent_encoded(raw: str) -> bool:
     """Whether the writer of a destination encodes other scripts too."""
     return any(raw[at + 1 : at + 2] in "89abcdefABCDEF" for at, char in enumerate(raw[:-2]) if char == "%")
 

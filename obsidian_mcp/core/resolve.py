@@ -242,11 +242,15 @@ def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -
     `angle` asks for `<…>`; brackets without a partner get it unasked. `ascii_only` encodes other scripts too.
     """
     angle = angle or needs_angle(target)
-    text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, target)
-    text = _ENTITY.sub("&amp;", text)
-    if ascii_only:
-        text = _NOT_ASCII.sub(_percent, text)
+    text = encoded(target, angle=angle, ascii_only=ascii_only)
     return f"<{text}>" if angle else text
+
+
+def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
+    """A part of a destination, without the `<…>` around the whole."""
+    text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, text)
+    text = _ENTITY.sub("&amp;", text)
+    return _NOT_ASCII.sub(_percent, text) if ascii_only else text
 
 
 def needs_angle(target: str) -> bool:
