@@ -33,6 +33,8 @@ from .dialects.burly import Burly
 from .dialects.exchange import Asked, Dialect, Reason, Refusal, Reply
 from .dialects.jsonrpc import PREFLIGHT, JsonRpc, Malformed, check, speaks
 from .dialects.nowhere import Nowhere
+from .dialects.openapi import OpenApi
+from .dialects.page import Page
 from .dialects.rad import Rad
 from .doors import Doors, Patience, declared_length, is_loopback, read_body, too_large
 from .mcp import build_server
@@ -44,6 +46,7 @@ READY_SECONDS = 5.0
 PEEKED = 65_536
 """Bytes of a body that is too large which are looked at to tell its dialect."""
 MAX_SESSIONS = 1000
+OPEN = ("openapi.json",)
 EXPOSED = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
 
 
@@ -69,6 +72,12 @@ class Counter:
         except (Exception, SystemExit) as error:
             log.exception("%s failed", name)
             raise InternalError(f"The server failed while running {name}. Its log (stderr) has the details.") from error
+
+    async def vaults(self) -> list[str]:
+        try:
+            return await to_thread.run_sync(self._app.vaults.names)
+        except AppError:
+            return []
 
     async def ready(self) -> bool:
         with anyio.move_on_after(READY_SECONDS):
@@ -316,6 +325,8 @@ def application(
             *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
             *(Route(path, envelope) for path in ("/v1/mcp", "/v1/mcp/")),
             *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),
+            Route("/", Endpoint(Page(), doors, desk, path=("page",), patience=patience, key_in_query=True)),
+            Route("/openapi.json", Endpoint(OpenApi(), doors, desk, path=OPEN, patience=patience, keyless=(OPEN,))),
             Mount("/", Endpoint(Nowhere(), doors, desk, patience=patience)),
         ],
         lifespan=lifespan,

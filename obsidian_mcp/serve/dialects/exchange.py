@@ -106,6 +106,10 @@ class Desk(Protocol):
         """Raises: AppError and nothing else."""
         ...
 
+    async def vaults(self) -> list[str]:
+        """Names of the vaults; none where there is none."""
+        ...
+
     async def ready(self) -> bool:
         """Whether the vault can be used."""
         ...
