@@ -34,7 +34,7 @@ class Region(NamedTuple):
 
 @dataclass(slots=True)
 class Blocks:
-    """Everything found, in the order of the text."""
+    """Everything found, in the order of the text; only areas and regions stand in no order."""
 
     sections: list[Section] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)

@@ -53,7 +53,7 @@ class Note:
     def tasks(self) -> Iterator[ListItem]:
         return (item for item in self.list_items if item.mark is not None)
 
-    @property
+    @cached_property
     def outline(self) -> tuple[Heading, ...]:
         """The headings that make sections: those at the top level (semantics 2.1)."""
         return tuple(heading for heading in self.headings if not heading.nested)

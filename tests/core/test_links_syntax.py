@@ -92,3 +92,8 @@ def test_a_target_is_taken_apart_at_its_first_hash() -> None:  # NOTE-43
     assert links.split_subpath("a#b#c") == ("a", "#b#c")
     assert links.split_subpath("#^x") == ("", "#^x")
     assert links.split_subpath("a") == ("a", "")
+
+
+def test_a_property_link_shows_its_display_or_its_target() -> None:  # NOTE-44
+    note = parse('---\na: "[[n#h|d]]"\nb: "[[n#h]]"\n---\n')
+    assert [link.display_text for link in note.property_links] == ["d", "n > h"]

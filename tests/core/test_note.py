@@ -189,3 +189,8 @@ def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:  
         assert not text[at : section.span.start].strip()
         at = section.span.end
     assert not text[at:].strip()
+
+
+def test_other_names_of_a_note_stand_in_its_properties() -> None:  # FM-31
+    assert parse("---\naliases: [One, 2, Two]\n---\n").aliases == ["One", "Two"]
+    assert parse("no frontmatter").aliases == []
