@@ -145,6 +145,8 @@ def _places(parsed: note.Note) -> Iterator[LinkPlace]:
     if parsed.property_links and parsed.frontmatter is not None:
         sources = _Sources(parsed.body, frontmatter.outline(parsed.body, parsed.frontmatter.block))
         for link in parsed.property_links:
+            if sources.is_alias(link):
+                continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
             yield LinkPlace(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
     for each in parsed.links:
@@ -177,6 +179,10 @@ class _Sources:
                 self._exact |= {f"{entry.key}.{number}": span for number, span in enumerate(entry.items)}
             else:
                 self._exact[entry.key] = entry.value_span
+
+    def is_alias(self, link: PropertyLink) -> bool:
+        span = self._exact.get(link.key)
+        return span is not None and self._body.startswith("*", span.start)
 
     def take(self, link: PropertyLink) -> Quoted | None:
         """The scalar that says this link; None when it cannot be told for certain."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obsidian_mcp.core import compat
 from obsidian_mcp.core.catalog import Catalog
 from obsidian_mcp.core.note import parse
 from obsidian_mcp.core.paths import VaultPath
@@ -182,6 +183,45 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
             elif written not in unwritten.get(VaultPath(path), ()):
                 assert now == moves.get(VaultPath(target), target), (written, rewritten_)
         assert without_links(after) == without_links(referrer)
+
+
+@settings(max_examples=100, deadline=None)
+@given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), created=PATHS)
+def test_a_new_file_takes_no_link_away_from_another(
+    files: dict[str, str], link_format: LinkFormat, created: str
+) -> None:  # RENAME-04
+    names, path = catalog(files), VaultPath(created)
+    looked_at = candidates(files, {}, [path])
+    app = AppSettings(new_link_format=link_format)
+    planned = list(plan(names, {}, looked_at, settings=app, created=[path])) if created not in files else []
+    bodies = {**files, **rewritten(files, planned)}
+    after_names = catalog([*files, created] if created not in files else files)
+    for before, after in zip(referrers(files), referrers(bodies), strict=True):
+        led, lead = leads(names, before, before.path), leads(after_names, after, before.path)
+        for (target, written), (now, rewritten_) in zip(led, lead, strict=True):
+            assert now == target if target is not None else rewritten_ == written
+        assert without_links(after) == without_links(before)
+
+
+@pytest.mark.parametrize(
+    ("constant", "value", "link", "after"),
+    [
+        ("RENAME_SHORTENS_LINKS", True, "[[f/A]] [[A]]", "[[B]] [[B]]"),
+        ("RENAME_SHORTENS_LINKS", False, "[[f/A]] [[A]]", "[[f/B]] [[B]]"),
+        ("RENAME_KEEPS_WRITTEN_MD", True, "[[A.md]] [x](A)", "[[B.md]] [x](B)"),
+        ("RENAME_KEEPS_WRITTEN_MD", False, "[[A.md]] [x](A)", "[[B]] [x](B.md)"),
+        ("DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT", True, "[[A|A]]", "[[B]]"),
+        ("DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT", False, "[[A|A]]", "[[B|B]]"),
+    ],
+)
+def test_an_uncertain_rule_can_be_turned(
+    monkeypatch: pytest.MonkeyPatch, constant: str, value: bool, link: str, after: str
+) -> None:
+    monkeypatch.setattr(compat, constant, value)
+    files = {"n.md": link, "f/A.md": ""}
+    moves = {VaultPath("f/A.md"): VaultPath("f/B.md")}
+    planned = plan(catalog(files), moves, referrers(files), settings=AppSettings())
+    assert rewritten(files, planned) == {"n.md": after}
 
 
 @pytest.mark.parametrize("case", TABLES["headings"], ids=ids(TABLES["headings"]))

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obsidian_mcp.core import compat
 from obsidian_mcp.core.catalog import Catalog
 from obsidian_mcp.core.links import decode, find_destination, split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.paths import VaultPath
@@ -53,6 +54,23 @@ def test_the_order_in_which_files_were_found_changes_nothing() -> None:  # LINK-
     files = ["c/Note.md", "a/Note.md", "b/Note.md", "b/note.md"]
     answers = {resolve(catalog(order), "x.md", "note") for order in permutations(files)}
     assert answers == {"a/Note.md"}
+
+
+@pytest.mark.parametrize(
+    ("constant", "link", "target"),
+    [
+        ("MISSED_RELATIVE_LINK_SEARCHES_ON", "../Only", "b/Only.md"),
+        ("MISSED_RELATIVE_LINK_SEARCHES_ON", "./b/Only", "b/Only.md"),
+        ("MISSED_ROOTED_LINK_SEARCHES_ON", "/Only", "b/Only.md"),
+    ],
+)
+def test_a_missed_link_with_a_dot_or_slash_in_front_searches_on_if_told_so(
+    monkeypatch: pytest.MonkeyPatch, constant: str, link: str, target: str
+) -> None:  # LINK-05, LINK-07
+    names = catalog(["b/Only.md", "a/s.md"])
+    assert resolve(names, "a/s.md", link) is None
+    monkeypatch.setattr(compat, constant, True)
+    assert resolve(names, "a/s.md", link) == target
 
 
 def test_links_that_can_mean_one_file_share_a_key() -> None:  # LINK-11
