@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
 from . import __version__, config
 from .errors import AppError, InvalidArguments
+
+if TYPE_CHECKING:
+    from .core.vault import Vault
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -53,6 +57,20 @@ class Asked:
 
     def config(self) -> config.Config:
         return config.read(self.vaults, read_only=self.read_only)
+
+    @contextmanager
+    def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
+        """The first vault asked for, for one command. Raises: VaultNotFound."""
+        from . import compose
+
+        app = compose.build(replace(self, vaults=vaults + self.vaults).config())
+        try:
+            yield app.vaults.get()
+        finally:
+            app.vaults.close()
+
+
+vault_option = click.option("--vault", multiple=True, metavar="DIR", help="Vault folder.")
 
 
 class ToolCommands(click.Group):
@@ -153,6 +171,59 @@ def http_command(
         app.vaults.close()
 
 
+@command.group("index")
+def index_command() -> None:
+    """Look at the index of a vault, or build it anew."""
+
+
+@index_command.command("status")
+@vault_option
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.pass_obj
+def index_status(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
+    """Where the index is, what it holds and what is missing."""
+    with asked.opened(vault) as place:
+        place.keeper.begin()
+        pending, _ = place.keeper.pending()
+        status = place.keeper.index.status()
+        facts = {
+            "vault": place.name,
+            "file": str(status.file) if status.file else "in memory",
+            "bytes": status.bytes,
+            "files": status.files,
+            "pending": len(pending),
+            "warnings": status.warnings,
+            "rows": dict(status.rows),
+        } | ({"problem": status.problem} if status.problem else {})
+    write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
+
+
+@index_command.command("rebuild")
+@vault_option
+@click.pass_obj
+def index_rebuild(asked: Asked, vault: tuple[str, ...]) -> None:
+    """Build the index anew from the files."""
+    with asked.opened(vault) as place:
+        place.keeper.index.rebuild(())
+        place.keeper.begin()
+        total = len(place.keeper.pending()[0])
+        with click.progressbar(length=total, label="Indexing", file=sys.stderr) as bar:
+            while done := place.keeper.step():
+                bar.update(done)
+        write(f"indexed {total} files of {place.name}\n")
+
+
+@index_command.command("dump")
+@vault_option
+@click.pass_obj
+def index_dump(asked: Asked, vault: tuple[str, ...]) -> None:
+    """Print what Obsidian's metadata cache would hold: files, resolvedLinks, unresolvedLinks, as JSON."""
+    from .core.dump import dump
+
+    with asked.opened(vault) as place:
+        write(json.dumps(dump(place), ensure_ascii=False) + "\n")
+
+
 def tool_command(name: str) -> click.Command | None:
     """The subcommand of a tool: required arguments are positional, the others options."""
     from .tools import TOOLS
@@ -215,7 +286,11 @@ def runner(name: str) -> Callable[..., None]:
         named = arguments.get("vault", "")
         if named and Path(named).expanduser().is_dir():  # a folder, not the name of a known vault
             asked, arguments["vault"] = replace(asked, vaults=(named,)), ""
-        outcome = call(compose.build(asked.config()), name, arguments)
+        app = compose.build(asked.config())
+        try:
+            outcome = call(app, name, arguments)
+        finally:
+            app.vaults.close()
         if as_json:
             data = dict(outcome.data) if outcome.text is None else {**outcome.data, "content": outcome.text}
             write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
