@@ -158,7 +158,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(
             f"Index of {name}",
             "note",
-            f"{status.files} files are in it; {progress.total} are new or changed, which a server takes in when it starts.",
+            f"{status.files} files; {progress.total} are new or changed, which a server takes in when it starts.",
         )
     else:
         yield Finding(f"Index of {name}", "fine", f"{status.files} files, up to date")

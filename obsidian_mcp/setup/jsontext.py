@@ -19,7 +19,7 @@ _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"//|/\*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
-_REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?(?=\r?\n|\Z)")
+_REST_OF_LINE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/)[^\r\n])*\*/)*(?://[^\r\n]*)?(?=\r?\n|\Z)")
 
 
 class Unreadable(Exception):
@@ -147,10 +147,13 @@ def _insert(text: str, node: Node, key: str, value: Any) -> str:
     behind = last.node.end
     if "\n" not in text[node.start : node.members[0].start]:  # all on one line
         style.lines = False
+        if last.comma >= 0:  # a trailing comma: ours gets one too
+            behind = last.comma + 1
+            return text[:behind] + style.comma[1:] + style.member(key, value, "") + "," + text[behind:]
         return text[:behind] + style.comma + style.member(key, value, "") + text[behind:]
     inner = _indent(text, last.start)
     line = style.newline + inner + style.member(key, value, inner)
-    if last.comma >= 0:  # a trailing comma: ours gets one too
+    if last.comma >= 0:
         anchor = _line_end(text, last.comma + 1)
         return text[:anchor] + line + "," + text[anchor:]
     anchor = _line_end(text, behind)

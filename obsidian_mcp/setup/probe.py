@@ -20,8 +20,8 @@ from obsidian_mcp import __version__
 
 SECONDS = 30.0
 """How long a server may take from its start to its answer; hosts wait 10 to 60."""
-_ENDING = 5.0
-"""How long it may take to end after its input was closed."""
+ENDING = 5.0
+"""How long it may take to end after its input was closed, before it is killed."""
 _STDERR_KEPT = 4096
 
 
@@ -41,7 +41,11 @@ class NoAnswer(Exception):
 
 
 def initialize(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path, seconds: float = SECONDS
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    seconds: float = SECONDS,
+    ending: float = ENDING,
 ) -> Answer:
     """Start `command` in `folder`, shake hands, list the tools, and end it. Leaves no process behind.
 
@@ -77,7 +81,7 @@ def initialize(
             conversation.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             listed = conversation.ask(2, "tools/list", {})
         finally:
-            _end(process)
+            _end(process, ending)
             conversation.close()
     about = greeting.get("serverInfo")
     server = about if isinstance(about, dict) else {}
@@ -130,7 +134,7 @@ class _Conversation:
 
     def close(self) -> None:
         for thread in self._threads:
-            thread.join(_ENDING)
+            thread.join(ENDING)
 
     def _next(self, method: str) -> dict[str, Any]:
         try:
@@ -170,13 +174,13 @@ class _Conversation:
                 del self._stderr[:-_STDERR_KEPT]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
     """Close its input, which ends a good server; then kill it and what it started (uvx starts the server)."""
     with suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()
     try:
-        process.wait(_ENDING)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         if sys.platform != "win32":
             with suppress(ProcessLookupError, PermissionError):

@@ -1,0 +1,31 @@
+"""A computer of any system, made of folders below one: its home, its environment, its clients' files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from obsidian_mcp.setup.system import System
+
+PLATFORMS = ("darwin", "win32", "linux")
+
+
+def computer(home: Path, platform: str, environ: Mapping[str, str] | None = None) -> System:
+    """A System whose folders are all below `home`; the environment is what that system always has."""
+    home.mkdir(parents=True, exist_ok=True)
+    usual = {
+        "win32": {"APPDATA": str(home / "AppData/Roaming"), "LOCALAPPDATA": str(home / "AppData/Local")},
+        "darwin": {},
+        "linux": {},
+    }
+    return System(platform, home, {**usual[platform], **(environ or {})})
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Every file by its path below `folder`, with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def is_backup(name: str) -> bool:
+    return re.search(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak$", name) is not None

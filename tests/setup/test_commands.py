@@ -1,0 +1,238 @@
+"""The commands as a person runs them, in a home of their own (specs/install.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.setup.clients import CLIENTS
+from obsidian_mcp.setup.install import install
+from obsidian_mcp.setup.launcher import Running, command_line
+from tests.serve.raw import RawServer
+
+from .computer import PLATFORMS, computer, files_below
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandboxed home is laid out as on Linux")
+
+CLAUDE = ".config/Claude/claude_desktop_config.json"
+
+
+class Home:
+    """A home folder in which commands are run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.environ = {"HOME": str(folder), "PATH": os.environ["PATH"]}
+
+    def register(self, *vaults: Path) -> None:
+        """Make the Obsidian app know vaults, the last one opened last."""
+        rows = {f"{number:016x}": {"path": str(vault), "ts": number} for number, vault in enumerate(vaults, 1)}
+        self.write(".config/obsidian/obsidian.json", json.dumps({"vaults": rows}))
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *arguments: str, status: int = 0, more: Mapping[str, str] | None = None) -> str:
+        """What a command prints; with another status than 0, what it says on stderr."""
+        done = subprocess.run(
+            [sys.executable, "-m", "obsidian_mcp", *arguments],
+            env={**self.environ, **(more or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout if status == 0 else done.stderr or done.stdout
+
+    def data(self, *arguments: str) -> Any:
+        return json.loads(self.run(*arguments, "--json"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def test_what_is_written_for_every_client_on_every_system_starts_and_answers(basic: Path, tmp_path: Path) -> None:
+    line = (*command_line(Running.here({})), "--vault", str(basic))
+    written = set()
+    for platform in PLATFORMS:
+        for client in CLIENTS.values():
+            path = install(client, computer(tmp_path / platform, platform), "obsidian", line).path
+            text = path.read_text(encoding="utf-8")
+            entry = (tomllib.loads(text) if client.format == "toml" else json.loads(text))[client.key]["obsidian"]
+            written.add((entry["command"], *entry["args"]))
+    assert written == {line}
+
+    environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}  # what a program started from the desktop has
+    with RawServer(line, env=environ, cwd=tmp_path) as server:
+        assert server.initialize()["result"]["serverInfo"]["name"] == "obsidian-mcp"
+        answer = server.call("tools/call", {"name": "obsidian_list_files", "arguments": {}})
+        assert "No last newline.md" in json.dumps(answer["result"])
+        assert server.close() == 0
+
+
+def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: Path) -> None:  # INST-08, INST-09
+    home.write(CLAUDE, '{"theme": "dark"}')
+
+    told = home.run("install", "claude-desktop", "--vault", str(basic))
+
+    assert "Claude Desktop: 'obsidian' was added in" in told
+    assert f"--vault {basic}" in told
+    assert ".bak" in told
+    assert "it starts and answers" in told
+    assert "Next: Quit Claude Desktop fully" in told
+
+    assert "already, as it should be" in home.run("install", "claude-desktop", "--vault", str(basic))
+    assert "was removed" in home.run("uninstall", "claude-desktop")
+    assert (home.folder / CLAUDE).read_text(encoding="utf-8") == '{"theme": "dark"}'
+    assert "nothing to do" in home.run("uninstall", "claude-desktop")
+
+
+def test_options_reach_the_entry(home: Home, basic: Path) -> None:
+    home.run("install", "codex", "--vault", str(basic), "--vault", str(basic.parent), "--name", "notes", "--read-only")
+
+    entry = tomllib.loads((home.folder / ".codex/config.toml").read_text(encoding="utf-8"))["mcp_servers"]["notes"]
+    assert entry["args"][-5:] == ["--read-only", "--vault", str(basic), "--vault", str(basic.parent)]
+
+
+def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path) -> None:  # INST-07
+    before = files_below(home.folder)
+
+    told = home.run("install", "codex", "--vault", str(basic), "--dry-run")
+
+    assert "would be added" in told
+    assert "+[mcp_servers.obsidian]" in told
+    assert files_below(home.folder) == before
+
+
+def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> None:  # TEXT-05
+    home.write(CLAUDE, '{"mcpServers": {"a": 1 "b": 2}}')
+
+    told = home.run("install", "claude-desktop", "--vault", str(basic), status=32)
+
+    assert "line 1, column 24" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_the_only_vault_that_the_app_knows_is_taken(home: Home, basic: Path) -> None:  # INST-06
+    home.register(basic, basic.parent / "gone")
+
+    assert home.data("install", "cursor")["command"][-2:] == ["--vault", str(basic)]
+
+
+def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, tmp_path: Path) -> None:  # INST-06
+    other = tmp_path / "My Other Vault"
+    other.mkdir()
+    home.register(basic, other)
+
+    told = home.run("install", "cursor", status=2)
+
+    assert f'--vault "{other}"; --vault {basic}' in told
+    assert not (home.folder / ".cursor").exists()
+
+
+def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Path, tmp_path: Path) -> None:  # INST-06
+    import pty
+
+    other = tmp_path / "Other"
+    other.mkdir()
+    home.register(basic, other)
+    terminal, ours = pty.openpty()
+    try:
+        os.write(terminal, b"2\n")
+        done = subprocess.run(
+            [sys.executable, "-m", "obsidian_mcp", "install", "cursor", "--json"],
+            env=home.environ,
+            stdin=ours,
+            stderr=ours,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=60,
+            check=True,
+        )
+        shown = os.read(terminal, 10_000).decode()
+    finally:
+        os.close(terminal)
+        os.close(ours)
+
+    assert "1  Other" in shown
+    assert json.loads(done.stdout)["command"][-1] == str(basic)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["install", "cursor"], 12, "knows no vault here"),
+        (["install", "cursor", "--vault", "/gone"], 12, "the folder does not exist"),
+        (["install"], 2, "Name a client: claude-desktop"),
+        (["uninstall"], 2, "Name a client"),
+        (["install", "emacs"], 2, "'emacs' is not one of"),
+    ],
+)
+def test_what_is_missing_is_said(home: Home, arguments: list[str], status: int, told: str) -> None:
+    assert told in home.run(*arguments, status=status)
+
+
+def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) -> None:
+    home.write(".codex/config.toml", "broken = = 1")
+    home.write(".cursor/mcp.json", "{}")
+    home.run("install", "zed", "--vault", str(basic), "--dry-run")
+    home.run("install", "claude-code", "--vault", str(basic))
+
+    rows = {row["client"]: row for row in home.data("install", "--list")["clients"]}
+
+    assert list(rows) == list(CLIENTS)
+    assert (rows["cursor"]["present"], rows["cursor"]["servers"]) == (True, [])
+    assert (rows["zed"]["present"], rows["zed"]["servers"]) == (False, [])
+    assert "not valid TOML" in rows["codex"]["problem"]
+    assert rows["claude-code"]["servers"][0]["command"][-1] == str(basic)
+    told = home.run("install", "--list")
+    assert "claude-code     set up" in told
+    assert "codex           broken file" in told
+
+
+def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:  # SET-01
+    home.register(basic, tmp_path / "gone")
+
+    usable, gone = home.data("vaults")["vaults"]
+
+    assert (usable["name"], usable["usable"], usable["problem"]) == ("basic", True, None)
+    assert (gone["usable"], gone["problem"]) == (False, "the folder does not exist")
+    assert f"basic  {basic}" in home.run("vaults")
+
+
+def test_without_the_app_there_are_no_vaults_to_list(home: Home) -> None:
+    assert home.data("vaults") == {"vaults": []}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell_asks_this_command(home: Home, shell: str) -> None:  # SET-02
+    script = home.run("completion", shell)
+
+    assert f"_OBSIDIAN_MCP_COMPLETE={shell}_complete" in script
+    words = {"COMP_WORDS": "obsidian-mcp install cl", "COMP_CWORD": "cl" if shell == "fish" else "2"}
+    offered = home.run(more={"_OBSIDIAN_MCP_COMPLETE": f"{shell}_complete", **words})
+    assert "claude-desktop" in offered
+    assert "claude-code" in offered
+    assert "zed" not in offered
+
+
+def test_help_shows_the_commands_with_an_example(home: Home) -> None:
+    told = home.run("--help")
+    assert all(f"  {command} " in told for command in ("install", "uninstall", "doctor", "vaults", "completion"))
+    assert "obsidian-mcp install claude-desktop --vault ~/Notes" in home.run("install", "--help")

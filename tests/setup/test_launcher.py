@@ -1,0 +1,103 @@
+"""Which command is written into a client's file (specs/install.md, INST-05)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from obsidian_mcp import __version__
+from obsidian_mcp.setup.launcher import Running, command_line, is_ours
+
+VENV = Running(
+    argv0="/srv/venv/bin/obsidian-mcp",
+    executable="/srv/venv/bin/python3",
+    scripts="/srv/venv/bin",
+    origin="obsidian-mcp==1.2.3",
+    find={"uvx": "/home/me/.local/bin/uvx", "uv": "/home/me/.local/bin/uv", "pipx": "/usr/bin/pipx"}.get,
+)
+UVX = replace(
+    VENV,
+    argv0="/home/me/.cache/uv/archive-v0/x/bin/obsidian-mcp",
+    executable="/home/me/.cache/uv/archive-v0/x/bin/python",
+)
+WINDOWS_UVX = replace(UVX, executable=r"C:\Users\me\AppData\Local\uv\cache\archive-v0\x\Scripts\python.exe")
+PIPX_RUN = replace(VENV, executable="/home/me/.local/share/pipx/.cache/ab12/bin/python")
+
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="absolute paths of POSIX")
+
+
+@needs_posix
+def test_the_console_script_that_was_started_is_taken() -> None:
+    linked = replace(VENV, argv0="/home/me/.local/bin/obsidian-mcp")
+
+    assert command_line(linked, lambda _: True) == ("/home/me/.local/bin/obsidian-mcp",)
+
+
+@needs_posix
+@pytest.mark.parametrize("argv0", ["/srv/venv/lib/obsidian_mcp/__main__.py", "/usr/bin/pytest", ""])
+def test_started_otherwise_the_environments_own_script_is_taken(argv0: str) -> None:
+    there = {"/srv/venv/bin/obsidian-mcp"}
+
+    assert command_line(replace(VENV, argv0=argv0), there.__contains__) == ("/srv/venv/bin/obsidian-mcp",)
+
+
+@needs_posix
+def test_on_windows_the_script_is_a_program() -> None:
+    there = {"/srv/venv/bin/obsidian-mcp.exe"}
+
+    assert command_line(replace(VENV, argv0="x"), there.__contains__) == ("/srv/venv/bin/obsidian-mcp.exe",)
+
+
+def test_without_a_script_python_itself_is_taken() -> None:
+    assert command_line(VENV, lambda _: False) == ("/srv/venv/bin/python3", "-m", "obsidian_mcp")
+
+
+@pytest.mark.parametrize("running", [UVX, WINDOWS_UVX])
+def test_an_environment_of_uvx_is_not_written_down(running: Running) -> None:
+    uvx = ("/home/me/.local/bin/uvx", "--from", "obsidian-mcp==1.2.3", "obsidian-mcp")
+    assert command_line(running, lambda _: True) == uvx
+
+    only_uv = replace(running, find={"uv": "/bin/uv"}.get)
+    assert command_line(only_uv, lambda _: True)[:4] == ("/bin/uv", "tool", "run", "--from")
+
+
+def test_an_environment_of_pipx_run_is_not_written_down() -> None:
+    assert command_line(PIPX_RUN, lambda _: True) == (
+        "/usr/bin/pipx",
+        "run",
+        "--spec",
+        "obsidian-mcp==1.2.3",
+        "obsidian-mcp",
+    )
+
+
+def test_this_process_is_started_by_something_that_exists() -> None:
+    running = Running.here({})
+
+    line = command_line(running)
+    assert is_ours(line[0], list(line[1:]))
+    assert running.origin.startswith(("/", "git+", "http")) or running.origin == f"obsidian-mcp=={__version__}"
+
+
+@pytest.mark.parametrize(
+    ("line", "ours"),
+    [
+        ("/srv/venv/bin/obsidian-mcp --vault /v", True),
+        (r"C:\Python\Scripts\obsidian-mcp.exe --vault C:\v", True),
+        ("/usr/bin/python3 -m obsidian_mcp", True),
+        ("/opt/uvx obsidian-mcp --vault /v", True),
+        ("uvx --from obsidian-mcp==1.2.3 obsidian-mcp", True),
+        ("uv tool run --from /src obsidian-mcp", True),
+        ("uvx mcp-obsidian", False),
+        ("npx -y obsidian-mcp /v", False),
+        ("/usr/bin/python3 -m mcp_obsidian", False),
+        ("node /x/obsidian-mcp/index.js", False),
+        ("uvx obsidian-mcp-server", False),
+    ],
+)
+def test_our_own_entries_are_told_from_those_of_others(line: str, ours: bool) -> None:
+    command, *arguments = line.split()
+
+    assert is_ours(command, arguments) is ours

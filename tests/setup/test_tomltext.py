@@ -1,0 +1,97 @@
+"""TOML, changed at one table (specs/install.md, TEXT rules)."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from obsidian_mcp.setup import tomltext
+from obsidian_mcp.setup.tomltext import NotATable, Unreadable
+
+PATH = ("mcp_servers", "obsidian")
+TABLE = {"command": "/bin/obsidian-mcp", "args": ["--vault", "/My Vault"], "startup_timeout_sec": 60}
+
+FILES = {
+    "empty": "",
+    "settings before": 'model = "o5"\n# mine\n[tui]\ntheme = "dark" # yes\n',
+    "another server": '[mcp_servers.other]\nargs = [\n  "a", # one\n  "b",\n]\n\n[mcp_servers.other.env]\nK = "v"\n',
+    "windows line ends": 'model = "o5"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
+    "arrays of tables": '[[hooks]]\nrun = "a"\n\n[[hooks]]\nrun = """\n[mcp_servers.obsidian]\n"""\n',
+    "quoted keys": '[mcp_servers."a.b"]\ncommand = "x"\n[projects."/me/\\u65e5"]\ntrust_level = "trusted"\n',
+    "an inline neighbour": 'mcp_servers.other = { command = "x" }\n',
+}
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_an_added_table_comes_last_and_goes_without_a_trace(text: str) -> None:  # TEXT-02, TEXT-04
+    after = tomltext.put(text, PATH, TABLE)
+
+    expected = tomllib.loads(text)
+    expected.setdefault("mcp_servers", {})["obsidian"] = TABLE
+    assert tomllib.loads(after) == expected
+    assert after.startswith(text)
+    assert tomltext.remove(after, PATH) == text
+
+
+def test_a_text_without_a_last_line_end_gets_one_first() -> None:
+    assert tomltext.put('model = "o5"', PATH, {"command": "c"}) == (
+        'model = "o5"\n\n[mcp_servers.obsidian]\ncommand = "c"\n'
+    )
+
+
+def test_keys_of_a_table_are_set_where_they_stand() -> None:  # TEXT-01
+    text = (
+        "[mcp_servers.obsidian] # notes\n"
+        'args = [ # first\n  "--vault", "/Old", # "second"\n] # third\n'
+        'command = "/old/obsidian-mcp"   # fourth\n'
+        "\n[mcp_servers.obsidian.env]\nKEY = 'v'\n# about tui\n[tui]\nargs = 1\n"
+    )
+
+    after = tomltext.put(text, PATH, {"command": "/new", "args": ["--vault", "/New"], "enabled": True})
+
+    assert after == (
+        "[mcp_servers.obsidian] # notes\n"
+        "enabled = true\n"
+        'args = ["--vault", "/New"] # third\n'
+        'command = "/new"   # fourth\n'
+        "\n[mcp_servers.obsidian.env]\nKEY = 'v'\n# about tui\n[tui]\nargs = 1\n"
+    )
+
+
+def test_a_table_goes_with_the_tables_below_it_and_without_its_neighbours_comments() -> None:
+    text = '# head\n[mcp_servers.obsidian]\na = 1\n[mcp_servers.obsidian.env]\nK = "v"\n\n# about tui\n[tui]\na = 1\n'
+
+    assert tomltext.remove(text, PATH) == "# head\n\n# about tui\n[tui]\na = 1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers = { obsidian = { command = "x" } }\n',
+        '[mcp_servers]\nobsidian = { command = "x" }\n',
+        'mcp_servers.obsidian.command = "x"\n',
+    ],
+)
+def test_a_table_in_another_form_is_not_touched(text: str) -> None:
+    with pytest.raises(NotATable):
+        tomltext.put(text, PATH, TABLE)
+    with pytest.raises(NotATable):
+        tomltext.remove(text, PATH)
+
+
+def test_what_is_not_there_is_removed_without_a_change() -> None:
+    assert tomltext.remove("a = 1", PATH) == "a = 1"
+
+
+def test_broken_text_is_reported_with_its_place() -> None:  # TEXT-05
+    with pytest.raises(Unreadable, match="line 2, column 5"):
+        tomltext.parse("a = 1\nb = ?")
+
+
+@pytest.mark.parametrize("value", ["C:\\Users\\Zoë\\日本.md", 'a "quoted" \\n', "tab\tand\x7fbell\x07", "🗒\u2028x"])
+def test_every_string_reads_back_as_it_was(value: str) -> None:
+    after = tomltext.put("", PATH, {"command": value, value: 1})
+
+    assert tomllib.loads(after) == {"mcp_servers": {"obsidian": {"command": value, value: 1}}}
+    assert tomltext.remove(after + f"# {value!r}\u2028 not a line\n", PATH).startswith("#")
