@@ -26,7 +26,7 @@ from .index import Busy, Record, Replaced, digest_of
 from .keeper import ATTEMPTS, Keeper
 from .paths import NOTE_EXTENSION, VaultPath, is_note, name_key, parent
 from .resolve import clean, resolve
-from .rows import Rows, Stamp
+from .rows import Rows, Stamp, Target
 
 UNRESOLVED_LINK_IS_A_WAY_OUT = True
 """Semantics 14 [U]: a note whose only links lead nowhere is no dead end."""
@@ -322,13 +322,17 @@ class Graph:
         """Every tag of the vault with its counts, by name; a tag counts for each tag above it (semantics 3.4)."""
 
         def question(scene: _Scene) -> tuple[TagUse, ...]:
+            files_of: dict[str, list[_File]] = defaultdict(list)
+            shown = scene.shown(lambda path: (is_note(path) or TAGS_OF_CANVASES_COUNT) and not self._excluded(path))
+            for file, tag in scene.tags():
+                if file in shown:
+                    files_of[tag].append(file)
             written: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[VaultPath]] = defaultdict(set)
-            for path, fact in self._visible(scene.tags()):
-                if is_note(path) or TAGS_OF_CANVASES_COUNT:
-                    for tag in tags.ancestry(fact.tag):
-                        written[tags.key(tag)][tag] += 1
-                        files[tags.key(tag)].add(path)
+            files: dict[str, set[_File]] = defaultdict(set)
+            for tag, found in files_of.items():
+                for above in tags.ancestry(tag):
+                    written[tags.key(above)][above] += len(found)
+                    files[tags.key(above)].update(found)
             return tuple(
                 TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
             )
@@ -350,11 +354,13 @@ class Graph:
         def question(scene: _Scene) -> tuple[PropertyUse, ...]:
             names: dict[str, Counter[str]] = defaultdict(Counter)
             types: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[VaultPath]] = defaultdict(set)
-            for path, (key, name, kind) in self._visible(scene.property_kinds()):
-                names[key][name] += 1
-                types[key][kind] += 1
-                files[key].add(path)
+            files: dict[str, set[_File]] = defaultdict(set)
+            shown = scene.shown(lambda path: not self._excluded(path))
+            for file, key, name, kind in scene.property_kinds():
+                if file in shown:
+                    names[key][name] += 1
+                    types[key][kind] += 1
+                    files[key].add(file)
             return tuple(
                 PropertyUse(
                     _most_used(names[key]),
@@ -433,7 +439,7 @@ class Graph:
         return {record.entry.path: record.facts for record in records if record.facts is not None}
 
     def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
-        if link.kind == "card":  # a path, not a link text
+        if link.kind == "card":
             return self._catalog.at(link.path)
         return resolve(self._catalog, source, link.path)
 
@@ -451,14 +457,10 @@ class Graph:
             web = self._web = self._brought_up(self._web, scene.rows)
         if not scene.hidden:
             return web
-        return self._with_links(
-            web,
-            scene.hidden,
-            {
-                path: Counter((link.path, link.kind == "card") for link in each.links)
-                for path, each in scene.fresh.items()
-            },
+        fresh = (
+            (path, [(link.path, link.kind == "card") for link in each.links]) for path, each in scene.fresh.items()
         )
+        return self._with_links(web, scene.hidden, fresh)
 
     def _brought_up(self, old: _Web | None, rows: Rows) -> _Web:
         stamp, generation = rows.stamp(), self._catalog.generation
@@ -467,47 +469,51 @@ class Graph:
         paths = frozenset(entry.path for entry in list(self._catalog))
         if old is None or old.stamp.identity != stamp.identity:
             empty = _Web(stamp, generation, paths, {}, {})
-            return self._with_links(empty, (), dict(rows.targets()))
+            return self._with_links(empty, (), rows.targets())
         moved = paths ^ old.paths
         touched = {*rows.changed_since(old.stamp.generation), *(moved & old.paths), *(moved & paths)}
         touched |= rows.sources_of({key for path in moved for key in _keys_of(path)})
         web = _Web(stamp, generation, paths, old.resolved, old.unresolved)
-        return self._with_links(web, touched, dict(rows.targets(touched)))
+        return self._with_links(web, touched, rows.targets(touched))
 
     def _with_links(
-        self, web: _Web, sources: Iterable[VaultPath], links: Mapping[VaultPath, Mapping[tuple[str, bool], int]]
+        self, web: _Web, sources: Iterable[VaultPath], links: Iterable[tuple[VaultPath, list[Target]]]
     ) -> _Web:
-        """The web with the links of these sources replaced, and with all others that are in `links`."""
+        """The web with the links of these sources taken out, and these links put in."""
         resolved, unresolved = dict(web.resolved), dict(web.unresolved)
         for source in sources:
             resolved.pop(source, None)
             unresolved.pop(source, None)
-        known: dict[tuple[str, str, bool], VaultPath | None] = {}
-        for source, targets in links.items():
+        known: dict[tuple[str, Target], VaultPath | None] = {}
+        for source, targets in links:
             if source not in web.paths:
                 continue
             deadline.checkpoint()
             folder = parent(source)
             to: dict[VaultPath, int] = {}
             nowhere: dict[str, int] = {}
-            for (path, card), count in targets.items():
-                if not card and not clean(path):
-                    target: VaultPath | None = source
-                elif (folder, path, card) in known:
-                    target = known[folder, path, card]
-                else:
-                    target = self._catalog.at(path) if card else resolve(self._catalog, source, path)
-                    known[folder, path, card] = target
+            for wanted in targets:
+                if (folder, wanted) not in known:  # what a link means depends on the folder that it is written in
+                    known[folder, wanted] = self._resolved(source, wanted)
+                target = known[folder, wanted]
+                if target is None and not clean(wanted[0]):
+                    target = source
                 if target is not None:
-                    to[target] = to.get(target, 0) + count
+                    to[target] = to.get(target, 0) + 1
                 else:
-                    name = clean(path).removesuffix(NOTE_EXTENSION)
-                    nowhere[name] = nowhere.get(name, 0) + count
+                    name = clean(wanted[0]).removesuffix(NOTE_EXTENSION)
+                    nowhere[name] = nowhere.get(name, 0) + 1
             if to:
                 resolved[source] = to
             if nowhere:
                 unresolved[source] = nowhere
         return _Web(web.stamp, web.generation, web.paths, resolved, unresolved)
+
+    def _resolved(self, source: VaultPath, wanted: Target) -> VaultPath | None:
+        path, card = wanted
+        if card:
+            return self._catalog.at(path)
+        return resolve(self._catalog, source, path) if clean(path) else None
 
 
 @dataclass(frozen=True)
@@ -527,6 +533,10 @@ class _Web:
             for target in targets:
                 found.setdefault(target, set()).add(source)
         return found
+
+
+_File = int | VaultPath
+"""A file of the rows by its number, which is quicker to count than its path, or a fresh one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,8 +561,25 @@ class _Scene:
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         return self._all(self.rows.links_to(keys), lambda each: (link for link in each.links if link.key in keys))
 
-    def tags(self) -> list[tuple[VaultPath, TagFact]]:
-        return self._all(self.rows.tags(), lambda each: each.tags)
+    def shown(self, wanted: Callable[[VaultPath], bool]) -> set[_File]:
+        """The files of `tags` and `property_kinds` that are there and wanted."""
+        rows: set[_File] = {
+            file for file, path in self.rows.files().items() if path not in self.hidden and self._wanted(path, wanted)
+        }
+        return rows.union(path for path in self.fresh if self._wanted(path, wanted))
+
+    def _wanted(self, path: VaultPath, wanted: Callable[[VaultPath], bool]) -> bool:
+        return path in self.catalog and wanted(path)
+
+    def tags(self) -> Iterator[tuple[_File, str]]:
+        yield from self.rows.tags()
+        for path, each in self.fresh.items():
+            yield from ((path, tag.tag) for tag in each.tags)
+
+    def property_kinds(self) -> Iterator[tuple[_File, str, str, str]]:
+        yield from self.rows.property_kinds()
+        for path, each in self.fresh.items():
+            yield from ((path, fact.key, fact.name, fact.type) for fact in each.properties)
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         below = key + "/"
@@ -563,11 +590,6 @@ class _Scene:
 
     def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
         return self._all(self.rows.properties(key), lambda each: (fact for fact in each.properties if fact.key == key))
-
-    def property_kinds(self) -> list[tuple[VaultPath, tuple[str, str, str]]]:
-        return self._all(
-            self.rows.property_kinds(), lambda each: ((fact.key, fact.name, fact.type) for fact in each.properties)
-        )
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._all(self.rows.aliases(key), lambda each: (fact for fact in each.aliases if fact.key == key))
@@ -581,7 +603,7 @@ class _Scene:
     ) -> list[tuple[VaultPath, T]]:
         """By path; what is stored of files that are there and not pending, and what the fresh facts add."""
         found = [each for each in stored if each[0] not in self.hidden and each[0] in self.catalog]
-        found += ((path, fact) for path, facts_ in self.fresh.items() for fact in of(facts_))
+        found += ((path, fact) for path, facts_ in self.fresh.items() if path in self.catalog for fact in of(facts_))
         found.sort(key=itemgetter(0))
         return found
 

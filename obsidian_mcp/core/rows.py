@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -28,6 +27,9 @@ _SELECT = {
     table: f"SELECT {', '.join(row._fields)} FROM {table}"  # noqa: S608 - our own names
     for table, row in TABLES.items()
 }
+
+Target = tuple[str, bool]
+"""A link's path, and whether it is that of a card and so no link text."""
 
 MANY = 500
 """Values in one SQL list; SQLite's own limit was 999 for long."""
@@ -70,10 +72,8 @@ class Rows:
         """Every link with one of these keys and the file that holds it, by path and order in the file."""
         return self._of("links", f"t.key IN ({marks(keys)})", keys)
 
-    def targets(
-        self, paths: Iterable[VaultPath] | None = None
-    ) -> Iterator[tuple[VaultPath, Counter[tuple[str, bool]]]]:
-        """For each file that has links (of `paths`, or all) how often which link path occurs, and whether on a card."""
+    def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
+        """For each file that has links (of `paths`, or all) where they want to go, in order."""
         sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
         if paths is None:
             yield from _grouped(self._connection.execute(f"{sql} ORDER BY t.file, t.n"))
@@ -99,25 +99,27 @@ class Rows:
         found = self._connection.execute("SELECT path FROM files WHERE changed > ?", (generation,))
         return [to_path(path) for (path,) in found]
 
-    def tags(self) -> list[tuple[VaultPath, TagFact]]:
-        return self._of("tags", "1", [])
+    def files(self) -> dict[int, VaultPath]:
+        """Every file by its number in these rows."""
+        return {file: to_path(path) for file, path in self._connection.execute("SELECT id, path FROM files")}
+
+    def tags(self) -> Iterator[tuple[int, str]]:
+        """Every occurrence of a tag: number of the file, tag as written. There are too many for more."""
+        return self._connection.execute("SELECT file, tag FROM tags")
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Occurrences of a tag and of its descendants."""
         return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
 
-    def properties(self, key: str | None = None) -> list[tuple[VaultPath, PropertyFact]]:
-        return self._of("properties", "1", []) if key is None else self._of("properties", "t.key = ?", [key])
+    def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
+        return self._of("properties", "t.key = ?", [key])
 
-    def property_kinds(self) -> list[tuple[VaultPath, tuple[str, str, str]]]:
-        """Key, name and type of every property, without its value."""
-        found = self._connection.execute(
-            "SELECT files.path, t.key, t.name, t.type FROM properties t JOIN files ON files.id = t.file"
-        )
-        return [(to_path(path), (key, name, kind)) for path, key, name, kind in found]
+    def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
+        """Every property: number of the file, key, name, type."""
+        return self._connection.execute("SELECT file, key, name, type FROM properties")
 
-    def aliases(self, key: str | None = None) -> list[tuple[VaultPath, AliasFact]]:
-        return self._of("aliases", "1", []) if key is None else self._of("aliases", "t.key = ?", [key])
+    def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
+        return self._of("aliases", "t.key = ?", [key])
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """What was wrong with each file that could not be read whole."""
@@ -136,9 +138,9 @@ class Rows:
         return [(to_path(path), row(*rest)) for path, *rest in found]
 
 
-def _grouped(rows: Iterable[tuple[str, str, int]]) -> Iterator[tuple[VaultPath, Counter[tuple[str, bool]]]]:
+def _grouped(rows: Iterable[tuple[str, str, int]]) -> Iterator[tuple[VaultPath, list[Target]]]:
     for path, group in groupby(rows, key=itemgetter(0)):
-        yield to_path(path), Counter((target, bool(card)) for _, target, card in group)
+        yield to_path(path), [(target, bool(card)) for _, target, card in group]
 
 
 def stored(path: str) -> str:
