@@ -32,7 +32,7 @@ ALLOWED = {
 """Part -> parts of the package that it may import."""
 
 OUTSIDE = {
-    "core": {"yaml", "frontmatter", "pyromark", "regex", "pathspec"},
+    "core": {"yaml", "frontmatter", "regex", "pathspec"},
     "adapters": {"watchdog", "psutil", "httpx", "send2trash", "filelock"},
     "tools": {"pydantic", "pydantic_core"},
     "serve": {"mcp", "mcp_types", "anyio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx"},

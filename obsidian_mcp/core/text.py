@@ -6,11 +6,13 @@ Only the metadata dump speaks the app's UTF-16 code units.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
 BOM = "\ufeff"
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,11 @@ class Lines:
             starts.append(at + 1)
             at = find("\n", at + 1)
         self.starts = starts
-        self._astral = [i for i, ch in enumerate(text) if ch > "\uffff"] if not text.isascii() else []
+
+    @cached_property
+    def _astral(self) -> list[int]:
+        """Offsets of the characters that take two UTF-16 units; only the metadata dump asks."""
+        return [] if self._text.isascii() else [found.start() for found in _ASTRAL.finditer(self._text)]
 
     def line(self, offset: int) -> int:
         """0-based line that holds the code point at `offset`."""
