@@ -30,10 +30,10 @@ _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def name_key(name: str) -> str:
-    """The form in which the app compares names: NFC, lower case, final sigma as sigma (semantics 1.4)."""
+    """The form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces (semantics 1.4)."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize("NFC", name).lower().replace("ς", "σ")
+    return unicodedata.normalize("NFC", name.translate(_SPACES)).lower().replace("ς", "σ")
 
 
 def parse(raw: str, *, what: str = "name") -> VaultPath:

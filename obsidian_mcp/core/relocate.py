@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
 
-from . import deadline, names, places, rename
+from . import canvas, deadline, names, note, places, rename, rename_part, sections
+from .catalog import FileEntry
 from .paths import (
     NOTE_EXTENSION,
     VaultPath,
@@ -71,11 +72,32 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
 
 def operations(relocation: Relocation) -> list[Operation]:
     """The changes of files first, where they still are, then the move."""
-    writes: list[Operation] = [
+    return [*writes(relocation.rewritten), Move(relocation.disk, relocation.target_disk)]
+
+
+def writes(rewritten: Iterable[Rewritten]) -> list[Operation]:
+    return [
         Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
-        for each in relocation.rewritten
+        for each in rewritten
     ]
-    return [*writes, Move(relocation.disk, relocation.target_disk)]
+
+
+def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> tuple[tuple[Rewritten, ...], list[str]]:
+    """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it; with warnings.
+
+    To be asked inside `vault.changing()` when it is then done.
+    Raises: SectionNotFound, InvalidName.
+    """
+    contents, referrers = _referrers(vault, {entry.path}, rename.link_keys({}, [entry.path]))
+    parsed = note.parse(contents[entry.path].text.body)
+    place = sections.find(parsed, heading)
+    if place.heading is not None:
+        found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers)
+    else:
+        old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
+        found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
+    rewritten, warnings = _applied(contents, found)
+    return rewritten, list(warnings)
 
 
 def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
@@ -91,7 +113,7 @@ def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
 
 
 def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tuple[VaultPath, str]:
-    """Where it goes: a new path, a folder to go into, or a bare new name beside the old one (RENAME-20)."""
+    """Where it goes: a new path, a folder to go into, or a bare new name beside the old one (MOVE-01)."""
     wanted = to.strip()
     from_root = wanted.startswith("/") and not wanted.startswith("//")
     into = wanted.endswith("/")
@@ -116,17 +138,30 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
 
 
 def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
-    candidates = sorted({*vault.graph.sources_of(rename.link_keys(files)), *files})
+    contents, referrers = _referrers(vault, set(files), rename.link_keys(files))
+    return _applied(contents, rename.plan(vault.catalog, files, referrers, settings=vault.settings))
+
+
+def _referrers(
+    vault: Vault, own: set[VaultPath], keys: Iterable[str]
+) -> tuple[dict[VaultPath, Content], list[places.Referrer]]:
+    """The files named and those with links of these keys: their content, and where their links stand."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
-    for path in candidates:
+    for path in sorted({*vault.graph.sources_of(keys), *own}):
         deadline.checkpoint()
         entry = vault.catalog.get(path)
-        if entry is not None and extension(path) in (NOTE_EXTENSION, ".canvas"):
+        if entry is not None and extension(path) in (NOTE_EXTENSION, canvas.EXTENSION):
             contents[path] = vault.read_text(entry)
             referrers.append(places.read(path, contents[path].text.body))
+    return contents, referrers
+
+
+def _applied(
+    contents: Mapping[VaultPath, Content], planned: Iterable[rename.FileEdits]
+) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
     found, warnings = [], []
-    for edits in rename.plan(vault.catalog, files, referrers, settings=vault.settings):
+    for edits in planned:
         content = contents[edits.path]
         body = content.text.body
         if edits.edits:

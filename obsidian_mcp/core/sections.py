@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from obsidian_mcp.errors import SectionNotFound
 
 from . import note
-from .subpath import resolve_subpath
+from .subpath import Place, resolve_subpath
 from .text import Span
 
 SHOWN = 12
@@ -28,13 +28,18 @@ def locate(body: str, name: str) -> Part:
 
     Raises: SectionNotFound with the headings that are nearest.
     """
-    parsed = note.parse(body)
-    found = resolve_subpath(parsed, f"#{name.strip().removeprefix('#').strip()}")
-    if found is None:
-        raise _missing(parsed, name)
+    found = find(note.parse(body), name)
     if found.heading is None:
         return Part(found.span, found.span)
     return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
+
+
+def find(parsed: note.Note, name: str) -> Place:
+    """The heading or block of that name. Raises: SectionNotFound with the headings that are nearest."""
+    found = resolve_subpath(parsed, f"#{name.strip().removeprefix('#').strip()}")
+    if found is None:
+        raise _missing(parsed, name)
+    return found
 
 
 def _next_line(body: str, offset: int) -> int:

@@ -8,7 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import edits, frontmatter, sections
+from obsidian_mcp.core import edits, frontmatter, relocate, sections
+from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.edits import diff
+from obsidian_mcp.core.vault import Vault, stale
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Etag, Name, VaultName
@@ -19,6 +22,9 @@ Operation = Literal[
 ]
 
 
+DIFF_CHARACTERS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class EditedNote:
     path: str
@@ -26,6 +32,9 @@ class EditedNote:
     etag: str
     diff: str | None = None
     """What would change; only with dry_run."""
+    updated: list[str] | None = None
+    """Notes and canvases whose links to a renamed heading were rewritten."""
+    warnings: list[str] | None = None
     merged: bool | None = None
     """True where the note had changed since the etag and both changes were kept."""
 
@@ -49,6 +58,8 @@ def edit_note(
     place = app.vaults.get(vault)
     _check(operation, find, heading)
     entry = place.find(name)
+    if operation == "rename_heading":
+        return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
 
     def change(body: str) -> str:
         match operation:
@@ -77,6 +88,26 @@ def edit_note(
         changed=edited.before.etag != edited.after.etag,
         etag=edited.after.etag,
         merged=edited.merged or None,
+    )
+
+
+def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
+    with place.changing():
+        before = place.read_text(entry)
+        if etag and etag != before.etag:
+            raise stale(before, etag, "Read it again and repeat the edit.")
+        rewritten, warnings = relocate.rename_heading(place, entry, heading, text)
+        if not dry_run and rewritten:
+            place.commit("edit_note", relocate.writes(rewritten))
+        after = place.read_text(place.catalog[entry.path])
+    shown = "".join(diff(each.content.entry.path, each.content.text.body, each.after) for each in rewritten)
+    return EditedNote(
+        entry.path,
+        changed=bool(rewritten),
+        etag=after.etag,
+        diff=shown[:DIFF_CHARACTERS] if dry_run else None,
+        updated=[str(each.content.entry.path) for each in rewritten if each.content.entry.path != entry.path] or None,
+        warnings=warnings or None,
     )
 
 

@@ -1,0 +1,207 @@
+"""Editing notes through the tool (specs/edits.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.tools import call
+
+
+def edit(app: App, name: str, operation: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, "obsidian_edit_note", {"name": name, "operation": operation, **arguments}).data
+
+
+def test_prepended_text_goes_below_the_frontmatter(app: App, basic: Path) -> None:
+    before = (basic / "Home.md").read_bytes()
+    edit(app, "Home", "prepend", content="New line")
+
+    assert (basic / "Home.md").read_bytes() == before.replace(b"---\n# Home", b"---\nNew line\n# Home")
+
+
+def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) -> None:
+    path = basic / "Projects/Alpha.md"
+    before = path.read_bytes()
+    edit(app, "Alpha", "append_section", heading="Project Alpha#Plan", content="- [ ] Oil it")
+    assert path.read_bytes() == before.replace(b"about the spring\n", b"about the spring\n- [ ] Oil it\n")
+    edit(app, "Alpha", "replace_text", find="- [ ] Oil it\n", content="")
+    assert path.read_bytes() == before
+    edit(app, "Alpha", "replace_section", heading="^brass", content="- [x] Cut it ^brass")
+    assert path.read_bytes() == before.replace(b"- [ ] Cut the wheel in brass ^brass", b"- [x] Cut it ^brass")
+    edit(app, "Alpha", "replace_section", heading="measurements", content="None yet.")
+    assert path.read_bytes().endswith(b"### Measurements\n\nNone yet.\n")
+    edit(app, "Alpha", "prepend_section", heading="Notes", content="First.")
+    assert b"## Notes\nFirst.\n\nFriction" in path.read_bytes()
+
+
+def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
+    with pytest.raises(AppError) as error:
+        edit(app, "Alpha", "append_section", heading="Plans", content="x")
+
+    assert error.value.error_code == "SECTION_NOT_FOUND"
+    assert error.value.data["headings"] == ["Plan"]
+    with pytest.raises(AppError) as error:
+        edit(app, "Alpha", "append_section", heading="^steel", content="x")
+    assert error.value.data["blocks"] == ["^brass"]
+
+
+def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> None:
+    before = (basic / "Home.md").read_bytes()
+    answer = edit(app, "Home", "replace_text", find="Welcome.", content="Hello.", dry_run=True)
+
+    assert "-Welcome. This" in answer["diff"]
+    assert "+Hello. This" in answer["diff"]
+    assert (basic / "Home.md").read_bytes() == before
+
+
+def test_a_stale_etag_writes_nothing_and_a_fresh_one_does(app: App, basic: Path) -> None:
+    with pytest.raises(AppError) as error:
+        edit(app, "Home", "append", content="x", etag="0" * 16)
+    assert error.value.error_code == "STALE_ETAG"
+    first = edit(app, "Home", "append", content="x")
+    again = edit(app, "Home", "append", content="y", etag=first["etag"])
+    assert again["etag"] != first["etag"]
+    assert (basic / "Home.md").read_bytes().endswith(b"\nx\ny\n")
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "argument"),
+    [
+        ("replace_text", {}, "find"),
+        ("append", {"find": "x"}, "find"),
+        ("append", {"heading": "Plan"}, "heading"),
+        ("replace_section", {}, "heading"),
+    ],
+)
+def test_arguments_that_do_not_go_with_the_operation_are_refused(
+    app: App, operation: str, arguments: dict[str, str], argument: str
+) -> None:
+    with pytest.raises(AppError) as error:
+        edit(app, "Home", operation, content="x", **arguments)
+    assert error.value.error_code == "INVALID_ARGUMENTS"
+    assert error.value.data["argument"] == argument
+
+
+def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
+    answer = edit(app, "Reading list", "rename_heading", heading="This year", content="Year 2026")
+
+    assert answer["updated"] == ["Home.md", "People/Jonas Weiß.md"]
+    assert b"## Year 2026\n" in (basic / "Reading/Reading list.md").read_bytes()
+    assert b"![[Reading list#Year 2026]]" in (basic / "Home.md").read_bytes()
+    assert "[[Reading list#Year 2026]]" in (basic / "People/Jonas Weiß.md").read_text(encoding="utf-8")
+    call(app, "obsidian_undo", {})
+    assert b"## This year\n" in (basic / "Reading/Reading list.md").read_bytes()
+    assert b"![[Reading list#This year]]" in (basic / "Home.md").read_bytes()
+
+
+LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(LINE, max_size=10),
+    newline=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    bom=st.booleans(),
+    junk=st.booleans(),
+    content=LINE.filter(str.strip),
+)
+def test_appending_changes_the_end_and_no_other_byte(
+    app: App, basic: Path, lines: list[str], newline: str, last: bool, bom: bool, junk: bool, content: str
+) -> None:
+    path = basic / "Generated.md"
+    body = newline.join(lines) + (newline if last and lines else "")
+    before = (b"\xef\xbb\xbf" if bom else b"") + body.encode() + (b"\xff\xfe" if junk else b"")
+    path.write_bytes(before)
+    app.vaults.get().refresh()
+    edit(app, "Generated", "append", content=content)
+    after = path.read_bytes()
+
+    assert after.startswith(before)
+    added = after[len(before) :].decode()
+    assert added.strip("\r\n") == content
+    call(app, "obsidian_undo", {})
+    assert path.read_bytes() == before
+
+
+def read(app: App, **arguments: Any) -> tuple[dict[str, Any], str | None]:
+    outcome = call(app, "obsidian_read_note", arguments)
+    return outcome.data, outcome.text
+
+
+def test_a_part_of_a_note_can_be_read(app: App) -> None:
+    data, text = read(app, name="Alpha", section="Plan")
+    assert text is not None
+    assert text.startswith("## Plan\n")
+    assert text.endswith("about the spring\n\n")
+    assert data["lines"] == "12-17"
+    data, text = read(app, name="Alpha", lines="8-10")
+    assert (
+        text == "# Project Alpha\n\nThe quick brown fox of our projects: a small escapement that needs no oil. #idea\n"
+    )
+    assert data["total_lines"] == 27
+    assert read(app, name="Alpha", section="^brass")[1] == "- [ ] Cut the wheel in brass ^brass"
+    assert read(app, name="Alpha", lines="-2")[1] == "---\nstatus: active\n"
+    with pytest.raises(AppError):
+        read(app, name="Alpha", lines="90-")
+
+
+def test_views_give_outline_and_properties_without_the_text(app: App) -> None:
+    data, text = read(app, name="Alpha", view="outline")
+    assert text is None
+    assert [(heading["level"], heading["heading"], heading["line"]) for heading in data["outline"]] == [
+        (1, "Project Alpha", 8),
+        (2, "Plan", 12),
+        (2, "Notes", 18),
+        (3, "Measurements", 22),
+    ]
+    assert read(app, name="Alpha", view="properties")[0]["properties"]["tags"] == ["project", "work/clocks"]
+
+
+def test_a_long_note_comes_in_pages_that_add_up(app: App, basic: Path) -> None:
+    whole = "".join(f"line {number} of a long note 日本\n" for number in range(6000))
+    (basic / "Long.md").write_bytes(whole.encode())
+    parts, offset = [], 0
+    while True:
+        data, text = read(app, name="Long", offset=offset)
+        assert text is not None
+        assert len(text) <= 40_000
+        parts.append(text)
+        if "next_offset" not in data:
+            break
+        offset = data["next_offset"]
+    assert "".join(parts) == whole
+    assert len(parts) > 3
+
+
+def test_one_very_long_line_comes_in_pages_too(app: App, basic: Path) -> None:
+    (basic / "Line.md").write_bytes(b"x" * 90_000)
+    first = read(app, name="Line")[0]
+    assert first["next_offset"] == 40_000
+    assert read(app, name="Line", offset=80_000)[1] == "x" * 10_000
+
+
+def test_bytes_that_are_not_utf8_are_shown_and_warned_about(app: App, basic: Path) -> None:
+    (basic / "Odd.md").write_bytes(b"caf\xe9\n")
+    data, text = read(app, name="Odd")
+
+    assert text == "caf\ufffd\n"
+    assert "UTF-8" in data["warnings"][0]
+    (basic / "pic.png").write_bytes(b"\x89PNG\0\0")
+    with pytest.raises(AppError) as error:
+        read(app, name="pic.png")
+    assert error.value.error_code == "NOT_TEXT"
+
+
+def test_a_note_found_by_an_alias_says_so(app: App) -> None:
+    data, _ = read(app, name="森あゆみ")
+
+    assert data["path"] == "People/Mori Ayumi.md"
+    assert data["alias"] == "森あゆみ"
+    assert "alias" not in read(app, name="mori ayumi")[0]
