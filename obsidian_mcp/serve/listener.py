@@ -49,6 +49,19 @@ class PatientProtocol(H11Protocol):
         if self.cycle.more_body:  # answered before it was all there
             self._watch()
 
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn's own fails, with a traceback in the log, where an answer was begun or is still being made."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            self.transport.write(
+                b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
+                + f"content-length: {len(msg)}\r\n\r\n{msg}".encode("ascii")
+            )
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.close()
+
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._waiting, self._stalled):
             if timer is not None:

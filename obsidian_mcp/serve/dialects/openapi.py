@@ -163,7 +163,9 @@ def _schemas() -> dict[str, Schema]:
             stderr=TEXT,
         ),
         "RadTools": _object("tools count", tools=_list(_object("name description parameters", name=TEXT)), count=WHOLE),
-        "Invocation": _object("tool", tool=TEXT, input=some, session=named, metadata=some),
+        "Invocation": _object(
+            "tool", tool={"type": "string", "minLength": 1}, input=some, session=named, metadata=some
+        ),
         "Invoked": _object(
             "success tool timestamp durationMs",
             success=FLAG,
