@@ -19,8 +19,8 @@ from pathlib import Path
 
 Connection = sqlite3.Connection
 
-BUSY_SECONDS = 5.0
-"""How long a write waits for that of another process. Batches take a tenth of a second."""
+PATIENCE = 5.0
+"""Seconds that a write waits for another one. Batches take a tenth of a second."""
 IDLE_READERS = 4
 """Connections kept open for reading; more are opened when more threads read at once."""
 FRESH_STARTS = 3
@@ -102,15 +102,17 @@ class Database:
                 self._give_back(connection, epoch)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, patience: float = PATIENCE) -> Iterator[Connection]:
         """One transaction, alone among all processes: all of it or, after an exception, nothing.
 
+        `patience` is how many seconds to wait for other writers.
         Raises: Replaced, Busy.
         """
-        with self._write:
+        with self._alone(patience):
             epoch = self.epoch
             with self._translated(epoch):
                 connection = self._only or self._writing_connection()
+                connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -120,6 +122,16 @@ class Database:
                         with contextlib.suppress(sqlite3.Error):
                             connection.execute("ROLLBACK")
                     raise
+
+    @contextlib.contextmanager
+    def _alone(self, patience: float) -> Iterator[None]:
+        """The only writer of this process."""
+        if not self._write.acquire(timeout=patience):
+            raise Busy
+        try:
+            yield
+        finally:
+            self._write.release()
 
     def check(self) -> bool:
         """Look for damage in the whole file; True when it is sound, else it was begun anew. Costs a full read."""
@@ -309,7 +321,7 @@ class Database:
 
 
 def _connect(name: str) -> Connection:
-    connection = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batches, never the file
     connection.execute("PRAGMA secure_delete=OFF")
     connection.execute("PRAGMA temp_store=MEMORY")
@@ -322,7 +334,7 @@ def _write_ahead(connection: Connection) -> None:
 
     The switch does not wait for other processes that open the file in the same moment, whatever the busy timeout.
     """
-    end = time.monotonic() + BUSY_SECONDS
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()

@@ -9,24 +9,21 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from obsidian_mcp.errors import AppError, NoteNotFound, StorageFailed
+from obsidian_mcp.errors import AppError
 
 from . import deadline, facts, mention, tags
 from .catalog import Catalog, FileEntry
-from .facts import AliasFact, Facts, LinkFact, PropertyFact, TagFact
-from .index import Busy, Record, Replaced, digest_of
-from .keeper import ATTEMPTS, Keeper
-from .paths import NOTE_EXTENSION, VaultPath, is_note, name_key, parent
-from .resolve import clean, resolve
-from .rows import Rows, Stamp, Target
+from .facts import Facts, LinkFact, TagFact
+from .keeper import Keeper
+from .paths import VaultPath, is_note, name_key
+from .question import Answer, File, Questions, View
+from .web import Web, brought_up, keys_of, target_of, with_fresh
 
 UNRESOLVED_LINK_IS_A_WAY_OUT = True
 """Semantics 14 [U]: a note whose only links lead nowhere is no dead end."""
@@ -39,14 +36,6 @@ CONTEXT = 200
 """Code points shown of the line that holds a link."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """An answer is always complete; `building` is a sentence when the index was not."""
-
-    value: T
-    building: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,41 +128,40 @@ class Graph:
         read: Callable[[FileEntry], bytes],
         excluded: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._keeper = keeper
+        self._questions = Questions(keeper, catalog, read)
         self._catalog = catalog
-        self._read = read
         self._excluded = excluded
         self._web_lock = threading.Lock()
-        self._web: _Web | None = None
+        self._web: Web | None = None
 
     # -- one file ----------------------------------------------------------------------------------------------
 
     def outgoing(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
         """Every link and embed of a file in its order, with the file that it leads to."""
-        return self._ask(
-            lambda scene: tuple(Reference(path, self._target(path, link), link) for link in scene.links_from(path)),
+        return self._questions.ask(
+            lambda view: tuple(Reference(path, self._target(path, link), link) for link in view.links_from(path)),
             only=path,
         )
 
     def backlinks(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
         """Every link that leads to a file, its own included, by source and order in it."""
-        keys = _keys_of(path)
+        keys = keys_of(path)
 
-        def question(scene: _Scene) -> tuple[Reference, ...]:
-            links = [each for each in scene.links_to(keys) if each[0] != path]
-            links += ((path, link) for link in scene.links_from(path))
+        def question(view: View) -> tuple[Reference, ...]:
+            links = [each for each in view.links_to(keys) if each[0] != path]
+            links += ((path, link) for link in view.links_from(path))
             return tuple(
                 Reference(source, path, link)
                 for source, link in sorted(links, key=lambda each: each[0])
                 if self._target(source, link) == path
             )
 
-        return self._ask(question, mention.of_name(path), only=path)
+        return self._questions.ask(question, mention.of_name(path), only=path)
 
     def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
         """Files that hold a link with one of these `link_key`s, wherever it leads."""
         wanted = tuple(keys)
-        return self._ask_all(lambda scene: tuple(sorted({path for path, _ in scene.links_to(wanted)}))).value
+        return self._questions.ask_all(lambda view: tuple(sorted({path for path, _ in view.links_to(wanted)}))).value
 
     def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
         """For each link the line that holds it, of a long one the part around it; the link alone in a property.
@@ -199,21 +187,21 @@ class Graph:
         if entry is None:
             return {}
         try:
-            return facts.texts(path, self._read(entry))
+            return facts.texts(path, self._questions.read(entry))
         except AppError:
             return {}
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Everything known of one file: headings, tasks, block ids, warnings; None for no note or canvas."""
-        return self._ask(lambda scene: scene.facts(path), only=path)
+        return self._questions.ask(lambda view: view.facts(path), only=path)
 
     # -- the whole vault ---------------------------------------------------------------------------------------
 
     def link_maps(self) -> Answer[LinkMaps]:
         """Every note has a place in both maps, if only an empty one."""
 
-        def question(scene: _Scene) -> LinkMaps:
-            web = self._web_of(scene)
+        def question(view: View) -> LinkMaps:
+            web = self._web_of(view)
             sources = [
                 path
                 for path in sorted(web.paths)
@@ -224,39 +212,39 @@ class Graph:
                 {path: dict(web.unresolved.get(path, {})) for path in sources},
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def unresolved(self) -> Answer[tuple[Unresolved, ...]]:
         """Names that links lead to and no file has, by name; links in hidden files are not looked at."""
 
-        def question(scene: _Scene) -> tuple[Unresolved, ...]:
+        def question(view: View) -> tuple[Unresolved, ...]:
             names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
-            for source, targets in self._web_of(scene).unresolved.items():
+            for source, targets in self._web_of(view).unresolved.items():
                 if targets and not self._excluded(source):
                     for name, count in targets.items():
                         names[name][source] = count
             return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def orphans(self, *, attachments: bool = False) -> Answer[tuple[VaultPath, ...]]:
         """Notes that no other file links to; with `attachments` every file, not only notes."""
 
-        def question(scene: _Scene) -> tuple[VaultPath, ...]:
-            incoming = self._web_of(scene).incoming
+        def question(view: View) -> tuple[VaultPath, ...]:
+            incoming = self._web_of(view).incoming
             return tuple(
                 path
                 for path in self._shown()
                 if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def dead_ends(self) -> Answer[tuple[VaultPath, ...]]:
         """Notes without a link to another file."""
 
-        def question(scene: _Scene) -> tuple[VaultPath, ...]:
-            web = self._web_of(scene)
+        def question(view: View) -> tuple[VaultPath, ...]:
+            web = self._web_of(view)
             return tuple(
                 path
                 for path in self._shown()
@@ -265,7 +253,7 @@ class Graph:
                 and not (UNRESOLVED_LINK_IS_A_WAY_OUT and web.unresolved.get(path))
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def neighbours(self, path: VaultPath, depth: int = 1) -> Answer[tuple[Neighbour, ...]]:
         """Files within `depth` links of a file, links followed both ways, nearest first.
@@ -273,21 +261,21 @@ class Graph:
         Hidden files are not shown and no way leads over them, as in the app's graph view.
         """
 
-        def question(scene: _Scene) -> tuple[Neighbour, ...]:
-            found = self._spread(self._web_of(scene), path, depth, None)
+        def question(view: View) -> tuple[Neighbour, ...]:
+            found = self._spread(self._web_of(view), path, depth, None)
             return tuple(
                 Neighbour(each, distance, via)
                 for each, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
                 if each != path
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def shortest_path(self, start: VaultPath, end: VaultPath) -> Answer[tuple[VaultPath, ...]]:
         """The files on a shortest way over links in either direction, both ends included; empty when there is none."""
 
-        def question(scene: _Scene) -> tuple[VaultPath, ...]:
-            found = self._spread(self._web_of(scene), start, len(self._catalog) + 1, end)
+        def question(view: View) -> tuple[VaultPath, ...]:
+            found = self._spread(self._web_of(view), start, len(self._catalog) + 1, end)
             if end not in found:
                 return ()
             way = [end]
@@ -295,10 +283,10 @@ class Graph:
                 way.append(found[way[-1]][1])
             return tuple(reversed(way))
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def _spread(
-        self, web: _Web, start: VaultPath, depth: int, end: VaultPath | None
+        self, web: Web, start: VaultPath, depth: int, end: VaultPath | None
     ) -> dict[VaultPath, tuple[int, VaultPath]]:
         """Distance and predecessor of every file within `depth` links, until `end` is among them."""
         found = {start: (0, start)}
@@ -321,14 +309,14 @@ class Graph:
     def tags(self) -> Answer[tuple[TagUse, ...]]:
         """Every tag of the vault with its counts, by name; a tag counts for each tag above it (semantics 3.4)."""
 
-        def question(scene: _Scene) -> tuple[TagUse, ...]:
-            files_of: dict[str, list[_File]] = defaultdict(list)
-            shown = scene.shown(lambda path: (is_note(path) or TAGS_OF_CANVASES_COUNT) and not self._excluded(path))
-            for file, tag in scene.tags():
+        def question(view: View) -> tuple[TagUse, ...]:
+            files_of: dict[str, list[File]] = defaultdict(list)
+            shown = view.shown(lambda path: (is_note(path) or TAGS_OF_CANVASES_COUNT) and not self._excluded(path))
+            for file, tag in view.tags():
                 if file in shown:
                     files_of[tag].append(file)
             written: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[_File]] = defaultdict(set)
+            files: dict[str, set[File]] = defaultdict(set)
             for tag, found in files_of.items():
                 for above in tags.ancestry(tag):
                     written[tags.key(above)][above] += len(found)
@@ -337,26 +325,26 @@ class Graph:
                 TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def tagged(self, tag: str) -> Answer[tuple[TaggedFile, ...]]:
         """Files with a tag or a descendant of it, by path; `#` in front and casing do not matter."""
         key = tags.key(tag).rstrip("/")
 
-        def question(scene: _Scene) -> tuple[TaggedFile, ...]:
-            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(scene.tagged(key))))
+        def question(view: View) -> tuple[TaggedFile, ...]:
+            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(view.tagged(key))))
 
-        return self._ask(question, mention.of_text(key))
+        return self._questions.ask(question, mention.of_text(key))
 
     def properties(self) -> Answer[tuple[PropertyUse, ...]]:
         """Every property of the vault, by name."""
 
-        def question(scene: _Scene) -> tuple[PropertyUse, ...]:
+        def question(view: View) -> tuple[PropertyUse, ...]:
             names: dict[str, Counter[str]] = defaultdict(Counter)
             types: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[_File]] = defaultdict(set)
-            shown = scene.shown(lambda path: not self._excluded(path))
-            for file, key, name, kind in scene.property_kinds():
+            files: dict[str, set[File]] = defaultdict(set)
+            shown = view.shown(lambda path: not self._excluded(path))
+            for file, key, name, kind in view.property_kinds():
                 if file in shown:
                     names[key][name] += 1
                     types[key][kind] += 1
@@ -370,248 +358,45 @@ class Graph:
                 for key in sorted(names)
             )
 
-        return self._ask_all(question)
+        return self._questions.ask_all(question)
 
     def with_property(self, name: str) -> Answer[tuple[PropertyValue, ...]]:
         """Every file's value of a property, by path; the casing of the name does not matter."""
         key = name.lower()
 
-        def question(scene: _Scene) -> tuple[PropertyValue, ...]:
+        def question(view: View) -> tuple[PropertyValue, ...]:
             return tuple(
                 PropertyValue(path, fact.name, fact.type, json.loads(fact.value))
-                for path, fact in self._visible(scene.properties(key))
+                for path, fact in self._visible(view.properties(key))
             )
 
-        return self._ask(question, mention.of_text(key))
+        return self._questions.ask(question, mention.of_text(key))
 
     def by_alias(self, name: str) -> Answer[tuple[VaultPath, ...]]:
         """Notes that have this name among their aliases, compared as file names are."""
         key = name_key(name.strip())
-        return self._ask(lambda scene: tuple(sorted({path for path, _ in scene.aliases(key)})), mention.of_text(key))
+        return self._questions.ask(
+            lambda view: tuple(sorted({path for path, _ in view.aliases(key)})), mention.of_text(key)
+        )
 
     def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:
         """What was wrong with each file that could not be read whole."""
-        return self._ask_all(lambda scene: scene.warnings())
-
-    # -- how questions are asked -------------------------------------------------------------------------------
-
-    def _ask_all(self, question: Callable[[_Scene], T]) -> Answer[T]:
-        """A question that needs every file: what is pending is taken in first."""
-        self._keeper.settle()
-        _, building = self._keeper.pending()
-        self._keeper.finish()
-        return Answer(self._ask(question, lambda _: True).value, building)
-
-    def _ask(
-        self, question: Callable[[_Scene], T], probe: mention.Probe | None = None, only: VaultPath | None = None
-    ) -> Answer[T]:
-        """The question, put to the rows and to those pending files whose bytes pass `probe`, or that are `only`."""
-        self._keeper.settle()
-        for _ in range(ATTEMPTS):
-            pending, building = self._keeper.pending()
-            with self._keeper.asking():
-                fresh = self._fresh(pending, probe, only)
-                try:
-                    with self._keeper.index.rows() as rows:
-                        answer = Answer(question(_Scene(rows, self._catalog, pending.keys(), fresh)), building)
-                except (Replaced, Busy):
-                    continue
-            return answer
-        raise StorageFailed("The index could not be read. Try again in a moment.")
-
-    def _fresh(
-        self, pending: Mapping[VaultPath, FileEntry], probe: mention.Probe | None, only: VaultPath | None
-    ) -> dict[VaultPath, Facts]:
-        """What the pending files say that matter to a question. The index gets it too."""
-        records = []
-        for entry in pending.values() if probe is not None else filter(None, [pending.get(only or VaultPath(""))]):
-            deadline.checkpoint()
-            try:
-                data = self._read(entry)
-            except NoteNotFound:
-                continue
-            except AppError as error:
-                records.append(Record(entry, None, facts.unreadable(error)))
-                continue
-            if entry.path == only or (probe is not None and probe(data)):
-                records.append(Record(entry, digest_of(data), facts.of(entry.path, data, entry.size)))
-        self._keeper.offer(records)
-        return {record.entry.path: record.facts for record in records if record.facts is not None}
+        return self._questions.ask_all(lambda view: view.warnings())
 
     def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
-        if link.kind == "card":
-            return self._catalog.at(link.path)
-        return resolve(self._catalog, source, link.path)
+        return target_of(self._catalog, source, (link.path, link.kind == "card"))
+
+    def _web_of(self, view: View) -> Web:
+        """All links resolved; kept between questions."""
+        with self._web_lock:
+            kept = self._web = brought_up(self._web, view.rows, self._catalog)
+        return with_fresh(kept, view)
 
     def _shown(self) -> list[VaultPath]:
         return sorted(entry.path for entry in list(self._catalog) if not self._excluded(entry.path))
 
     def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
         return ((path, each) for path, each in found if not self._excluded(path))
-
-    # -- the web of resolved links -----------------------------------------------------------------------------
-
-    def _web_of(self, scene: _Scene) -> _Web:
-        """All links resolved. Kept between questions; only what a change may touch is resolved again."""
-        with self._web_lock:
-            web = self._web = self._brought_up(self._web, scene.rows)
-        if not scene.hidden:
-            return web
-        fresh = (
-            (path, [(link.path, link.kind == "card") for link in each.links]) for path, each in scene.fresh.items()
-        )
-        return self._with_links(web, scene.hidden, fresh)
-
-    def _brought_up(self, old: _Web | None, rows: Rows) -> _Web:
-        stamp, generation = rows.stamp(), self._catalog.generation
-        if old is not None and old.stamp == stamp and old.generation == generation:
-            return old
-        paths = frozenset(entry.path for entry in list(self._catalog))
-        if old is None or old.stamp.identity != stamp.identity:
-            empty = _Web(stamp, generation, paths, {}, {})
-            return self._with_links(empty, (), rows.targets())
-        moved = paths ^ old.paths
-        touched = {*rows.changed_since(old.stamp.generation), *(moved & old.paths), *(moved & paths)}
-        touched |= rows.sources_of({key for path in moved for key in _keys_of(path)})
-        web = _Web(stamp, generation, paths, old.resolved, old.unresolved)
-        return self._with_links(web, touched, rows.targets(touched))
-
-    def _with_links(
-        self, web: _Web, sources: Iterable[VaultPath], links: Iterable[tuple[VaultPath, list[Target]]]
-    ) -> _Web:
-        """The web with the links of these sources taken out, and these links put in."""
-        resolved, unresolved = dict(web.resolved), dict(web.unresolved)
-        for source in sources:
-            resolved.pop(source, None)
-            unresolved.pop(source, None)
-        known: dict[tuple[str, Target], VaultPath | None] = {}
-        for source, targets in links:
-            if source not in web.paths:
-                continue
-            deadline.checkpoint()
-            folder = parent(source)
-            to: dict[VaultPath, int] = {}
-            nowhere: dict[str, int] = {}
-            for wanted in targets:
-                if (folder, wanted) not in known:  # what a link means depends on the folder that it is written in
-                    known[folder, wanted] = self._resolved(source, wanted)
-                target = known[folder, wanted]
-                if target is None and not clean(wanted[0]):
-                    target = source
-                if target is not None:
-                    to[target] = to.get(target, 0) + 1
-                else:
-                    name = clean(wanted[0]).removesuffix(NOTE_EXTENSION)
-                    nowhere[name] = nowhere.get(name, 0) + 1
-            if to:
-                resolved[source] = to
-            if nowhere:
-                unresolved[source] = nowhere
-        return _Web(web.stamp, web.generation, web.paths, resolved, unresolved)
-
-    def _resolved(self, source: VaultPath, wanted: Target) -> VaultPath | None:
-        path, card = wanted
-        if card:
-            return self._catalog.at(path)
-        return resolve(self._catalog, source, path) if clean(path) else None
-
-
-@dataclass(frozen=True)
-class _Web:
-    """Every link resolved, as of one state of rows and files. Files without links are not in it."""
-
-    stamp: Stamp
-    generation: int
-    paths: frozenset[VaultPath]
-    resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
-    unresolved: Mapping[VaultPath, Mapping[str, int]]
-
-    @cached_property
-    def incoming(self) -> Mapping[VaultPath, set[VaultPath]]:
-        found: dict[VaultPath, set[VaultPath]] = {}
-        for source, targets in self.resolved.items():
-            for target in targets:
-                found.setdefault(target, set()).add(source)
-        return found
-
-
-_File = int | VaultPath
-"""A file of the rows by its number, which is quicker to count than its path, or a fresh one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """What one question sees: the rows, without those of files that are gone or `hidden`, and `fresh` ones instead."""
-
-    rows: Rows
-    catalog: Catalog
-    hidden: AbstractSet[VaultPath]
-    """Pending files: their rows are old, or there are none."""
-    fresh: Mapping[VaultPath, Facts]
-
-    def links_from(self, path: VaultPath) -> Sequence[LinkFact]:
-        if path not in self.hidden:
-            return self.rows.links_from(path)
-        known = self.fresh.get(path)
-        return known.links if known else ()
-
-    def facts(self, path: VaultPath) -> Facts | None:
-        return self.fresh.get(path) if path in self.hidden else self.rows.facts(path)
-
-    def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
-        return self._all(self.rows.links_to(keys), lambda each: (link for link in each.links if link.key in keys))
-
-    def shown(self, wanted: Callable[[VaultPath], bool]) -> set[_File]:
-        """The files of `tags` and `property_kinds` that are there and wanted."""
-        rows: set[_File] = {
-            file for file, path in self.rows.files().items() if path not in self.hidden and self._wanted(path, wanted)
-        }
-        return rows.union(path for path in self.fresh if self._wanted(path, wanted))
-
-    def _wanted(self, path: VaultPath, wanted: Callable[[VaultPath], bool]) -> bool:
-        return path in self.catalog and wanted(path)
-
-    def tags(self) -> Iterator[tuple[_File, str]]:
-        yield from self.rows.tags()
-        for path, each in self.fresh.items():
-            yield from ((path, tag.tag) for tag in each.tags)
-
-    def property_kinds(self) -> Iterator[tuple[_File, str, str, str]]:
-        yield from self.rows.property_kinds()
-        for path, each in self.fresh.items():
-            yield from ((path, fact.key, fact.name, fact.type) for fact in each.properties)
-
-    def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
-        below = key + "/"
-        return self._all(
-            self.rows.tagged(key),
-            lambda each: (tag for tag in each.tags if tag.key == key or tag.key.startswith(below)),
-        )
-
-    def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
-        return self._all(self.rows.properties(key), lambda each: (fact for fact in each.properties if fact.key == key))
-
-    def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
-        return self._all(self.rows.aliases(key), lambda each: (fact for fact in each.aliases if fact.key == key))
-
-    def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
-        found = self._all(self.rows.warnings().items(), lambda each: (each.warnings,) if each.warnings else ())
-        return dict(found)
-
-    def _all(
-        self, stored: Iterable[tuple[VaultPath, T]], of: Callable[[Facts], Iterable[T]]
-    ) -> list[tuple[VaultPath, T]]:
-        """By path; what is stored of files that are there and not pending, and what the fresh facts add."""
-        found = [each for each in stored if each[0] not in self.hidden and each[0] in self.catalog]
-        found += ((path, fact) for path, facts_ in self.fresh.items() if path in self.catalog for fact in of(facts_))
-        found.sort(key=itemgetter(0))
-        return found
-
-
-def _keys_of(path: str) -> tuple[str, ...]:
-    """The `link_key` of every link that may mean a file of this name."""
-    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
-    return (key, key.removesuffix(NOTE_EXTENSION)) if key.endswith(NOTE_EXTENSION) else (key,)
 
 
 def _around(body: str, link: str, start: int) -> str:

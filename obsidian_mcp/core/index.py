@@ -19,7 +19,7 @@ from obsidian_mcp.errors import AppError
 
 from . import facts
 from .catalog import FileEntry
-from .database import Busy, Connection, Database, Replaced
+from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import Facts, Job, Parse
 from .paths import VaultPath
 from .ports import DiskFile
@@ -181,15 +181,16 @@ class Index:
         records: Sequence[Record],
         gone: Iterable[VaultPath] = (),
         stat: Callable[[str], DiskFile | None] | None = None,
+        patience: float = PATIENCE,
     ) -> list[FileEntry]:
         """Make the rows say what the records say, as one transaction; the entries that were left out.
 
         With `stat`, which looks at the disk, a record is left out when its file is no longer as the entry says: another
         process may have stored what is newer. The look is taken inside the transaction, so that whoever writes last
-        has seen the last state of the file.
+        has seen the last state of the file. `patience` is how many seconds to wait for other writers.
         """
         latest = {record.entry.path: record for record in records}
-        with self._database.writing() as connection:
+        with self._database.writing(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
             batch = _Batch(connection, generation)
             for path in gone:

@@ -18,6 +18,7 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 
 from . import deadline, facts
 from .catalog import FileEntry
+from .database import PATIENCE
 from .facts import Facts, Job, Parse
 from .index import Busy, Index, Outdated, Record, Replaced
 from .paths import VaultPath
@@ -31,6 +32,8 @@ AT_ONCE = 16
 """So many changed files or fewer are taken in before a question is answered, instead of in the background."""
 BUILDING_FROM = 200
 """With so many files pending, answers say that the index is being built."""
+IMPATIENCE = 0.3
+"""Seconds that a question waits for other writers before it is answered from the files."""
 BUSY_PAUSE = 0.5
 """Seconds until the next attempt when another process is writing."""
 GIVE_WAY = 0.05
@@ -76,7 +79,8 @@ class Keeper:
     """One per vault. Every method may be called from any thread.
 
     `entries` lists the vault's files, `read` gives the first `facts.BODY_LIMIT` bytes of one or raises AppError,
-    `stat` looks at the disk (see `Index.store`).
+    `stat` looks at the disk (see `Index.store`). They are called in many threads, and must not wait for a lock that
+    somebody holds while asking a question.
     """
 
     def __init__(
@@ -193,17 +197,18 @@ class Keeper:
             few = len(self._pending) + len(self._gone) <= AT_ONCE
         if few:
             with contextlib.suppress(Busy, Replaced):
-                self.step()
+                self.step(patience=IMPATIENCE)
 
-    def finish(self) -> None:
+    def finish(self, patience: float = PATIENCE) -> None:
         """Take in everything, together with the threads in the background, and wait for their last batch.
 
-        What cannot be taken in now stays pending. Raises: OperationTimeout.
+        What cannot be taken in now stays pending. `patience` is how many seconds to wait for other writers.
+        Raises: OperationTimeout.
         """
         with contextlib.suppress(Busy):
             for _ in range(ATTEMPTS):
                 with contextlib.suppress(Replaced):
-                    while self.step():
+                    while self.step(patience=patience):
                         deadline.checkpoint()
                     break
         with self._state:
@@ -211,9 +216,10 @@ class Keeper:
                 self._state.wait(0.1)
                 deadline.checkpoint()
 
-    def step(self, parse: Parse = facts.parse) -> int:
+    def step(self, parse: Parse = facts.parse, patience: float = PATIENCE) -> int:
         """Take in one batch in this thread; how many files and rows it was about, 0 when there is nothing to do.
 
+        `patience` is how many seconds to wait for other writers.
         Raises: Busy, Replaced (after which everything is pending).
         """
         if self.index.epoch != self._epoch:
@@ -223,7 +229,7 @@ class Keeper:
             return 0
         try:
             items, refused = self._contents(self.index.stale(entries))
-            refused += self.index.store(self.index.parse(items, parse), gone, self._stat)
+            refused += self.index.store(self.index.parse(items, parse), gone, self._stat, patience)
         except BaseException:
             self._release(entries, gone)
             raise
@@ -241,7 +247,7 @@ class Keeper:
             entries = [each.entry for each in records]
             self._taken.update(entry.path for entry in entries)
         try:
-            refused = self.index.store(records, (), self._stat) if records else []
+            refused = self.index.store(records, (), self._stat, IMPATIENCE) if records else []
         except (Busy, Replaced):
             self._release(entries, ())
         except BaseException:

@@ -237,15 +237,14 @@ def test_a_full_disk_moves_the_database_elsewhere(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_writer_that_never_ends_makes_others_busy_and_not_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("obsidian_mcp.core.database.BUSY_SECONDS", 0.05)
+def test_a_writer_that_never_ends_makes_others_busy_and_not_broken(tmp_path: Path) -> None:
     first, second = opened(tmp_path / "v.db"), opened(tmp_path / "v.db")
     with first.writing() as connection:
         connection.execute("INSERT INTO words VALUES ('a')")
-        with pytest.raises(Busy):
-            add(second, "b")
+        with pytest.raises(Busy), second.writing(0.05):
+            pass
+        with ThreadPoolExecutor(1) as thread:
+            assert isinstance(thread.submit(first.writing(0.05).__enter__).exception(), Busy)
         assert words(second) == []
     add(second, "b")
     assert words(first) == ["a", "b"]

@@ -71,6 +71,7 @@ def test_backlinks_come_from_every_kind_of_link(linked: MemoryVault) -> None:
     assert found[-1].link.line is None
 
 
+# INDEX-39
 def test_the_context_of_a_link_is_its_line(linked: MemoryVault) -> None:
     found = linked.graph.backlinks(path("Home.md")).value
     assert list(linked.graph.contexts(found)) == ["Go [home](Home.md#Home).", "up: [[Home]]"]

@@ -273,7 +273,7 @@ def test_what_another_program_has_indexed_is_not_read_again(large: MemoryVault, 
 def test_while_another_program_writes_answers_come_from_the_files(
     large: MemoryVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obsidian_mcp.core.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(keeper, "IMPATIENCE", 0.01)
     first = large.opened_again(tmp_path / "v.db")
     second = large.opened_again(tmp_path / "v.db")
     with first, second:
@@ -282,14 +282,14 @@ def test_while_another_program_writes_answers_come_from_the_files(
             assert sources(second, "007.md") == ["006.md"]
             assert [use.files for use in second.graph.tags().value] == [100, 100, 100]
             with pytest.raises(Busy):
-                second.keeper.step()
+                second.keeper.step(patience=0.01)
         assert len(second.keeper.pending()[0]) == MANY + 1
 
 
 def test_files_that_are_gone_are_in_no_answer_while_their_rows_cannot_be_removed(
     large: MemoryVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obsidian_mcp.core.database.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(keeper, "IMPATIENCE", 0.01)
     first = large.opened_again(tmp_path / "v.db")
     with first:
         first.keeper.begin()
