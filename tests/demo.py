@@ -61,7 +61,7 @@ async def demonstrate(vault: Path) -> None:
         say("→", "initialize", 36)
         say(
             "←",
-            f"{client.server_info.name if client.server_info else '?'} {__version__}, protocol {client.protocol_version} "
+            f"obsidian-mcp {__version__}, protocol {client.protocol_version} "
             f"({(time.perf_counter() - started) * 1e3:.0f} ms from start)",
             32,
         )

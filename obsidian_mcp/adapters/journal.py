@@ -148,7 +148,7 @@ class SqliteJournal:
             matches = "disk = ?1 OR target = ?1"
             if anywhere:
                 matches += " OR substr(disk, -length(?1) - 1) = cast('/' || ?1 AS BLOB)"
-            where += f" AND number IN (SELECT change FROM step WHERE {matches})"
+            where += f" AND number IN (SELECT change FROM step WHERE {matches})"  # noqa: S608  our own text
             values = (_raw(disk),)
         with self._database() as database:
             total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
