@@ -62,7 +62,7 @@ def read(body: str) -> Canvas:
     except json.JSONDecodeError as e:
         return Canvas((), f"The canvas is not readable: line {e.lineno}: {e.msg}.", e.lineno)
     except (ValueError, RecursionError) as e:
-        return Canvas((), f"The canvas is not readable: {e or 'it is nested too deeply'}.")
+        return Canvas((), f"The canvas is not readable: {str(e) or 'it is nested too deeply'}.")
     if not isinstance(value, dict):
         return Canvas((), "The canvas is not readable: it is no JSON object.", 1)
     nodes = value.get("nodes")
