@@ -14,7 +14,8 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 Connection = sqlite3.Connection
@@ -77,6 +78,8 @@ class Database:
         self._only: Connection | None = None
         """In memory the one connection, which readers and the writer take in turns under `_write`."""
         self._temporary: Path | None = None
+        self._tidy: Callable[[], object] | None = None
+        """Removes the temporary folder; at the end of the program if not before."""
         self._starts = 0
         self._open_somewhere()
 
@@ -160,8 +163,8 @@ class Database:
         """Close what is idle; the database must not be used any more. Temporary files are removed."""
         with self._write, self._state:
             self._close_all()
-            if self._temporary is not None:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+            if self._tidy is not None:
+                self._tidy()
 
     # -- connections -------------------------------------------------------------------------------------------
 
@@ -237,6 +240,7 @@ class Database:
         if self._temporary is None:
             with contextlib.suppress(OSError):
                 self._temporary = Path(tempfile.mkdtemp(prefix="obsidian-mcp-"))
+                self._tidy = weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
                 self._place = self._temporary / "index.db"
                 self._starts = 0
                 self.warning = f"The index cannot be kept ({reason}); it is made anew at every start of the program."

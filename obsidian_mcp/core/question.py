@@ -131,16 +131,17 @@ class Questions:
         self.keeper.settle()
         for _ in range(ATTEMPTS):
             pending, building = self.keeper.pending()
+            records: list[Record] = []
             with self.keeper.asking():
-                records = list(self._parsed(pending, probe, only))
-                fresh = {record.entry.path: record.facts for record in records if record.facts is not None}
                 try:
+                    records += self._parsed(pending, probe, only)
+                    fresh = {record.entry.path: record.facts for record in records if record.facts is not None}
                     with self.keeper.index.rows() as rows:
-                        value = question(View(rows, self.catalog, pending.keys(), fresh))
+                        return Answer(question(View(rows, self.catalog, pending.keys(), fresh)), building)
                 except (Replaced, Busy):
                     continue
-                self.keeper.offer(records)
-            return Answer(value, building)
+                finally:
+                    self.keeper.offer(records)
         raise StorageFailed("The index could not be read. Try again in a moment.")
 
     def _parsed(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core import facts
 from obsidian_mcp.core.graph import Graph
-from obsidian_mcp.core.index import Index
 from obsidian_mcp.core.keeper import Keeper
 from obsidian_mcp.core.paths import VaultPath, is_note
 
@@ -89,23 +88,22 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
 @settings(max_examples=60, deadline=None)
 @given(steps)
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
-    vault = MemoryVault()
-    vault.keeper.begin()
-    for kind, name, what in sequence:
-        do(vault, kind, name, what)
-        changes = vault.look()
-        entries = [vault.catalog.get(change.path) for change in changes if facts.indexable(change.path)]
-        upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
-        vault.index.apply(upserts, [change.path for change in changes if change.gone])
-
-        fresh = MemoryVault()
+    with MemoryVault() as vault, MemoryVault() as fresh:
         fresh.data, fresh.catalog = vault.data, vault.catalog
-        fresh.index.rebuild(vault.contents())
-        assert vault.index.dump() == fresh.index.dump()
-        assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
-        paths = sorted(entry.path for entry in vault.catalog)
-        asked = Graph(fresh.keeper, vault.catalog, fresh.read)
-        assert answers(vault.graph, paths) == answers(asked, paths)
+        vault.keeper.begin()
+        for kind, name, what in sequence:
+            do(vault, kind, name, what)
+            changes = vault.look()
+            entries = [vault.catalog.get(change.path) for change in changes if facts.indexable(change.path)]
+            upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
+            vault.index.apply(upserts, [change.path for change in changes if change.gone])
+
+            fresh.index.rebuild(vault.contents())
+            assert vault.index.dump() == fresh.index.dump()
+            assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
+            paths = sorted(entry.path for entry in vault.catalog)
+            asked = Graph(Keeper(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog, fresh.read)
+            assert answers(vault.graph, paths) == answers(asked, paths)
 
 
 # INDEX-02
@@ -113,42 +111,42 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
 @given(steps)
 def test_answers_are_the_same_while_the_index_knows_only_some_of_the_files(sequence: list[Step]) -> None:
     """The disk refuses every look, so that nothing is ever taken in: all that is new comes from the files."""
-    vault = MemoryVault()
-    vault.keeper.begin()
-    for kind, name, what in sequence[: len(sequence) // 2]:
-        do(vault, kind, name, what)
-    vault.look()
-    vault.keeper.finish()
-    for kind, name, what in sequence[len(sequence) // 2 :]:
-        do(vault, kind, name, what)
-    vault.look()
-    knowing = Keeper(Index.open(None), lambda: list(vault.catalog), vault.read)
-    knowing.index.rebuild(vault.contents())
-    knowing.begin()
-    unknowing = Keeper(vault.index, lambda: list(vault.catalog), vault.read, stat=lambda _: None)
-    unknowing.begin()
+    with MemoryVault() as vault, MemoryVault() as other:
+        vault.keeper.begin()
+        for kind, name, what in sequence[: len(sequence) // 2]:
+            do(vault, kind, name, what)
+        vault.look()
+        vault.keeper.finish()
+        for kind, name, what in sequence[len(sequence) // 2 :]:
+            do(vault, kind, name, what)
+        vault.look()
+        knowing = Keeper(other.index, lambda: list(vault.catalog), vault.read)
+        knowing.index.rebuild(vault.contents())
+        knowing.begin()
+        unknowing = Keeper(vault.index, lambda: list(vault.catalog), vault.read, stat=lambda _: None)
+        unknowing.begin()
 
-    paths = sorted(entry.path for entry in vault.catalog)
-    pending, _ = unknowing.pending()
-    assert answers(Graph(unknowing, vault.catalog, vault.read), paths) == answers(
-        Graph(knowing, vault.catalog, vault.read), paths
-    )
-    assert unknowing.pending()[0] == pending
-    assert knowing.pending()[0] == {}
+        paths = sorted(entry.path for entry in vault.catalog)
+        pending, _ = unknowing.pending()
+        assert answers(Graph(unknowing, vault.catalog, vault.read), paths) == answers(
+            Graph(knowing, vault.catalog, vault.read), paths
+        )
+        assert unknowing.pending()[0] == pending
+        assert knowing.pending()[0] == {}
 
 
 def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
-    first = MemoryVault({"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}, tmp_path / "index.db")
-    first.keeper.begin()
-    first.keeper.finish()
-    first.index.close()
+    files = {"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}
+    with MemoryVault(files, tmp_path / "index.db") as first:
+        first.keeper.begin()
+        first.keeper.finish()
 
-    second = first.opened_again(tmp_path / "index.db")
-    second.keeper.begin()
+    with first.opened_again(tmp_path / "index.db") as second:
+        second.keeper.begin()
 
-    assert second.keeper.pending() == ({}, None)
-    assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
-    assert second.reads == []
+        assert second.keeper.pending() == ({}, None)
+        assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
+        assert second.reads == []
 
 
 # INDEX-03

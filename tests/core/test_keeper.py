@@ -110,7 +110,7 @@ class Parsing:
         self.rests += 1
 
 
-# INDEX-24
+# INDEX-23
 def test_threads_in_the_background_take_in_everything(large: MemoryVault) -> None:
     done = threading.Event()
 
@@ -168,6 +168,7 @@ def test_a_thread_survives_whatever_goes_wrong_in_a_batch(large: MemoryVault, ca
     assert sources(large, "007.md") == ["006.md"]
 
 
+# INDEX-24
 def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault) -> None:
     assert str(large.keeper.progress) == "0 of 301 notes"
     large.keeper.step()
