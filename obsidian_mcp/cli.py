@@ -54,9 +54,11 @@ class Asked:
 
     vaults: tuple[str, ...]
     read_only: bool
+    backend: str = ""
+    allow_eval: bool = False
 
     def config(self) -> config.Config:
-        return config.read(self.vaults, read_only=self.read_only)
+        return config.read(self.vaults, read_only=self.read_only, backend=self.backend, allow_eval=self.allow_eval)
 
     @contextmanager
     def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
@@ -98,16 +100,25 @@ class ToolCommands(click.Group):
 @click.version_option(__version__, prog_name="obsidian-mcp")
 @click.option("--vault", "vaults", multiple=True, metavar="DIR", help="Vault folder; repeat for several.")
 @click.option("--read-only", is_flag=True, help="Refuse every change.")
+@click.option(
+    "--backend",
+    type=click.Choice(get_args(config.Backend)),
+    help="Who reads and writes notes: this program (files, the default), the running app through its obsidian command "
+    "(cli), or the app for writing while it has the vault open (auto).",
+)
+@click.option("--allow-eval", is_flag=True, help="Let clients run JavaScript in the app.")
 @click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
 @click.pass_context
-def command(ctx: click.Context, vaults: tuple[str, ...], read_only: bool, verbose: bool) -> int | None:
+def command(
+    ctx: click.Context, vaults: tuple[str, ...], read_only: bool, backend: str | None, allow_eval: bool, verbose: bool
+) -> int | None:
     """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = Asked(vaults, read_only)
+    ctx.obj = Asked(vaults, read_only, backend or "", allow_eval)
     return serve(ctx.obj) if ctx.invoked_subcommand is None else None
 
 

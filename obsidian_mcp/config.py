@@ -7,11 +7,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from .errors import InvalidArguments
 
 ErrorStyle = Literal["error", "result"]
+Backend = Literal["files", "cli", "auto"]
+PluginDialect = Literal["auto", "mcp", "v1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,32 @@ class HttpConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AppConfig:
+    """How the running app is reached (specs/obsidian-command.md)."""
+
+    backend: Backend = "files"
+    """Who reads and writes notes: this program, the app, or the app for writing while it has the vault open."""
+    program: str = ""
+    """The `obsidian` command; empty = where the app puts it."""
+    assume_running: bool = False
+    """Do not look for the app's process: it runs where this program cannot see it."""
+    allow_eval: bool = False
+    """Whether a client may run JavaScript in the app."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Of this process; the command gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginConfig:
+    """Where a plugin offers tools of its own (specs/bridge.md)."""
+
+    host: str = "127.0.0.1"
+    port: int = 3000
+    dialect: PluginDialect = "auto"
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     vaults: tuple[Path, ...] = ()
     """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
@@ -62,9 +90,20 @@ class Config:
     read_only: bool = False
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
+    app: AppConfig = field(default_factory=AppConfig)
+    plugin: PluginConfig = field(default_factory=PluginConfig)
+    bridge: bool = False
+    """Offer the plugin's tools."""
 
 
-def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None, *, read_only: bool = False) -> Config:
+def read(
+    vaults: tuple[str, ...] = (),
+    environ: Mapping[str, str] | None = None,
+    *,
+    read_only: bool = False,
+    backend: str = "",
+    allow_eval: bool = False,
+) -> Config:
     """The configuration of this process; arguments win over the environment.
 
     Raises: InvalidArguments for a value that cannot be meant.
@@ -84,10 +123,46 @@ def read(vaults: tuple[str, ...] = (), environ: Mapping[str, str] | None = None,
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         policy_file=_policy_file(env),
-        read_only=read_only or env.get("OBSIDIAN_MCP_READ_ONLY", "0") not in ("", "0", "false", "no"),
+        read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
+        app=_app(env, backend, allow_eval=allow_eval),
+        plugin=_plugin(env),
+        bridge=any(env.get(f"OBSIDIAN_MCP_{name}", "").strip() for name in ("HOST", "PORT", "TRANSPORT")),
     )
+
+
+def _app(env: Mapping[str, str], backend: str, *, allow_eval: bool) -> AppConfig:
+    chosen = backend or env.get("OBSIDIAN_MCP_BACKEND", "").strip() or "files"
+    if chosen not in get_args(Backend):
+        raise InvalidArguments(f"The backend is {chosen!r}; it must be 'files', 'cli' or 'auto'.")
+    return AppConfig(
+        backend=cast("Backend", chosen),
+        program=env.get("OBSIDIAN_MCP_CLI", "").strip(),
+        assume_running=_flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING"),
+        allow_eval=allow_eval or _flag(env, "OBSIDIAN_MCP_ALLOW_EVAL"),
+        environment=dict(env),
+    )
+
+
+def _plugin(env: Mapping[str, str]) -> PluginConfig:
+    standard = PluginConfig()
+    port = env.get("OBSIDIAN_MCP_PORT", "").strip() or str(standard.port)
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
+        raise InvalidArguments(f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535.")
+    dialect = env.get("OBSIDIAN_MCP_TRANSPORT", "").strip() or standard.dialect
+    if dialect not in get_args(PluginDialect):
+        raise InvalidArguments(f"OBSIDIAN_MCP_TRANSPORT is {dialect!r}; it must be 'auto', 'mcp' or 'v1'.")
+    return PluginConfig(
+        host=env.get("OBSIDIAN_MCP_HOST", "").strip() or standard.host,
+        port=int(port),
+        dialect=cast("PluginDialect", dialect),
+        key=next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""),
+    )
+
+
+def _flag(env: Mapping[str, str], name: str) -> bool:
+    return env.get(name, "0").strip().lower() not in ("", "0", "false", "no")
 
 
 def _http(env: Mapping[str, str]) -> HttpConfig:
