@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from .app import App
 from .errors import InvalidArguments, ToolFailed, UnknownTool
@@ -139,6 +139,7 @@ class Bridge:
 class HandledTool(registry.Tool):
     """A registered tool in the shape in which the fronts know tools."""
 
+    takes_confirm: ClassVar[bool] = False
     described: Tool = field(kw_only=True)
     handler: Handler | None = field(kw_only=True)
 

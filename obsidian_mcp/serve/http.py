@@ -62,6 +62,8 @@ class Counter:
         tools = {**TOOLS, **PLUGIN_TOOLS}
         for registry in self._registries:
             tools = {**tools, **registry.served, **tools}
+        if self._app.config.read_only:
+            tools = {name: tool for name, tool in tools.items() if tool.read_only or tool.mixed}
         return tools
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:

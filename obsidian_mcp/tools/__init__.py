@@ -1,9 +1,10 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 from . import search, notes, edits, moves, files, links, tags, properties, history  # noqa: I001
-from .registry import PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
+from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
 __all__ = [
+    "CONFIRM",
     "PLUGIN_TOOLS",
     "TOOLS",
     "Outcome",

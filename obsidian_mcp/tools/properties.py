@@ -57,7 +57,7 @@ class Properties:
     """Said while the index is being built."""
 
 
-@tool("properties", title="Properties", writes=True, destructive=True, mixed=True)
+@tool("properties", title="Properties", writes=True, destructive=True, mixed="action")
 def properties(
     app: App,
     name: Annotated[str, Field(description="Note; without one the whole vault")] = "",

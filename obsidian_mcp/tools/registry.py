@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, get_origin, get_type_hints
+from typing import Any, ClassVar, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -75,10 +75,21 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
-    mixed: bool = False
-    """A writing tool that also answers questions, and so stays on the list when nothing may be written."""
+    mixed: str = ""
+    """The argument by which a tool writes that also answers questions, and so stays on the list when nothing may be
+    written."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
+    takes_confirm: ClassVar[bool] = True
+    """Whether a writing tool may be given CONFIRM beside its own arguments."""
+
+    def would_write(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call with these arguments may change anything."""
+        if self.read_only or arguments.get("dry_run") is True:
+            return False
+        return not self.mixed or bool(
+            arguments.get(self.mixed, "") not in ("", self.model.model_fields[self.mixed].default)
+        )
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: InvalidArguments, and every AppError of the tool."""
@@ -199,12 +210,12 @@ def tool(
     writes: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
-    mixed: bool = False,
+    mixed: str = "",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
     `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more. `mixed`: writes
-    only when asked to.
+    only when this argument asks for it.
     A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
     """
 

@@ -48,7 +48,7 @@ class Tags:
     """Said while the index is being built."""
 
 
-@tool("tags", title="Tags", writes=True, destructive=True, mixed=True)
+@tool("tags", title="Tags", writes=True, destructive=True, mixed="rename_to")
 def tags(
     app: App,
     tag: Annotated[str, Field(description="Notes with this tag or one nested below it")] = "",

@@ -22,6 +22,7 @@ from obsidian_mcp.errors import (
     ToolFailed,
     UnknownTool,
 )
+from obsidian_mcp.tools import CONFIRM
 
 from .exchange import JSON, Asked, Desk, Reason, Refusal, Reply, json_reply
 
@@ -192,8 +193,11 @@ class Burly:
             return unknown(name, desk)
         confirmation = arguments.pop("_confirm", None)
         confirmed = confirmation.lower() if isinstance(confirmation, str) else confirmation
-        if not tool.read_only and confirmed not in CONFIRMED:
-            return not_confirmed(name)
+        if tool.would_write(arguments):
+            if confirmed not in CONFIRMED:
+                return not_confirmed(name)
+            if tool.takes_confirm:  # the user's own policy may ask for it as well
+                arguments[CONFIRM] = True
         try:
             outcome = await desk.call(name, arguments)
         except UnknownTool:  # unregistered in this moment
