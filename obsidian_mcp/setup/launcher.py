@@ -76,12 +76,15 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Whether a command starts this program, however it was installed."""
+    """Whether a command starts this program, however it was installed.
+
+    `uvx obsidian-mcp` without an origin is another program: PyPI has one of our name.
+    """
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
     if stem == NAME:
         return True
     if stem in ("uv", "uvx", "pipx"):
-        return any(argument == NAME or re.match(rf"{NAME}(==|@|\[)", argument) for argument in arguments)
+        return NAME in arguments and not {"--from", "--spec"}.isdisjoint(arguments)
     return any(pair == ("-m", "obsidian_mcp") for pair in pairwise(arguments))
 
 

@@ -1,0 +1,299 @@
+"""The doctor: what it finds fine, what it finds broken, and what it leaves alone (specs/install.md, DOC rules)."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp import config
+from obsidian_mcp.config import Config
+from obsidian_mcp.setup import doctor
+from obsidian_mcp.setup.clients import CLIENTS
+from obsidian_mcp.setup.doctor import Finding
+from obsidian_mcp.setup.install import install
+from obsidian_mcp.setup.system import System
+
+from .computer import computer, files_below
+
+SERVER = """
+import json, sys
+open(sys.argv[1], "a", encoding="utf-8").write("started ")
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": [{}, {}]}}), flush=True)
+"""
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> System:
+    return computer(tmp_path / "home", "linux", {"PATH": "/usr/bin:/bin"})
+
+
+@pytest.fixture
+def settings(tmp_path: Path, basic: Path) -> Config:
+    read = config.read((str(basic),), environ={"HOME": str(tmp_path / "home")})
+    return replace(read, cache=tmp_path / "cache", state=tmp_path / "state")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> list[str]:
+    """A command that looks like ours and notes every start in the file `starts`."""
+    script = tmp_path / "server.py"
+    script.write_text(SERVER, encoding="utf-8")
+    return [sys.executable, str(script), str(tmp_path / "starts"), "-m", "obsidian_mcp"]
+
+
+def by_subject(findings: Iterator[Finding]) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in findings}
+
+
+def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system: System, server: list[str]) -> None:
+    install(CLIENTS["cursor"], system, "obsidian", server)
+
+    found = by_subject(doctor.examine(settings, system))  # DOC-02
+
+    assert list(found) == [
+        "Python",
+        "SQLite",
+        "Index folder",
+        "Journal folder",
+        "Vault basic",
+        "Index of basic",
+        "Watching",
+        "Obsidian app",
+        "Obsidian command",
+        "Cursor (obsidian)",
+    ]
+    assert {subject: finding for subject, finding in found.items() if finding.status == "problem"} == {}
+    assert found["Cursor (obsidian)"].message.startswith("starts and answers after")
+    assert "with 2 tools" in found["Cursor (obsidian)"].message
+
+
+def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System, server: list[str]) -> None:  # DOC-04
+    install(CLIENTS["cursor"], system, "obsidian", server)
+    vault, home = files_below(settings.vaults[0]), files_below(system.home)
+
+    list(doctor.examine(settings, system))
+
+    assert files_below(settings.vaults[0]) == vault
+    assert files_below(system.home) == home
+
+
+def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(settings: Config, tmp_path: Path) -> None:  # DOC-01
+    file = tmp_path / "file.md"
+    file.touch()
+    broken = replace(settings, vaults=(tmp_path / "gone", file, *settings.vaults))
+
+    found = by_subject(doctor.vaults(broken))
+
+    assert (found["Vault gone"].status, found["Vault file.md"].status) == ("problem", "problem")
+    assert "does not exist" in found["Vault gone"].message
+    assert found["Vault gone"].remedy
+    assert found["Vault basic"].status == "fine"
+
+
+def test_without_any_vault_it_is_said_how_to_name_one(settings: Config) -> None:
+    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=()))
+
+    assert finding.status == "problem"
+    assert "--vault" in finding.remedy
+
+
+def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Path) -> None:
+    registry = tmp_path / "app/obsidian.json"
+    registry.parent.mkdir()
+    vaults = {"a": {"path": str(settings.vaults[0])}, "b": {"path": str(tmp_path / "gone")}}
+    registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
+
+    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=(registry.parent,))))
+
+    assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
+
+
+def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.md").write_text("a", encoding="utf-8")
+
+    found = by_subject(doctor.vaults(replace(settings, vaults=(plain,))))
+
+    assert found["Vault plain"].status == "note"
+    assert "no .obsidian folder" in found["Vault plain"].message
+
+
+def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("read_only = maybe\n", encoding="utf-8")
+
+    found = by_subject(doctor.vaults(replace(settings, policy_file=policy)))
+
+    assert found["Vault basic"].status == "problem"
+    assert "line 1" in found["Vault basic"].message
+
+
+def test_the_state_of_the_index_is_told(settings: Config) -> None:
+    assert by_subject(doctor.vaults(settings))["Index of basic"].status == "note"
+
+    from obsidian_mcp import compose
+
+    app = compose.build(settings)
+    app.vaults.get().keeper.begin()
+    app.vaults.get().keeper.finish()
+    app.vaults.close()
+
+    assert by_subject(doctor.vaults(settings))["Index of basic"].message.endswith("files, up to date")
+
+
+def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    found = by_subject(doctor.folders(replace(settings, cache=tmp_path / "file", state=tmp_path / "file/below")))
+
+    assert [finding.status for finding in found.values()] == ["problem", "problem"]
+    assert "OBSIDIAN_MCP_CACHE" in found["Index folder"].remedy
+
+
+def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
+    (finding,) = doctor.watching(settings)
+    assert finding.status == "fine" or "reports no changes" in finding.message
+
+    (finding,) = doctor.watching(replace(settings, watch=False))
+    assert finding.status == "note"
+
+
+# Clients
+
+
+def test_equal_entries_are_started_once(system: System, server: list[str], tmp_path: Path) -> None:  # DOC-03
+    for client in ("claude-code", "gemini-cli", "codex"):
+        install(CLIENTS[client], system, "obsidian", server)
+
+    found = by_subject(doctor.clients(system))
+
+    assert [found[f"{title} (obsidian)"].status for title in ("Claude Code", "Gemini CLI", "Codex")] == ["fine"] * 3
+    assert (tmp_path / "starts").read_text(encoding="utf-8") == "started "
+
+
+def test_an_entry_that_does_not_start_is_a_problem_with_the_command_that_mends_it(system: System) -> None:
+    install(CLIENTS["cursor"], system, "notes", ["/gone/bin/obsidian-mcp"])
+
+    finding = by_subject(doctor.clients(system))["Cursor (notes)"]
+
+    assert finding.status == "problem"
+    assert "/gone/bin/obsidian-mcp: it cannot be started" in finding.message
+    assert finding.remedy == "Run: obsidian-mcp install cursor --name notes"
+
+
+def test_an_entry_whose_vault_is_gone_is_not_even_started(system: System, server: list[str], tmp_path: Path) -> None:
+    install(CLIENTS["codex"], system, "obsidian", [*server, "--vault", str(tmp_path / "gone")])
+    install(CLIENTS["zed"], system, "obsidian", [*server, f"--vault={tmp_path / 'gone'}"])
+
+    found = by_subject(doctor.clients(system))
+
+    for subject in ("Codex (obsidian)", "Zed (obsidian)"):
+        assert found[subject].status == "problem"
+        assert f"{tmp_path / 'gone'}, but the folder does not exist" in found[subject].message
+    assert not (tmp_path / "starts").exists()
+
+
+def test_a_command_without_its_folder_is_a_problem_for_programs_of_the_desktop_only(system: System) -> None:
+    for client in ("claude-desktop", "claude-code"):
+        path = CLIENTS[client].file(system)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"mcpServers": {"o": {"command": "uvx", "args": ["obsidian-mcp"]}}}', encoding="utf-8")
+
+    found = by_subject(doctor.clients(replace(system, environ={"PATH": ""})))
+
+    assert "'uvx' without its folder" in found["Claude Desktop (o)"].message
+    assert "uvx obsidian-mcp: it cannot be started" in found["Claude Code (o)"].message
+
+
+def test_a_broken_file_is_a_problem_and_the_others_are_still_looked_at(system: System, server: list[str]) -> None:
+    install(CLIENTS["gemini-cli"], system, "obsidian", server)
+    broken = CLIENTS["claude-desktop"].file(system)
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{", encoding="utf-8")
+
+    found = by_subject(doctor.clients(system))
+
+    assert "not valid JSON" in found["Claude Desktop"].message
+    assert found["Gemini CLI (obsidian)"].status == "fine"
+
+
+def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
+    (finding,) = doctor.clients(system)
+    assert finding.message == "No client was found on this computer."
+
+    (system.home / ".cursor").mkdir()
+    (finding,) = doctor.clients(system)
+    assert (finding.status, "Cursor (cursor)" in finding.message) == ("note", True)
+
+
+# The plugin
+
+
+def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
+    assert list(doctor.plugin({})) == []
+
+
+def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> None:
+    class Plugin(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"status": "ok", "version": "1.4.0"}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Plugin) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": str(server.server_port)})
+        finally:
+            server.shutdown()
+            thread.join()
+        assert (finding.status, "version 1.4.0" in finding.message) == ("fine", True)
+        port = str(server.server_port)
+
+    (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": port})
+    assert (finding.status, finding.remedy) == ("problem", "Start Obsidian and switch the plugin on.")
+    (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": "many"})
+    assert finding.status == "problem"
+
+
+# The command
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandboxed home is laid out as on Linux")
+def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: Path) -> None:  # DOC-01
+    environ = {"HOME": str(system.home), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic), "doctor"]
+
+    healthy = subprocess.run([*command, "--json"], env=environ, capture_output=True, timeout=60, check=False)
+    assert healthy.returncode == 0
+    told = json.loads(healthy.stdout)
+    assert told["healthy"] is True
+    assert {"subject", "status", "message", "remedy"} == set(told["findings"][0])
+
+    (system.home / ".claude.json").write_text("{", encoding="utf-8")
+    broken = subprocess.run(command, env=environ, capture_output=True, timeout=60, check=False)
+    assert broken.returncode == 1
+    assert b"problem  Claude Code: The file" in broken.stdout
+    assert b"\x1b" not in broken.stdout
+    assert broken.stdout.rstrip().endswith(b"Problems: 1. See the lines above.")

@@ -1,0 +1,151 @@
+"""What is published: the Claude Desktop extension, the registry's entry, the container (specs/install.md, PACK)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp import __version__
+from obsidian_mcp.tools import TOOLS
+from tests.serve.raw import RawServer
+
+ROOT = Path(__file__).parent.parent.parent
+NO_VENDOR_TOOL = 3
+
+
+def bundle(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "packaging/bundle.py"), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Path:
+    done = bundle("--stage", str(tmp_path / "extension"))
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "extension"
+
+
+def read(folder: Path) -> Any:
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def test_the_extension_says_what_the_program_says_of_itself(staged: Path) -> None:  # PACK-01
+    manifest = read(staged)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = tomllib.loads((staged / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert (manifest["manifest_version"], manifest["server"]["type"]) == ("0.4", "uv")
+    assert (manifest["version"], needed["version"]) == (__version__, __version__)
+    assert [tool["name"] for tool in manifest["tools"]] == list(TOOLS)
+    assert all(tool["description"] for tool in manifest["tools"])
+    assert needed["dependencies"] == project["dependencies"]
+    assert needed["requires-python"] == project["requires-python"]
+
+
+def test_the_extension_holds_the_whole_package_and_nothing_of_this_computer(staged: Path) -> None:
+    package = ROOT / "obsidian_mcp"
+    expected = {path.relative_to(ROOT) for path in package.rglob("*.py")}
+
+    assert {path.relative_to(staged) for path in (staged / "obsidian_mcp").rglob("*.py")} == expected
+    assert not list(staged.rglob("__pycache__"))
+    for name in ("manifest.json", "pyproject.toml", "server.py"):
+        assert str(ROOT) not in (staged / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("switch", "writes"), [("false", True), ("true", False)])
+def test_what_the_extension_starts_serves_the_chosen_folder(
+    staged: Path, basic: Path, switch: str, writes: bool
+) -> None:
+    config = read(staged)["server"]["mcp_config"]
+    values = {"__dirname": str(staged), "user_config.vault": str(basic), "user_config.read_only": switch}
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{([^}]+)\}", lambda match: values[match[1]], text)
+
+    command, *arguments = config["command"], *map(filled, config["args"])
+    assert (command, arguments[:3]) == ("uv", ["run", "--directory", str(staged)])  # uv's part is done by hand here
+    environ = {key: filled(value) for key, value in config["env"].items()} | {"HOME": str(basic.parent)}
+    with RawServer([sys.executable, *arguments[3:]], env=environ, cwd=staged) as server:
+        assert server.initialize()["result"]["serverInfo"]["version"] == __version__
+        names = {tool["name"] for tool in server.call("tools/list")["result"]["tools"]}
+        assert ("obsidian_create_note" in names) is writes
+        called = server.call("tools/call", {"name": "obsidian_read_note", "arguments": {"name": "No last newline"}})
+        assert "result" in called
+        assert server.close() == 0
+
+
+def test_the_vendors_tool_accepts_packs_and_unpacks_the_extension(tmp_path: Path) -> None:  # PACK-01
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed; the vendor's tool comes from there")
+    output = tmp_path / "extension.mcpb"
+
+    done = bundle("--output", str(output))
+
+    if done.returncode == NO_VENDOR_TOOL:
+        pytest.skip(f"the vendor's tool cannot be had here: {done.stdout.strip()}")
+    assert done.returncode == 0, done.stdout
+    with zipfile.ZipFile(output) as extension:
+        assert {"manifest.json", "server.py", "pyproject.toml", "icon.png", "obsidian_mcp/cli.py"} <= set(
+            extension.namelist()
+        )
+
+
+def test_the_icon_has_the_size_that_hosts_ask_for() -> None:
+    head = (ROOT / "packaging/icon.png").read_bytes()[:24]
+
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(head[16:20]), int.from_bytes(head[20:24])) == (512, 512)
+
+
+def test_the_registrys_entry_agrees_with_the_project() -> None:  # PACK-02
+    entry = json.loads((ROOT / "packaging/server.json").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (package,) = entry["packages"]
+
+    assert (entry["version"], package["version"]) == (__version__, __version__)
+    assert package["identifier"] == project["name"]
+    assert 1 <= len(entry["description"]) <= 100
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
+    assert f'io.modelcontextprotocol.server.name="{entry["name"]}"' in dockerfile
+    marks = re.findall(r"<!-- mcp-name: (\S+) -->", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert marks in ([], [entry["name"]])
+
+
+def test_the_container_copies_only_files_that_are_there_and_starts_a_command_that_is() -> None:
+    dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
+    ignored = (ROOT / "packaging/Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+
+    copied = [name for line in re.findall(r"^COPY (?!--)(.+) \S+$", dockerfile, re.MULTILINE) for name in line.split()]
+    assert copied == ["pyproject.toml", "README.md", "LICENSE", "obsidian_mcp"]
+    assert [f"!{name}" for name in copied] == [line for line in ignored if line.startswith("!")]
+    assert all((ROOT / name).exists() for name in copied)
+
+    named = set(re.findall(r"OBSIDIAN_[A-Z_]+", dockerfile))
+    read_by_the_program = (ROOT / "obsidian_mcp/config.py").read_text(encoding="utf-8")
+    for variable in named - {"OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE"}:
+        assert f'"{variable}"' in read_by_the_program, variable
+    arguments = json.loads(re.findall(r"^CMD (\[.+\])$", dockerfile, re.MULTILINE)[0])
+    help_text = subprocess.run(
+        [sys.executable, "-m", "obsidian_mcp", arguments[0], "--help"],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "COLUMNS": "100"},
+        check=True,
+    ).stdout
+    assert all(option in help_text for option in arguments if option.startswith("--"))
