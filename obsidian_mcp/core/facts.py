@@ -33,6 +33,7 @@ BODY_LIMIT = 4 * 1024 * 1024
 LINKS_LIMIT = 50_000
 """Links kept of one file; the rest is left out with a warning."""
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 LinkKind = Literal["link", "embed", "property", "card"]
@@ -267,9 +268,7 @@ def _card(path: str, subpath: str, at: str) -> LinkFact:
 
 def _property(name: str, value: Any) -> PropertyFact:
     name = storable(name)
-    return PropertyFact(
-        name.lower(), name, frontmatter.infer_type(value), storable(json.dumps(value, ensure_ascii=False))
-    )
+    return PropertyFact(name.lower(), name, frontmatter.infer_type(value), storable(_json(value)))
 
 
 def _task(parsed: note.Note, item: ListItem) -> TaskFact:
