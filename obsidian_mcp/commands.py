@@ -5,7 +5,6 @@ What they do is in `setup`; here it is asked for and shown. `setup` is imported 
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
 from collections.abc import Sequence
@@ -69,8 +68,9 @@ def install(
     line = [*command_line(Running.here(system.environ)), *(["--read-only"] if read_only or asked.read_only else [])]
     for folder in folders:
         line += ["--vault", str(folder)]
+    was_here = CLIENTS[client].is_present(system)
     change = installer.install(CLIENTS[client], system, name, line, replace=replace, dry_run=dry_run)
-    return _report(change, system, dry_run=dry_run, as_json=as_json)
+    return _report(change, system, was_here=was_here, dry_run=dry_run, as_json=as_json)
 
 
 @click.command("uninstall")
@@ -87,7 +87,7 @@ def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> in
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are set up.")
     system = System.here()
     change = installer.uninstall(CLIENTS[client], system, name, dry_run=dry_run)
-    return _report(change, system, dry_run=dry_run, as_json=as_json)
+    return _report(change, system, was_here=True, dry_run=dry_run, as_json=as_json)
 
 
 @click.command("doctor")
@@ -200,8 +200,11 @@ def _chosen_vaults(asked: Asked, named: Sequence[str], system: System) -> list[P
     return [usable[chosen - 1].path]
 
 
-def _report(change: Change, system: System, *, dry_run: bool, as_json: bool) -> int:
-    """Tell what was done; what was installed is started once, as the client will start it."""
+def _report(change: Change, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
+    """Tell what was done; what was installed is started once, as the client will start it.
+
+    `was_here`: whether there were signs of the client before.
+    """
     from .setup import install as installer
     from .setup import probe
 
@@ -217,6 +220,7 @@ def _report(change: Change, system: System, *, dry_run: bool, as_json: bool) -> 
                 "name": change.name,
                 "file": str(change.path),
                 "action": change.action,
+                "client_found": was_here,
                 "dry_run": dry_run,
                 "command": installer.command_of(change.entry or {}),
                 "backup": str(change.backup) if change.backup else None,
@@ -227,6 +231,8 @@ def _report(change: Change, system: System, *, dry_run: bool, as_json: bool) -> 
         )
         return 1 if failed else 0
     click.echo(_told(change, dry_run=dry_run))
+    if not was_here:
+        click.echo(f"  note:   {change.client.title} was not found on this computer; the entry waits for it.")
     if dry_run:
         click.echo(_difference(change), nl=False)
         return 0
@@ -257,6 +263,8 @@ def _told(change: Change, *, dry_run: bool) -> str:
 
 
 def _difference(change: Change) -> str:
+    import difflib
+
     return "".join(
         line if line.endswith("\n") else line + "\n"
         for line in difflib.unified_diff(

@@ -49,8 +49,9 @@ class Client:
 
 
 def _own_folder(place: Path, system: System) -> Path:
-    """The folder that only this client makes. The home itself proves nothing."""
-    return place if place.parent == system.home else place.parent
+    """The folder that only this client makes. The home itself proves nothing; a package is there before its files."""
+    package = next((folder for folder in place.parents if folder.name.startswith("Claude_")), None)
+    return place if place.parent == system.home else package or place.parent
 
 
 def _claude_desktop(system: System) -> tuple[Path, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from obsidian_mcp import __version__, compose
+from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.vault import Vault
@@ -100,9 +101,9 @@ def folders(config: Config) -> Iterator[Finding]:
 
 def vaults(config: Config) -> Iterator[Finding]:
     """The vaults that a server started like this would serve, each opened as a server does."""
-    known = known_vaults(config.app_folders)
-    for vault in known:
-        if vault.problem and vault.path not in config.vaults:
+    paths = [path.absolute() for path in config.vaults or registered_vaults(config.app_folders)]
+    for vault in known_vaults(config.app_folders):
+        if vault.problem and vault.path not in paths:
             yield Finding(
                 f"Vault {vault.name}",
                 "note",
@@ -115,7 +116,6 @@ def vaults(config: Config) -> Iterator[Finding]:
     except AppError as error:
         yield Finding("Vaults", "problem", error.message, "Open a vault in Obsidian, or name one with --vault.")
         return
-    paths = [path.absolute() for path in config.vaults] or [vault.path for vault in known if not vault.problem]
     try:
         for name, path in zip(names, paths, strict=False):
             if problem := problem_of(path):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from obsidian_mcp import cli
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.install import install
 from obsidian_mcp.setup.launcher import Running, command_line
@@ -28,10 +30,14 @@ CLAUDE = ".config/Claude/claude_desktop_config.json"
 class Home:
     """A home folder in which commands are run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
+        self.monkeypatch = monkeypatch
         folder.mkdir()
-        self.environ = {"HOME": str(folder), "PATH": os.environ["PATH"]}
+        for variable in list(os.environ):
+            if variable.startswith(("OBSIDIAN_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_")):
+                monkeypatch.delenv(variable)
+        monkeypatch.setenv("HOME", str(folder))
 
     def register(self, *vaults: Path) -> None:
         """Make the Obsidian app know vaults, the last one opened last."""
@@ -44,27 +50,26 @@ class Home:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def run(self, *arguments: str, status: int = 0, more: Mapping[str, str] | None = None) -> str:
+    def run(self, *arguments: str, status: int = 0) -> str:
         """What a command prints; with another status than 0, what it says on stderr."""
-        done = subprocess.run(
-            [sys.executable, "-m", "obsidian_mcp", *arguments],
-            env={**self.environ, **(more or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout if status == 0 else done.stderr or done.stdout
+        out, err = io.BytesIO(), io.BytesIO()
+        stdout, stderr = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in (out, err))
+        with redirect_stdout(stdout), redirect_stderr(stderr):
+            try:
+                ended = cli.run(arguments)
+            except SystemExit as leave:  # click's completion ends the process itself
+                ended = int(leave.code or 0)
+        told = (out if status == 0 else err).getvalue().decode()
+        assert ended == status, told
+        return told
 
     def data(self, *arguments: str) -> Any:
         return json.loads(self.run(*arguments, "--json"))
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path / "home", monkeypatch)
 
 
 def test_what_is_written_for_every_client_on_every_system_starts_and_answers(basic: Path, tmp_path: Path) -> None:
@@ -96,6 +101,7 @@ def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: P
     assert ".bak" in told
     assert "it starts and answers" in told
     assert "Next: Quit Claude Desktop fully" in told
+    assert "was not found" not in told
 
     assert "already, as it should be" in home.run("install", "claude-desktop", "--vault", str(basic))
     assert "was removed" in home.run("uninstall", "claude-desktop")
@@ -116,6 +122,7 @@ def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path
     told = home.run("install", "codex", "--vault", str(basic), "--dry-run")
 
     assert "would be added" in told
+    assert "Codex was not found on this computer" in told
     assert "+[mcp_servers.obsidian]" in told
     assert files_below(home.folder) == before
 
@@ -157,7 +164,6 @@ def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Pa
         os.write(terminal, b"2\n")
         done = subprocess.run(
             [sys.executable, "-m", "obsidian_mcp", "install", "cursor", "--json"],
-            env=home.environ,
             stdin=ours,
             stderr=ours,
             stdout=subprocess.PIPE,
@@ -225,8 +231,10 @@ def test_a_script_for_each_shell_asks_this_command(home: Home, shell: str) -> No
     script = home.run("completion", shell)
 
     assert f"_OBSIDIAN_MCP_COMPLETE={shell}_complete" in script
-    words = {"COMP_WORDS": "obsidian-mcp install cl", "COMP_CWORD": "cl" if shell == "fish" else "2"}
-    offered = home.run(more={"_OBSIDIAN_MCP_COMPLETE": f"{shell}_complete", **words})
+    home.monkeypatch.setenv("_OBSIDIAN_MCP_COMPLETE", f"{shell}_complete")
+    home.monkeypatch.setenv("COMP_WORDS", "obsidian-mcp install cl")
+    home.monkeypatch.setenv("COMP_CWORD", "cl" if shell == "fish" else "2")
+    offered = home.run()
     assert "claude-desktop" in offered
     assert "claude-code" in offered
     assert "zed" not in offered

@@ -209,12 +209,14 @@ def test_a_command_without_its_folder_is_a_problem_for_programs_of_the_desktop_o
     for client in ("claude-desktop", "claude-code"):
         path = CLIENTS[client].file(system)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('{"mcpServers": {"o": {"command": "uvx", "args": ["obsidian-mcp"]}}}', encoding="utf-8")
+        path.write_text(
+            '{"mcpServers": {"o": {"command": "uvx", "args": ["--from", "x", "obsidian-mcp"]}}}', encoding="utf-8"
+        )
 
     found = by_subject(doctor.clients(replace(system, environ={"PATH": ""})))
 
     assert "'uvx' without its folder" in found["Claude Desktop (o)"].message
-    assert "uvx obsidian-mcp: it cannot be started" in found["Claude Code (o)"].message
+    assert "uvx --from x obsidian-mcp: it cannot be started" in found["Claude Code (o)"].message
 
 
 def test_a_broken_file_is_a_problem_and_the_others_are_still_looked_at(system: System, server: list[str]) -> None:

@@ -400,6 +400,7 @@ def test_the_packaged_claude_desktop_is_preferred_on_windows(tmp_path: Path) -> 
     system = computer(tmp_path, "win32")
     put(tmp_path / PLACES["claude-desktop", "win32"], '{"left": "over"}')
     (tmp_path / MSIX).mkdir(parents=True)
+    assert DESKTOP.is_present(system)
 
     change = install(DESKTOP, system, "obsidian", LINE)
 

@@ -72,7 +72,17 @@ def test_a_server_that_does_not_end_is_killed_with_what_it_started(tmp_path: Pat
         initialize([sys.executable, "-c", script], os.environ, tmp_path, seconds=2.0, ending=0.1)
 
     child = int(str(caught.value).rpartition("(")[2].rstrip(")"))
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    end = time.monotonic() + 20
+    while not has_ended(child):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_a_server_that_prints_to_its_output_is_found_out(tmp_path: Path) -> None:
