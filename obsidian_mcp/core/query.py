@@ -331,7 +331,9 @@ def unparse(node: Node) -> str:
         case Scope():
             return f"{node.operator}:{_operand(node.part)}"
         case Property():
-            return f"[{unparse(node.key)}]" if node.value is None else f"[{unparse(node.key)}:{unparse(node.value)}]"
+            key = unparse(node.key)
+            space = " " if key.startswith("[") else ""  # two opening brackets begin a wikilink
+            return f"[{space}{key}]" if node.value is None else f"[{space}{key}:{unparse(node.value)}]"
         case Constant():
             return _constant(node)
         case Compare():
