@@ -139,7 +139,7 @@ def test_a_crash_after_the_last_operation_is_taken_back_or_complete(root: Path, 
     vault = opened()
     number = vault.journal.begin("test", [vault._step(operation) for operation in everything(vault)])
     for operation in everything(vault):
-        vault._perform(operation)
+        vault._perform(operation, vault.files)
     assert number
 
     with opened().changing():

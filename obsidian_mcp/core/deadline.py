@@ -24,6 +24,11 @@ class Deadline:
     def passed(self) -> bool:
         return self._cancelled.is_set() or time.monotonic() >= self._end
 
+    @property
+    def remaining(self) -> float:
+        """Seconds, not below 0."""
+        return 0.0 if self.passed else max(self._end - time.monotonic(), 0.0)
+
     def error(self) -> OperationTimeout:
         return OperationTimeout(
             f"The operation took longer than {self.seconds:g} s and was stopped. Nothing is half done; "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
 from .paths import VaultPath
 
 
@@ -22,7 +23,32 @@ class DiskFile:
     """Nanoseconds since the epoch."""
 
 
-class Files(Protocol):
+class Changer(Protocol):
+    """Makes changes in the vault's folder. After each method the files hold what was asked, or it raises."""
+
+    def write(self, disk: str, data: bytes) -> DiskFile:
+        """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
+        ...
+
+    def create(self, disk: str, data: bytes) -> DiskFile:
+        """Create, folders too. Raises: NoteExists when something is there, without touching it."""
+        ...
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or a folder inside the vault, folders made.
+
+        Raises: NoteExists when something else has the target's name.
+        """
+        ...
+
+    def delete(self, disk: str) -> None: ...
+
+    def trash(self, disk: str, *, system: bool) -> str:
+        """Put a file into the system's bin, or into `.trash`; says where it went."""
+        ...
+
+
+class Files(Changer, Protocol):
     """The vault's folder. Every method translates the system's errors to AppError.
 
     Hidden files, symbolic links and anything that is not a regular file do not exist for it, but a path that would
@@ -50,29 +76,8 @@ class Files(Protocol):
         """The first `most` bytes of a file, or all of a shorter one."""
         ...
 
-    def write(self, disk: str, data: bytes) -> DiskFile:
-        """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
-        ...
-
-    def create(self, disk: str, data: bytes) -> DiskFile:
-        """Create, folders too. Raises: NoteExists when something is there, without touching it."""
-        ...
-
-    def move(self, source: str, target: str) -> None:
-        """Rename a file or a folder inside the vault, folders made.
-
-        Raises: NoteExists when something else has the target's name.
-        """
-        ...
-
-    def delete(self, disk: str) -> None: ...
-
     def sweep(self, disk: str) -> None:
         """Remove the temporary files that a writer which died has left beside this file."""
-        ...
-
-    def trash(self, disk: str, *, system: bool) -> str:
-        """Put a file into the system's bin, or into `.trash`; says where it went."""
         ...
 
     def subfolders(self, disk: str) -> list[str] | None:
@@ -82,6 +87,39 @@ class Files(Protocol):
     def config(self, name: str) -> bytes | None:
         """A file of the app's settings folder (`app.json`), None when absent."""
         ...
+
+
+class Obsidian(Protocol):
+    """One vault of the running app. Paths that it gives are as the app spells them.
+
+    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed, with
+    `reason` "cannot_carry" for a value that would not arrive as it is.
+    """
+
+    def read(self, path: str) -> NoteText:
+        """Raises: NoteNotFound; AppCommandFailed with `reason` "inexact" where the app's answer is not the note."""
+        ...
+
+    def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
+    def links(self, path: str) -> Sequence[OutgoingLink]: ...
+    def backlinks(self, path: str) -> Sequence[Backlink]: ...
+    def unresolved(self) -> Sequence[UnresolvedLink]: ...
+    def orphans(self) -> Sequence[str]: ...
+    def deadends(self) -> Sequence[str]: ...
+    def commands(self) -> Sequence[str]: ...
+    def run_command(self, command_id: str) -> str: ...
+    def open(self, path: str) -> VaultPath: ...
+    def daily_path(self) -> VaultPath: ...
+
+    def daily_create(self) -> None:
+        """Make today's daily note as the user has set it up, if there is none. Whether it did, the disk tells."""
+        ...
+
+    def history(self, path: str) -> Sequence[Version]: ...
+    def history_read(self, path: str, version: int = 1) -> str: ...
+    def plugins(self) -> Sequence[Plugin]: ...
+    def sync_status(self) -> str: ...
+    def evaluate(self, code: str) -> str: ...
 
 
 StepKind = Literal["write", "create", "move", "remove"]

@@ -43,6 +43,8 @@ class Relocation:
     files: Mapping[VaultPath, VaultPath]
     rewritten: tuple[Rewritten, ...]
     warnings: tuple[str, ...]
+    unlinked: bool
+    """It is known that no link has to follow."""
 
 
 def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
@@ -67,12 +69,13 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
             f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
         )
     rewritten, warnings = _rewritten(vault, files) if update_links else ((), ())
-    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings)
+    unlinked = update_links and not (is_folder or rewritten or warnings)
+    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings, unlinked)
 
 
 def operations(relocation: Relocation) -> list[Operation]:
     """The changes of files first, where they still are, then the move."""
-    return [*writes(relocation.rewritten), Move(relocation.disk, relocation.target_disk)]
+    return [*writes(relocation.rewritten), Move(relocation.disk, relocation.target_disk, relocation.unlinked)]
 
 
 def writes(rewritten: Iterable[Rewritten]) -> list[Operation]:

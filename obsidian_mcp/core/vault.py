@@ -11,7 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.errors import AppError, NotText, PermissionDenied, StaleEtag, StorageFailed
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    NoteNotFound,
+    NotText,
+    PermissionDenied,
+    StaleEtag,
+    StorageFailed,
+)
 
 from . import deadline, names
 from . import policy as policy_module
@@ -22,9 +30,9 @@ from .graph import Graph
 from .index import Index
 from .keeper import Keeper
 from .merge import merge
-from .paths import NOTE_EXTENSION, VaultPath
+from .paths import NOTE_EXTENSION, VaultPath, is_note
 from .policy import Policy
-from .ports import Change, Files, Journal, Step
+from .ports import Change, Changer, Files, Journal, Obsidian, Step
 from .settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from .text import Text
 
@@ -32,6 +40,9 @@ log = logging.getLogger(__name__)
 
 RESCAN_ABOVE = 200
 """More changed paths than this are found faster by one scan than one by one."""
+
+THROUGH_APP = 20
+"""Most files of one change that the app is asked to write: each takes 50 ms to a second."""
 
 
 class Dirty(Protocol):
@@ -85,6 +96,8 @@ class Move:
 
     disk: str
     target: str
+    unlinked: bool = False
+    """No link in the vault leads there or would have to follow, so that the app may make the move (APP-FILE-06)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +136,16 @@ class Vault:
         journal: Journal,
         index: Index,
         policy: Policy = policy_module.DEFAULT,
+        app: Obsidian | None = None,
+        through_app: Changer | None = None,
     ) -> None:
+        """`app` is asked for what the user wants answered by the app, `through_app` makes changes instead of `files`
+        where it can (specs/obsidian-command.md, backends).
+        """
         self.name = name
         self.files = files
+        self.app = app
+        self._through_app = through_app
         self.journal = journal
         self.policy = policy
         self.lock = threading.RLock()
@@ -280,6 +300,26 @@ class Vault:
             )
         return content
 
+    def shown(self, entry: FileEntry) -> Content:
+        """As `read_text`, for an answer: with the backend `cli` the app has to give the note as well.
+
+        What counts is the file: the app may not have noticed a change yet (APP-FILE-08).
+        """
+        content = self.read_text(entry)
+        if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
+            try:
+                said = self.app.read(entry.path).text.encode()
+            except NoteNotFound:
+                log.info("the app does not know %s yet", entry.path)
+            except AppCommandFailed as error:
+                if error.data.get("reason") != "inexact":
+                    raise
+            else:
+                if said != content.data:
+                    log.info("the app shows another text of %s than its file has", entry.path)
+                    return self.read_text(entry)
+        return content
+
     # -- changing ----------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -348,11 +388,12 @@ class Vault:
             steps = [self._step(operation) for operation in operations]
             deadline.checkpoint()
             number = self.journal.begin(tool, steps, undoes)
+            changer = self._changer(operations)
             location, begun = None, 0
             try:
                 for operation in operations:
                     begun += 1
-                    location = self._perform(operation) or location
+                    location = self._perform(operation, changer) or location
             except BaseException:
                 self._take_back(steps[:begun])
                 self.journal.discard(number)
@@ -407,19 +448,28 @@ class Vault:
                 kind = "permanent_delete" if operation.permanent else "delete"
         self.policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
 
-    def _perform(self, operation: Operation) -> str | None:
+    def _changer(self, operations: Sequence[Operation]) -> Changer:
+        """Who makes a change. The app gets it one file at a time, and no part of one in which links follow a move."""
+        alone = len(operations) == 1
+        if self._through_app is None or len(operations) > THROUGH_APP:
+            return self.files
+        if any(isinstance(operation, Move) and not (alone and operation.unlinked) for operation in operations):
+            return self.files
+        return self._through_app
+
+    def _perform(self, operation: Operation, changer: Changer) -> str | None:
         """Do one operation; where a removed file went."""
         match operation:
             case Write():
-                self.files.write(operation.disk, operation.after)
+                changer.write(operation.disk, operation.after)
             case Create():
-                self.files.create(operation.disk, operation.data)
+                changer.create(operation.disk, operation.data)
             case Move():
-                self.files.move(operation.disk, operation.target)
+                changer.move(operation.disk, operation.target)
             case Remove(permanent=True):
-                self.files.delete(operation.disk)
+                changer.delete(operation.disk)
             case Remove():
-                return self.files.trash(operation.disk, system=operation.system)
+                return changer.trash(operation.disk, system=operation.system)
         return None
 
     def _take_back(self, steps: Sequence[Step]) -> None:
