@@ -95,6 +95,12 @@ def locate(body: str) -> Block | None:
     return Block(Span(0, closing.start() + 3), Span(start, closing.start()), closing.end())
 
 
+def text_start(body: str) -> int:
+    """Where the text below the frontmatter begins; 0 without any."""
+    block = locate(body)
+    return block.body_start if block is not None else 0
+
+
 def read(body: str) -> Frontmatter | None:
     """The properties of a note as the app has them, None when it has no frontmatter block."""
     block = locate(body)

@@ -66,7 +66,7 @@ def edit_note(
             case "append":
                 return edits.append(body, content)
             case "prepend":
-                return edits.insert(body, _below_frontmatter(body), content)
+                return edits.insert(body, frontmatter.text_start(body), content)
             case "replace_text":
                 return edits.replace_text(body, find, content, every=all)
         found = sections.locate(body, heading)
@@ -109,11 +109,6 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         updated=[str(each.content.entry.path) for each in rewritten if each.content.entry.path != entry.path] or None,
         warnings=warnings or None,
     )
-
-
-def _below_frontmatter(body: str) -> int:
-    block = frontmatter.locate(body)
-    return block.body_start if block is not None else 0
 
 
 def _check(operation: Operation, find: str, heading: str) -> None:

@@ -1,0 +1,346 @@
+"""The tools of the plugin of contract 000 under its own names, for clients that were written for it.
+
+Only the HTTP server offers them. What another tool does already is done by calling it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import frontmatter, note, patch, policy, properties
+from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.elements import Heading
+from obsidian_mcp.core.subpath import heading_key, section_of
+from obsidian_mcp.core.text import BOM, Lines, Span, Text
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
+
+from . import registry
+from .registry import CONFIRM, PREFIX, Document, Outcome, tool
+
+NotePath = Annotated[
+    str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
+]
+Keys = Annotated[list[str], Field(description="Names of properties")]
+
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+SHOWN = 12
+"""Headings named when one is not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSection:
+    title: str
+    level: int
+    content: str
+    start_line: int
+    """1-based, in the text below the frontmatter."""
+    end_line: int
+    truncated: bool
+
+
+@tool("", title="Read note")
+def read_note(
+    app: App,
+    path: NotePath,
+    section: Annotated[str, Field(description="Only the section under this heading; empty for the whole note")] = "",
+    level: Annotated[int, Field(description="Level of the heading; 0 for the first that matches", ge=0, le=6)] = 0,
+    mode: Annotated[Literal["header", "content", "both"], Field(description="Which part of the section")] = "both",
+    include_subsections: Annotated[bool, Field(description="Subsections too")] = True,
+    max_chars: Annotated[int, Field(description="Longest content of a section; -1 for no limit", ge=-1)] = -1,
+    with_line_numbers: Annotated[bool, Field(description="Begin each line of a section with its number")] = False,
+) -> Document | ReadSection:
+    """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
+    place = app.vaults.get()
+    text = place.read_text(place.find(path)).text
+    if not section.strip():
+        whole = (BOM if text.bom else "") + text.body
+        return Document({}, whole.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    body = text.body[frontmatter.text_start(text.body) :]
+    parsed = note.parse(body)
+    heading = _heading(parsed, section.strip(), level)
+    whole_span, lines = section_of(parsed, heading), parsed.lines
+    following = lines.line(heading.span.end) + 1
+    below = min(lines.starts[following] if following < len(lines.starts) else len(body), whole_span.end)
+    end = whole_span.end
+    if not include_subsections:
+        inner = (other.span.start for other in parsed.outline if other.span.start > heading.span.start)
+        end = min(end, next(inner, end))
+    span = {
+        "header": Span(heading.span.start, below),
+        "content": Span(below, end),
+        "both": Span(heading.span.start, end),
+    }[mode]
+    content = span.of(body)
+    if span.end < len(body):  # the end of the last line is not part of it
+        content = content.removesuffix("\n").removesuffix("\r")
+    if with_line_numbers:
+        first = lines.line(span.start) + 1
+        content = "\n".join(f"{first + i}: {line}" for i, line in enumerate(content.split("\n")))
+    truncated = 0 <= max_chars < len(content)
+    return ReadSection(
+        title=heading.text,
+        level=heading.level,
+        content=content[:max_chars] if truncated else content,
+        start_line=heading.line + 1,
+        end_line=_last_line(lines, whole_span, len(body)),
+        truncated=truncated,
+    )
+
+
+def _heading(parsed: note.Note, name: str, level: int) -> Heading:
+    """Raises: SectionNotFound with the headings there are."""
+    candidates = [heading for heading in parsed.outline if level in (0, heading.level)]
+    exact = [heading for heading in candidates if heading.text == name]
+    alike = [heading for heading in candidates if heading_key(heading.text) == heading_key(name)]
+    if not (found := exact or alike):
+        known = [heading.text for heading in candidates][:SHOWN]
+        there = f"Headings there are: {', '.join(map(repr, known))}." if known else "There is none."
+        at_level = f" with level {level}" if level else ""
+        raise SectionNotFound(f"Section {name!r}{at_level} not found. {there}", section=name, headings=known)
+    return found[0]
+
+
+@tool("", title="Edit note", writes=True, destructive=True)
+def edit_note(
+    app: App,
+    path: NotePath,
+    patch: Annotated[
+        str, Field(description="Patch in diff-match-patch's text format for the text below the frontmatter")
+    ] = "",
+    create: Annotated[bool, Field(description="Create the note if there is none")] = False,
+    delete: Annotated[bool, Field(description="Delete the note; needs no patch")] = False,
+) -> Document:
+    """Apply a diff-match-patch patch to the text of a note below its frontmatter, or delete the note."""
+    if create and delete:
+        raise InvalidArguments("create and delete cannot both be true.", argument="delete")
+    if not patch.strip():
+        if delete:
+            gone = _call(app, "delete_note", name=path).data
+            return Document(gone, f'Successfully deleted "{gone["path"]}"')
+        raise InvalidArguments("patch is required unless delete is true.", argument="patch")
+    entry = _find(app, path, create=create)
+    if entry is None:
+        made = _call(app, "create_note", name=path, content=_patched("", patch)).data
+        return Document(made, f'Successfully created "{made["path"]}"')
+
+    def change(body: str) -> str:
+        below = frontmatter.text_start(body)
+        return body[:below] + _patched(body[below:], patch)
+
+    edited = app.vaults.get().edit("edit_note", entry, change)
+    return Document({"path": entry.path, "etag": edited.after.etag}, f'Successfully applied patch to "{entry.path}"')
+
+
+def _patched(body: str, text: str) -> str:
+    """Raises: InvalidArguments where the patch is none or changes nothing."""
+    changed = patch.apply(body, patch.parse(text))
+    if changed == body:
+        raise InvalidArguments(
+            "The patch changes nothing. Make it from the note as it is now.",
+            argument="patch",
+        )
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFrontmatter:
+    path: str
+    frontmatter: dict[str, Any]
+
+
+@tool("", title="Read frontmatter")
+def read_frontmatter(
+    app: App,
+    path: NotePath,
+    keys: Keys = Field(default_factory=list),  # noqa: B008  read by pydantic
+    include_missing: Annotated[bool, Field(description="Name missing keys too, with null")] = False,
+) -> ReadFrontmatter:
+    """Read the properties (YAML frontmatter) of a note without its text."""
+    place = app.vaults.get()
+    entry = place.find(path)
+    values = _properties(place.read_text(entry).text.body)
+    if keys:
+        values = {key: values.get(key) for key in keys if include_missing or key in values}
+    return ReadFrontmatter(entry.path, values)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFrontmatter:
+    ok: bool
+    path: str
+    mode: str
+    changed: bool
+    frontmatter: dict[str, Any]
+
+
+@tool("", title="Edit frontmatter", writes=True, destructive=True)
+def edit_frontmatter(
+    app: App,
+    path: NotePath,
+    mode: Annotated[
+        Literal["set", "merge", "delete"], Field(description="merge also merges objects within objects")
+    ] = "set",
+    data: Annotated[dict[str, Any], Field(description="Properties to set or merge")] = Field(  # noqa: B008
+        default_factory=dict
+    ),
+    keys: Keys = Field(default_factory=list),  # noqa: B008  read by pydantic
+    allow_create: Annotated[bool, Field(description="Create the note if there is none")] = False,
+) -> EditedFrontmatter:
+    """Set, merge or delete properties (YAML frontmatter) of a note; its text stays untouched."""
+    if mode == "delete" and not keys:
+        raise InvalidArguments("keys is required for delete: the properties to delete.", argument="keys")
+
+    def change(body: str) -> str:
+        newline = Text(body).newline
+        if mode == "delete":
+            for key in keys:
+                body = properties.remove_property(body, key, newline)
+            return body
+        before = _properties(body)
+        for key, value in data.items():
+            merged = _merged(before.get(key), value) if mode == "merge" else value
+            body = properties.set_property(body, key, merged, newline)
+        return body
+
+    place = app.vaults.get()
+    entry = _find(app, path, create=allow_create)
+    if entry is None:
+        content = change("")
+        made = _call(app, "create_note", name=path, content=content).data
+        return _edited(made["path"], mode, changed=True, body=content)
+    edited = place.edit("edit_frontmatter", entry, change)
+    return _edited(entry.path, mode, changed=edited.before.etag != edited.after.etag, body=edited.after.text.body)
+
+
+def _edited(path: str, mode: str, *, changed: bool, body: str) -> EditedFrontmatter:
+    return EditedFrontmatter(True, path, mode, changed, _properties(body))
+
+
+def _merged(before: Any, value: Any) -> Any:
+    """Objects are merged at every depth; everything else is replaced."""
+    if isinstance(before, Mapping) and isinstance(value, Mapping):
+        return {**before, **{key: _merged(before.get(key), inner) for key, inner in value.items()}}
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineItem:
+    heading: str
+    level: int
+    start_line: int
+    """1-based, in the whole file."""
+    end_line: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    outline: list[OutlineItem]
+
+
+@tool("", title="Note outline")
+def get_note_outline(
+    app: App,
+    path: NotePath,
+    max_depth: Annotated[int, Field(description="Deepest level of headings", ge=1, le=6)] = 6,
+    include_frontmatter: Annotated[bool, Field(description="Lines like headings in the frontmatter too")] = False,
+    include_codeblocks: Annotated[bool, Field(description="Lines like headings in code blocks too")] = False,
+) -> Outline:
+    """List the headings of a note with their levels and lines."""
+    place = app.vaults.get()
+    body = place.read_text(place.find(path)).text.body
+    parsed = note.parse(body)
+    found = [
+        (
+            heading.span.start,
+            heading.text,
+            heading.level,
+            _last_line(parsed.lines, section_of(parsed, heading), len(body)),
+        )
+        for heading in parsed.outline
+    ]
+    if include_frontmatter and parsed.frontmatter is not None:
+        found += _look_alikes(body, [parsed.frontmatter.block.yaml_span], parsed.lines)
+    if include_codeblocks:
+        found += _look_alikes(
+            body, [area.span for area in parsed.areas if area.kind == "code" and area.block], parsed.lines
+        )
+    items = []
+    for start, text, level, last in sorted(found):
+        line = parsed.lines.line(start) + 1
+        if level <= max_depth:
+            items.append(OutlineItem(text, level, line, last, _outline_id(f"{line}:{text}")))
+    return Outline(items)
+
+
+def _look_alikes(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[int, str, int, int]]:
+    return [
+        (at.start(), at[2], len(at[1]), lines.line(at.start()) + 1)
+        for span in spans
+        for at in _HEADING.finditer(body, span.start, span.end)
+    ]
+
+
+def _outline_id(text: str) -> str:
+    """The original's hash of a line number and heading: eight hexadecimal digits."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    value = 5381
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        value = (value * 33 ^ (high << 8 | low)) & 0xFFFFFFFF
+    return f"{value:08x}"
+
+
+@tool("", title="Create note", writes=True, destructive=True, idempotent=True)
+def create_note(
+    app: App,
+    path: NotePath,
+    content: Annotated[str, Field(description="Markdown")] = "",
+    overwrite: Annotated[bool, Field(description="Replace an existing note")] = False,
+) -> dict[str, Any]:
+    """Create a note; missing folders are made."""
+    return _call(app, "create_note", name=path, content=content, overwrite=overwrite).data
+
+
+@tool("", title="Search notes")
+def search_notes(
+    app: App,
+    query: Annotated[str, Field(description="Obsidian's search syntax", min_length=1)],
+    limit: Annotated[int, Field(ge=1, le=500)] = 20,
+) -> dict[str, Any]:
+    """Find notes, best first. All words must occur somewhere in the note or its path."""
+    return _call(app, "search", query=query, limit=limit).data
+
+
+def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
+    """Another tool's answer; what a person confirmed for this call is confirmed for that one."""
+    confirmed = {CONFIRM: True} if policy.confirmed.get() else {}
+    return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
+
+
+def _find(app: App, path: str, *, create: bool) -> FileEntry | None:
+    """The note; None where there is none and one may be created. Raises: NoteNotFound."""
+    try:
+        return app.vaults.get().find(path)
+    except NoteNotFound:
+        if create:
+            return None
+        raise
+
+
+def _properties(body: str) -> dict[str, Any]:
+    """Raises: PropertiesUnreadable."""
+    read = frontmatter.read(body)
+    if read is not None and read.error:
+        raise PropertiesUnreadable(f"The note's properties cannot be read: {read.error}", line=read.line)
+    return dict(read.values or {}) if read is not None else {}
+
+
+def _last_line(lines: Lines, span: Span, length: int) -> int:
+    """The number of a section's last line; at the end of the note the empty one after the last line end counts."""
+    return lines.line(span.end) + (1 if span.end == length else 0)
