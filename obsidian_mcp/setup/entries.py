@@ -66,11 +66,11 @@ def erase(client: Client, text: str, name: str) -> str:
 
 def _proved(client: Client, after: str, expected: dict[str, Any]) -> str:
     """`after`, if it says what is expected, and in that order where the format has one."""
-    said = _parse(client, after)
-    if not said.get(client.key):  # an emptied object may stay or go
-        said.pop(client.key, None)
-        expected = {key: value for key, value in expected.items() if key != client.key or value}
-    if said != expected or (client.format != "toml" and list(said) != list(expected)):
+    said, meant = (
+        {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
+        for data in (_parse(client, after), expected)
+    )
+    if said != meant or (client.format != "toml" and list(said) != list(meant)):
         raise Broken("is laid out in a way that this program cannot change safely")
     return after
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 DEEPEST = 200
@@ -62,8 +63,9 @@ class Document:
     """The first thing that strict JSON does not have, and its offset."""
 
 
+@lru_cache(maxsize=2)  # a change reads the text before and after it, several times; one of Claude Code's can have 5 MB
 def parse(text: str) -> Document:
-    """Raises: Unreadable."""
+    """Raises: Unreadable. The values in the document belong to everybody: they are not to be changed."""
     return _Reader(text).document()
 
 
