@@ -61,6 +61,8 @@ def replace(before: Content, text: str) -> Path | None:
         target = Path(os.path.realpath(path))
         backup = _back_up(before) if before.text is not None else None
         if read(path) != before:
+            if backup is not None:
+                backup.unlink()
             raise ClientConfigRefused(
                 f"Another program changed {str(path)!r} at the same moment, so it was left as it is. Try again."
             )

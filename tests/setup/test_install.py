@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
+from obsidian_mcp.setup import files
 from obsidian_mcp.setup.clients import CLIENTS, Client
 from obsidian_mcp.setup.install import Change, configured, install, uninstall
 
@@ -317,6 +318,19 @@ def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  
     with pytest.raises(ClientConfigRefused, match=r"cannot be (read|written)"):
         install(CODEX, system, "obsidian", LINE)
     assert files_below(tmp_path) == {".codex": b"a file"}
+
+
+def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:  # FILE-03
+    place = put(tmp_path / ".claude.json", '{"old": 1}')
+    content = files.read(place)
+    place.write_text('{"new": 1}', encoding="utf-8")
+
+    with pytest.raises(ClientConfigRefused, match="at the same moment"):
+        files.replace(content, '{"ours": 1}')
+    assert files_below(tmp_path) == {".claude.json": b'{"new": 1}'}
+
+    files.delete(content)
+    assert place.exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
