@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -236,17 +237,21 @@ def index_dump(asked: Asked, vault: tuple[str, ...]) -> None:
 
 
 def tool_command(name: str) -> click.Command | None:
-    """The subcommand of a tool: required arguments are positional, the others options."""
+    """The subcommand of a tool: required arguments are positional, or else the first one; the others are options."""
     from .tools import TOOLS
 
     tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
     if tool is None:
         return None
     parameters: list[click.Parameter] = []
-    for key, field in tool.model.model_fields.items():
+    members = tool.model.model_fields
+    chief = next(iter(members)) if not any(field.is_required() for field in members.values()) else ""
+    for key, field in members.items():
         kind, multiple = click_type(field.annotation)
         if field.is_required():
             parameters.append(click.Argument([key], type=kind))
+        elif key == chief != "vault":  # `list Projects`, `undo 3`: what the command is about needs no option
+            parameters.append(click.Argument([key], type=kind, required=False, default=field.default))
         elif kind is click.BOOL:
             flag = f"--{key.replace('_', '-')}"
             names = [f"{flag}/--no-{flag[2:]}" if field.default else flag, key]
@@ -295,7 +300,7 @@ def runner(name: str) -> Callable[..., None]:
         if arguments.get("content") == "-":
             arguments["content"] = standard_input()
         named = arguments.get("vault", "")
-        if named and Path(named).expanduser().is_dir():  # a folder, not the name of a known vault
+        if named and (Path(named).expanduser().is_dir() or os.sep in named):  # a folder, not a known vault's name
             asked, arguments["vault"] = replace(asked, vaults=(named,)), ""
         app = compose.build(asked.config())
         try:

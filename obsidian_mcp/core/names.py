@@ -22,6 +22,8 @@ from .paths import (
 
 CANDIDATES_SHOWN = 10
 NEAR_NAMES_SHOWN = 5
+NEARNESS = 0.6
+"""Likeness from which a name is near, between 0 and 1: one wrong letter in five still is."""
 NEAR_NAMES_SEARCHED = 20_000
 """Names compared by spelling before giving up: the comparison costs about 5 microseconds each."""
 
@@ -83,7 +85,7 @@ def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
             break
     near = [name for name in names if key in name or (len(name) > 3 and name in key)]
     near = sorted(near, key=len)[:NEAR_NAMES_SHOWN]
-    near += [name for name in difflib.get_close_matches(key, names, NEAR_NAMES_SHOWN, 0.7) if name not in near]
+    near += [name for name in difflib.get_close_matches(key, names, NEAR_NAMES_SHOWN, NEARNESS) if name not in near]
     paths = [str(found) for name in near for found in names[name]][:NEAR_NAMES_SHOWN]
     folder = next((entry for entry in catalog if name_key(entry.path).startswith(name_key(path) + "/")), None)
     if folder is not None:

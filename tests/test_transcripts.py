@@ -1,0 +1,66 @@
+"""What a person sees on the command line: each file in transcripts/ is a session in a copy of the vault `basic`.
+
+A line `$ obsidian-mcp …` is run, the lines `> …` below are what it prints, and `! status` an exit status that is not 0.
+`pytest --update` rewrites the answers; the difference is the review.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "transcripts"
+VARIES = [
+    (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\b"), "<time>"),
+    (re.compile(r"\b[0-9a-f]{16}\b(?=$|\")", re.MULTILINE), "<etag>"),
+    (re.compile(r"\d+ bytes"), "<n> bytes"),
+]
+"""What differs from run to run."""
+
+
+def run(command: str, vault: Path) -> str:
+    beside = vault.parent
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("OBSIDIAN")},
+        "OBSIDIAN_VAULT_PATH": str(vault),
+        "OBSIDIAN_MCP_CACHE": str(beside / "cache"),
+        "OBSIDIAN_MCP_STATE": str(beside / "state"),
+        "OBSIDIAN_MCP_POLICY": str(beside / "policy.toml"),
+    }
+    name, *arguments = shlex.split(command)
+    assert name == "obsidian-mcp"
+    done = subprocess.run(
+        [sys.executable, "-m", "obsidian_mcp", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    text = done.stdout.decode().replace(str(vault), "<vault>")
+    for pattern, shown in VARIES:
+        text = pattern.sub(shown, text)
+    lines = [f"> {line}".rstrip() for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in [*lines, *([f"! {done.returncode}"] if done.returncode else [])])
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+def test_the_command_line_answers_as_in_the_transcript(path: Path, basic: Path, update: bool) -> None:
+    written = path.read_text(encoding="utf-8")
+    played = ""
+    for line in written.splitlines():
+        if line.startswith("$ "):
+            played += f"{line}\n{run(line[2:], basic)}"
+        elif not line.startswith(("> ", "! ")) and line != ">":
+            played += f"{line}\n"
+    if update:
+        path.write_text(played, encoding="utf-8")
+    assert played == written or update
+    assert "$ obsidian-mcp" in played
