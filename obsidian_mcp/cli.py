@@ -135,13 +135,14 @@ def serve(asked: Asked) -> int:
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
     from . import compose
-    from .serve import mcp, stdio
+    from .serve import early, mcp, stdio
 
     app = compose.build(asked.config(), serving=True)
     server = mcp.build_server(app)
     app.vaults.warm()
+    first, answered = early.finish()
     try:
-        return stdio.run(server, server.create_initialization_options())
+        return stdio.run(server, server.create_initialization_options(), first=first, answered=answered)
     finally:
         app.vaults.close()
 
