@@ -3,13 +3,16 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test demo clean lock
+.PHONY: test demo bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
 
 demo: .venv/.installed
 	@$(PY) -m tests.demo
+
+bundle: .venv/.installed
+	@$(PY) packaging/bundle.py
 
 .venv/.installed: pyproject.toml requirements.lock
 	@test -n "$(PYTHON)" || { echo "CPython 3.11 or later is needed and was not found."; exit 1; }
