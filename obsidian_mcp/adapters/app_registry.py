@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from obsidian_mcp.core.settings import app_registry
+from obsidian_mcp.core.settings import RegisteredVault, app_registry
 
 
 def registered_vaults(app_folders: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -19,3 +19,23 @@ def registered_vaults(app_folders: tuple[Path, ...]) -> tuple[Path, ...]:
         if found:
             return found
     return ()
+
+
+def registered(folder: Path, app_folders: tuple[Path, ...]) -> RegisteredVault | None:
+    """What the app has registered about the vault in this folder, as it stands now."""
+    for place in app_folders:
+        try:
+            text = (place / "obsidian.json").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+        for row in app_registry(text).vaults:
+            if is_same_folder(row.path, folder):
+                return row
+    return None
+
+
+def is_same_folder(path: str, folder: Path) -> bool:
+    try:
+        return folder.samefile(path)
+    except OSError:
+        return False

@@ -24,6 +24,14 @@ NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
 """An empty list, in whatever format was asked for."""
 NO_ACCESS = re.compile(r"EACCES|EPERM|EROFS|(?i:operation not permitted|permission denied)")
 
+OUTCOME_UNKNOWN = "unknown"
+"""`reason` of a failure after which the command may have been carried out, or may yet be."""
+
+REFUSED = "refused"
+"""`reason` of a failure by which the app says that it did not do it."""
+CANNOT_CARRY = "cannot_carry"
+"""`reason` of a failure before anything was sent: the command would change the value."""
+
 _EXPANDED = re.compile(r"\\[ntr]")
 _REFUSAL = re.compile(r"(?:[A-Z][A-Za-z]*)?Error: ")
 _NOISE = re.compile(
@@ -68,7 +76,7 @@ class Request:
                 raise AppCommandFailed(
                     f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r in values, and it "
                     f"loses values of more than {CARRY_BYTES} bytes. Change the file itself instead.",
-                    reason="cannot_carry",
+                    reason=CANNOT_CARRY,
                     parameter=key,
                 )
         head = [] if vault is None or self.any_vault else [f"vault={vault}"]
@@ -146,7 +154,9 @@ class Answer:
             return PermissionDenied(f"Obsidian was not allowed to do this: {line}")
         hint = " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
         return AppCommandFailed(
-            f"Obsidian refused {self.request.command!r}: {shortened(self.text)}{hint}", command=self.request.command
+            f"Obsidian refused {self.request.command!r}: {shortened(self.text)}{hint}",
+            command=self.request.command,
+            reason=REFUSED,
         )
 
     def unknown(self) -> AppError:
@@ -157,6 +167,7 @@ class Answer:
             f"The obsidian command answered {self.request.command!r} with something unknown: "
             f"{shortened(self.text)!r}. Whether it was carried out is not known: look before trying again.",
             command=self.request.command,
+            reason=OUTCOME_UNKNOWN,
         )
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from obsidian_mcp.core import deadline
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -19,11 +20,15 @@ from obsidian_mcp.errors import (
     VaultNotFound,
 )
 
-from .obsidian_answer import NO_ACCESS, Answer, Request, can_carry
+from .obsidian_answer import NO_ACCESS, OUTCOME_UNKNOWN, Answer, Request, can_carry
 
 _DOWN = "The CLI is unable to find Obsidian"
 _DISABLED = "Command line interface is not enabled"
 _NO_VAULT = "Vault not found."
+
+SameFolder = Callable[[str, Callable[[], Sequence[str]]], bool]
+"""Whether the app's vault is the one that is meant: by the path of its folder, and by its files where that says
+nothing."""
 
 
 class Outcome(Protocol):
@@ -44,25 +49,67 @@ class Program(Protocol):
 class Channel:
     """Safe to share between threads."""
 
-    def __init__(self, program: Program, vault: str | None, timeout: float, running: Callable[[], bool] | None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        vault: str | None,
+        timeout: float,
+        running: Callable[[], bool] | None,
+        same_folder: SameFolder | None = None,
+    ) -> None:
         if vault is not None and (not vault.strip() or not can_carry(vault)):
             raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
         self.program = program
         self.vault = vault
         self.timeout = timeout
         self._running = running
+        self._same_folder = same_folder
+        self._is_verified = same_folder is None
         self._lock = threading.Lock()
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
-        """The vault for one operation: nobody else calls meanwhile, and its calls share one time limit."""
-        deadline = time.monotonic() + self.timeout
-        if not self._lock.acquire(timeout=self.timeout):
+    def turn(self, limit: float | None = None) -> Iterator[Turn]:
+        """The vault for one operation: nobody else calls meanwhile, and its calls share one time limit.
+
+        The first one asks which folder the vault is: another one of the same name is not to be touched (CMD-11).
+        """
+        allowed = self._allowed(limit)
+        end = time.monotonic() + allowed
+        if not self._lock.acquire(timeout=allowed):
             raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
         try:
-            yield Turn(self, deadline)
+            turn = Turn(self, end)
+            if not self._is_verified:
+                self._verify(turn)
+            yield turn
+        except ObsidianNotRunning:
+            self._is_verified = self._same_folder is None  # names may lead elsewhere after a new start
+            raise
         finally:
             self._lock.release()
+
+    def _allowed(self, limit: float | None) -> float:
+        allowed = self.timeout if limit is None else min(limit, self.timeout)
+        ending = deadline.current.get()
+        return allowed if ending is None else min(allowed, ending.remaining)
+
+    def _verify(self, turn: Turn) -> None:
+        answer = turn.ask(Request("vault"))
+        path = answer.fields.get("path")
+        if path is None:
+            raise turn.failure(answer)
+
+        def files() -> Sequence[str]:
+            return turn.ask(Request("files")).lines
+
+        if self._same_folder is not None and not self._same_folder(path, files):
+            raise VaultNotFound(
+                f"What Obsidian calls {self.vault!r} is another folder: {path}. Open this vault in Obsidian, and give "
+                "the two vaults different names.",
+                vault=self.vault,
+                folder=path,
+            )
+        self._is_verified = True
 
     def is_app_down(self) -> bool:
         """The app is known not to run. Asked before each call, so that no call ever starts the app."""
@@ -149,4 +196,5 @@ class Turn:
             "installer and see that the command is the command-line program and not the app itself.",
             command=answer.request.command,
             status=answer.status,
+            reason=OUTCOME_UNKNOWN,
         )

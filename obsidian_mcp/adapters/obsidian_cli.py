@@ -32,6 +32,7 @@ from obsidian_mcp.core.paths import VaultPath
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
 
 from .obsidian_answer import (
+    CANNOT_CARRY,
     NOTHING_FOUND,
     Answer,
     Request,
@@ -47,7 +48,7 @@ from .obsidian_answer import (
     same_path,
     unexpected,
 )
-from .obsidian_channel import Channel, Program, Turn
+from .obsidian_channel import Channel, Program, SameFolder, Turn
 
 __all__ = ["ObsidianCommand", "can_carry"]
 
@@ -71,12 +72,19 @@ class ObsidianCommand:
         timeout: float = 30.0,
         *,
         running: Callable[[], bool] | None = None,
+        same_folder: SameFolder | None = None,
     ) -> None:
         """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one method.
 
-        `running` tells whether the app is running; without it the command's own word counts.
+        `running` tells whether the app is running; without it the command's own word counts. `same_folder` is asked
+        once whether the app's vault of this name is the one that is meant.
         """
-        self._channel = Channel(program, vault, timeout, running)
+        self._channel = Channel(program, vault, timeout, running, same_folder)
+
+    def check(self, seconds: float | None = None) -> None:
+        """Nothing where this vault of the app is known to answer. Raises as every method, after at most `seconds`."""
+        with self._channel.turn(seconds):
+            pass
 
     # Notes
 
@@ -115,8 +123,9 @@ class ObsidianCommand:
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> Written:
         """Create a note whose text `can_carry`.
 
-        Without `overwrite` an existing note is refused before the call: the command would write `name 1.md` instead,
-        which goes to the trash where it happens nevertheless.
+        Without `overwrite` an existing note is refused before the call: the command would write `name 1.md` instead.
+        Where it does so nevertheless (another program was faster, or the app does not know the note yet) that file
+        goes to the trash.
 
         Raises: NoteExists, InvalidName for a path that is no note's.
         """
@@ -132,7 +141,7 @@ class ObsidianCommand:
             verb, made = _said(turn, turn.change(request), "Created", "Overwrote")
             if same_path(made, target):
                 return Written(target, verb == "Created")
-            if overwrite or not is_numbered_sibling(made, target):
+            if not is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
             leftover = self._withdraw(turn, made)
         raise note_exists(target, leftover=leftover)
@@ -363,6 +372,11 @@ class ObsidianCommand:
                 raise turn.failure(answer)
         return paths.parse(answer.text)
 
+    def daily_create(self) -> None:
+        """Make today's daily note, from its template, where there is none. Whether it did, the disk tells (CMD-12)."""
+        with self._channel.turn() as turn:  # the command of this name creates the note; what it prints is the note
+            turn.ask(Request("daily:read"))
+
     def daily_read(self) -> NoteText:
         """Today's daily note; unlike the command of this name it never creates the note.
 
@@ -577,7 +591,7 @@ def _property_value(value: str | bool | float | Sequence[str]) -> str:
         raise AppCommandFailed(
             "The obsidian command cannot set this value: it separates list items at every comma, reads text in square "
             "brackets as a list, and takes no empty value. Edit the note's frontmatter instead.",
-            reason="cannot_carry",
+            reason=CANNOT_CARRY,
             parameter="value",
         )
     return text

@@ -1,0 +1,125 @@
+"""The app on this computer: whether it runs, which vaults it has open, and the command that reaches one of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
+
+from .app_registry import is_same_folder, registered
+
+if TYPE_CHECKING:
+    from .app_process import AppProcess
+    from .obsidian_cli import ObsidianCommand
+
+PRESENT_SECONDS = 5.0
+"""How long an answer to "is the app here at all" is good for: lists of tools ask it."""
+SAME_FILES = 0.9
+"""Share of the app's files that must exist here for two folders to be the same vault (CMD-11)."""
+
+
+class AppAccess:
+    """Safe to share between threads. Nothing of it costs anything before it is asked."""
+
+    def __init__(
+        self,
+        program: str,
+        environment: Mapping[str, str],
+        app_folders: tuple[Path, ...],
+        *,
+        assume_running: bool,
+        timeout: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`program` is what the user calls the `obsidian` command, "" where it is to be found; `timeout` in seconds
+        covers one operation of it.
+        """
+        self._program = program
+        self._environment = environment
+        self._app_folders = app_folders
+        self._assume_running = assume_running
+        self._timeout = timeout
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._process: AppProcess | None = None
+        self._present = (float("-inf"), False)
+        self._commands: dict[Path, ObsidianCommand] = {}
+
+    def is_running(self) -> bool:
+        """Whether the app runs, or is said to run."""
+        if self._assume_running:
+            return True
+        from .app_process import AppProcess  # psutil takes 20 ms to import
+
+        with self._lock:
+            if self._process is None:
+                self._process = AppProcess()
+            return self._process.running()
+
+    def is_there(self) -> bool:
+        """Whether the app or its command is here at all; what was found is good for some seconds."""
+        then, present = self._present
+        if self._clock() - then > PRESENT_SECONDS:
+            present = self._found() is not None or (not self._assume_running and self.is_running())
+            self._present = (self._clock(), present)
+        return present
+
+    def has_open(self, folder: Path) -> bool:
+        """Whether the app runs and shows the vault in this folder; an app that is out of sight is believed to."""
+        if not self.is_running():
+            return False
+        row = registered(folder, self._app_folders)
+        return row.open if row is not None else self._assume_running
+
+    def command(self, folder: Path) -> ObsidianCommand:
+        """The command for the vault in this folder.
+
+        Raises: AppCommandFailed where the program is missing, ObsidianNotRunning where the app is as well.
+        """
+        with self._lock:
+            known = self._commands.get(folder)
+        if known is not None:
+            return known
+        from .obsidian_cli import ObsidianCommand
+        from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
+
+        environment = this_environment(self._environment)
+        program = find_program(self._program, environment)
+        if program is None:
+            if not self.is_running():
+                raise ObsidianNotRunning
+            raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")
+        row = registered(folder, self._app_folders)
+        command = ObsidianCommand(
+            ObsidianProgram(program, environment),
+            folder.name if row is None else row.id,  # two vaults may have one name, none have one id
+            self._timeout,
+            running=None if self._assume_running else self.is_running,
+            same_folder=lambda path, files: is_same_vault(folder, path, files),
+        )
+        with self._lock:
+            return self._commands.setdefault(folder, command)
+
+    def _found(self) -> tuple[str, ...] | None:
+        from .obsidian_program import find_program, this_environment
+
+        try:
+            return find_program(self._program, this_environment(self._environment))
+        except AppError:  # the configured one is missing: the tool says so when it is called
+            return None
+
+
+def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
+    """Whether the vault that the app has at `path` is the one that is here at `folder` (CMD-11).
+
+    A path that does not exist here is one of another computer, seen from a container: then the files must be the same.
+    """
+    if Path(path).exists():
+        return is_same_folder(path, folder)
+    names = files()
+    here = sum((folder / name).is_file() for name in names)
+    return bool(names) and here >= SAME_FILES * len(names)

@@ -1,0 +1,276 @@
+"""Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules).
+
+The app does what it can be trusted to do exactly; everything else, and everything that went wrong, is done on the disk.
+What counts is never what the app says but what the file holds afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from obsidian_mcp.core.paths import extension, is_note, name_key, parse
+from obsidian_mcp.core.ports import DiskFile
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    NoteExists,
+    NoteNotFound,
+    ObsidianNotRunning,
+    OperationTimeout,
+)
+
+from .disk import TRASH_FOLDER, Disk
+from .obsidian_answer import CANNOT_CARRY, OUTCOME_UNKNOWN, REFUSED, can_carry
+from .obsidian_cli import ObsidianCommand
+
+log = logging.getLogger(__name__)
+
+LATE_SECONDS = 1.0
+"""How long a change may come after an answer that did not tell of it: old installers print before they are done."""
+LOOK_SECONDS = 0.05
+CHECK_SECONDS = 5.0
+"""How long an app that need not be used may take to say which vault it has open."""
+AGAIN_SECONDS = 60.0
+"""After an app that need not be used did not answer, how long it is left alone."""
+
+Send = Callable[[ObsidianCommand], object]
+
+
+class AppFiles:
+    """`Changer` for one vault. Not safe to share between threads: the vault's lock guards it."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        command: Callable[[], ObsidianCommand],
+        is_open: Callable[[], bool] | None = None,
+        *,
+        late_seconds: float = LATE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`command` is asked at every change, for it may be missing or new. With `is_open` the app is used only while
+        that says so and the app answers; without, changes fail where the app does not answer.
+        """
+        self._disk = disk
+        self._command = command
+        self._is_open = is_open
+        self._late_seconds = late_seconds
+        self._clock = clock
+        self._left_alone_until = float("-inf")
+
+    def write(self, disk: str, data: bytes) -> DiskFile:
+        send = self._rewriting(disk, data)
+        if send is not None and self._carried(
+            send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data)
+        ):
+            return self._there(disk)
+        return self._disk.write(disk, data)
+
+    def create(self, disk: str, data: bytes) -> DiskFile:
+        text = _text(data)
+        if text is None or not is_note(disk) or not _is_sendable(disk) or self._disk.exists(disk):
+            return self._disk.create(disk, data)
+        is_folder_new = self._disk.subfolders(disk.rpartition("/")[0]) is None
+
+        def send(command: ObsidianCommand) -> None:
+            try:
+                command.create(disk, text)
+            except AppCommandFailed as error:
+                if is_folder_new and error.data.get("reason") == REFUSED:
+                    raise _Unsuited from error
+                raise
+
+        if self._carried(
+            send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data), new=True
+        ):
+            return self._there(disk)
+        return self._disk.create(disk, data)
+
+    def move(self, source: str, target: str) -> None:
+        """Through the app only where the app knows no link to the file: it would change the notes with such links some
+        time after it has answered, at places where it remembers the links to be, and not undoably (APP-FILE-06).
+        """
+        facts = self._disk.stat(source)
+        folder = target.rpartition("/")[0]
+        if (
+            facts is not None
+            and _is_sendable(source)
+            and _is_sendable(target)
+            and extension(target)
+            and name_key(source) != name_key(target)
+            and self._disk.subfolders(folder) is not None
+            and not self._disk.exists(target)
+        ):
+            before = self._content(source) if is_note(source) else None
+
+            def is_moved() -> bool:
+                there = self._disk.stat(target)
+                return (
+                    there is not None
+                    and there.size == facts.size
+                    and (before is None or self._content(target) == before)
+                    and not self._disk.exists(source)
+                )
+
+            def mend() -> None:
+                if self._disk.exists(source):
+                    self._disk.move(source, target)
+                elif before is not None:
+                    self._disk.write(target, before)
+
+            def send(command: ObsidianCommand) -> None:
+                if command.backlinks(source):
+                    raise _Unsuited
+                command.move(source, target)
+
+            if self._carried(send, done=is_moved, mend=mend, new=True):
+                return
+        self._disk.move(source, target)
+
+    def delete(self, disk: str) -> None:
+        self._remove(disk, lambda command: command.delete(disk, permanent=True), lambda: self._disk.delete(disk))
+
+    def trash(self, disk: str, *, system: bool) -> str:
+        places = ["the system's trash" if system else TRASH_FOLDER]
+
+        def by_ourselves() -> None:
+            places.append(self._disk.trash(disk, system=system))
+
+        self._remove(disk, lambda command: command.delete(disk), by_ourselves)
+        return places[-1]
+
+    def _remove(self, disk: str, send: Send, by_ourselves: Callable[[], object]) -> None:
+        facts = self._disk.stat(disk)
+
+        def mend() -> None:
+            if self._disk.stat(disk) == facts:  # and not a new file of that name
+                by_ourselves()
+
+        if facts is None or not (
+            _is_sendable(disk) and self._carried(send, done=lambda: not self._disk.exists(disk), mend=mend)
+        ):
+            by_ourselves()
+
+    # -- what the app can do exactly -----------------------------------------------------------------------------
+
+    def _rewriting(self, disk: str, data: bytes) -> Send | None:
+        """How the app can be told to give a note these bytes: as a whole, or what is added to a longer one."""
+        if not (is_note(disk) and _is_sendable(disk)):
+            return None
+        before = self._content(disk)
+        if before is None:
+            return None
+        if (text := _text(data)) is not None:
+            return lambda command: command.create(disk, text, overwrite=True)
+        added = _text(data[len(before) :]) if data.startswith(before) else None
+        if added is not None and added.strip():
+            return lambda command: command.append(disk, added, inline=True)
+        return None
+
+    def _carried(self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False) -> bool:
+        """Have the app make a change. False: it did not, and the change may be made on the disk.
+
+        `done` tells by the disk whether the change is made; where the app says so and it is not, `mend` makes it.
+        `new`: something at the target is a reason to fail and not to write on the disk.
+        Raises: what the app answered, where the user wants the app and nothing else, or where it is not known whether
+        the change is still to come.
+        """
+        command = self._reached()
+        if command is None:
+            return False
+        try:
+            send(command)
+        except _Unsuited:
+            return False
+        except NoteExists:
+            if new:
+                raise
+            return False  # the app does not know the file yet and made another beside it, which is in the trash
+        except AppError as error:
+            if self._comes_true(done, error):
+                return True
+            if _is_uncertain(error) or not (self._is_open is not None or _is_unsuited(error)):
+                raise
+            log.info("not through the app: %s", error.message)
+            return False
+        if not done():
+            log.warning("the obsidian command did not do what it said; the file was put right")
+            mend()
+        return True
+
+    def _reached(self) -> ObsidianCommand | None:
+        """The command; None where the app need not be used and is not there."""
+        if self._is_open is None:
+            return self._command()
+        if self._clock() < self._left_alone_until or not self._is_open():
+            return None
+        try:
+            command = self._command()
+            command.check(CHECK_SECONDS)
+        except ObsidianNotRunning:
+            return None
+        except AppError as error:
+            log.warning("notes are written without the app: %s", error.message)
+            self._left_alone_until = self._clock() + AGAIN_SECONDS
+            return None
+        return command
+
+    def _comes_true(self, done: Callable[[], bool], error: AppError) -> bool:
+        """Whether a change was made although the app's answer does not say so, or will be in a moment."""
+        end = self._clock() + (self._late_seconds if _is_uncertain(error) else 0.0)
+        while not done():
+            if self._clock() >= end:
+                return False
+            time.sleep(LOOK_SECONDS)
+        return True
+
+    # -- the disk ------------------------------------------------------------------------------------------------
+
+    def _content(self, disk: str) -> bytes | None:
+        try:
+            return self._disk.read(disk)
+        except NoteNotFound:
+            return None
+
+    def _there(self, disk: str) -> DiskFile:
+        found = self._disk.stat(disk)
+        if found is None:  # taken away by somebody else in this moment
+            raise NoteNotFound(f"There is no file {disk!r} in the vault any more.", path=disk)
+        return found
+
+
+class _Unsuited(Exception):
+    """The app is not to make this change."""
+
+
+def _text(data: bytes) -> str | None:
+    """The text that the command can carry, None where it cannot."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return text if can_carry(text) else None
+
+
+def _is_sendable(disk: str) -> bool:
+    """Whether the app knows this file by the very name that it has on the disk."""
+    try:
+        return parse(disk) == disk and can_carry(disk)
+    except AppError:
+        return False
+
+
+def _is_uncertain(error: AppError) -> bool:
+    """Whether the change may still be made after this failure."""
+    return isinstance(error, OperationTimeout) or (
+        isinstance(error, AppCommandFailed) and error.data.get("reason") == OUTCOME_UNKNOWN
+    )
+
+
+def _is_unsuited(error: AppError) -> bool:
+    """Whether the app cannot make this change but is well: it does not know the file yet, or cannot take the text."""
+    return isinstance(error, NoteNotFound) or (
+        isinstance(error, AppCommandFailed) and error.data.get("reason") == CANNOT_CARRY
+    )
