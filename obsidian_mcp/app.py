@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .config import Config
+from .core.ports import Obsidian
 from .core.vault import Vault
 
 
@@ -18,6 +19,14 @@ class Vaults(Protocol):
 
     def warm(self) -> None:
         """Begin to open the default vault in the background."""
+        ...
+
+    def obsidian(self, name: str = "") -> Obsidian:
+        """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
+        ...
+
+    def has_app(self) -> bool:
+        """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
         ...
 
     def close(self) -> None: ...

@@ -7,9 +7,11 @@ import logging
 import os
 import re
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .adapters.app_access import AppAccess
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
 from .adapters.journal import SqliteJournal
@@ -19,8 +21,9 @@ from .config import Config
 from .core import policy
 from .core.index import Index
 from .core.paths import name_key
+from .core.ports import Changer, Obsidian
 from .core.vault import Dirty, Scanning, Vault
-from .errors import AppError, PolicyInvalid, VaultNotFound
+from .errors import AppError, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
     from .rad import Bridge
@@ -57,6 +60,13 @@ class FolderVaults:
     def __init__(self, config: Config, *, serving: bool) -> None:
         self._config = config
         self._serving = serving and config.watch
+        self._app = AppAccess(
+            config.app.program,
+            config.app.environment,
+            config.app_folders,
+            assume_running=config.app.assume_running,
+            timeout=config.timeout,
+        )
         self._lock = threading.Lock()
         self._open: dict[Path, Vault] = {}
         self._watchers: list[Watcher] = []
@@ -65,29 +75,27 @@ class FolderVaults:
         return list(self._folders())
 
     def get(self, name: str = "") -> Vault:
-        folders = self._folders()
-        if not name:
-            folder = next(iter(folders.values()))
-        else:
-            wanted = name_key(name.strip())
-            match = [path for known, path in folders.items() if wanted in (name_key(known), name_key(str(path)))]
-            if not match:
-                raise VaultNotFound(
-                    f"There is no vault {name!r}. The vaults are: {', '.join(map(repr, folders))}.",
-                    vault=name,
-                    vaults=list(folders),
-                )
-            folder = match[0]
+        folder = self._folder(name)
+        if self._config.app.backend == "cli" and not self._app.is_running():
+            raise ObsidianNotRunning
         vault = self._opened(folder)
         vault.refresh()
         return vault
+
+    def obsidian(self, name: str = "") -> Obsidian:
+        return self._app.command(self._folder(name))
+
+    def has_app(self) -> bool:
+        return self._app.is_there()
 
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
 
         def open_default() -> None:
             try:
-                self.get().keeper.begin()
+                vault = self._opened(self._folder(""))
+                vault.refresh()
+                vault.keeper.begin()
             except AppError as error:  # the first call tells the client
                 log.warning("%s", error.message)
 
@@ -118,6 +126,20 @@ class FolderVaults:
                 name, number = f"{absolute.name} {number}", number + 1
             folders[name] = absolute
         return folders
+
+    def _folder(self, name: str) -> Path:
+        folders = self._folders()
+        if not name:
+            return next(iter(folders.values()))
+        wanted = name_key(name.strip())
+        match = [path for known, path in folders.items() if wanted in (name_key(known), name_key(str(path)))]
+        if not match:
+            raise VaultNotFound(
+                f"There is no vault {name!r}. The vaults are: {', '.join(map(repr, folders))}.",
+                vault=name,
+                vaults=list(folders),
+            )
+        return match[0]
 
     def _policy(self, folder: Path) -> policy.Policy:
         """What the user allows in a vault. Raises: PolicyInvalid."""
@@ -150,8 +172,21 @@ class FolderVaults:
                 place = vault_id(disk.root)
                 journal = SqliteJournal(self._config.state / place)
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
-                vault = Vault(folder.name, disk, dirty, journal, index, allowed)
+                through_app, app = self._through_app(folder, disk)
+                vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
                     vault.keeper.start()
                 self._open[folder] = vault
             return self._open[folder]
+
+    def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
+        """Who changes the files of a vault in the app's stead, and who answers questions. Raises: AppCommandFailed."""
+        backend = self._config.app.backend
+        if backend == "files":
+            return None, None
+        from .adapters.app_files import AppFiles
+
+        command = partial(self._app.command, folder)
+        if backend == "auto":
+            return AppFiles(disk, command, partial(self._app.has_open, folder)), None
+        return AppFiles(disk, command), command()
