@@ -217,7 +217,7 @@ def index_status(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
 def index_rebuild(asked: Asked, vault: tuple[str, ...]) -> None:
     """Build the index anew from the files."""
     with asked.opened(vault) as place:
-        place.keeper.index.rebuild(())
+        place.keeper.index.clear()
         place.keeper.begin()
         total = len(place.keeper.pending()[0])
         with click.progressbar(length=total, label="Indexing", file=sys.stderr) as bar:

@@ -15,6 +15,7 @@ from .adapters.app_access import AppAccess
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
 from .adapters.journal import SqliteJournal
+from .adapters.parsers import Helper
 from .adapters.watcher import Watcher
 from .app import App
 from .config import Config
@@ -175,7 +176,7 @@ class FolderVaults:
                 through_app, app = self._through_app(folder, disk)
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
-                    vault.keeper.start()
+                    vault.keeper.start([Helper(), Helper()])
                 self._open[folder] = vault
             return self._open[folder]
 

@@ -210,6 +210,10 @@ class Index:
         self._database.begin_anew()
         self.apply(files)
 
+    def clear(self) -> None:
+        """Forget everything, so that all files have to be taken in again."""
+        self._database.begin_anew()
+
     def check(self) -> bool:
         """Look for damage in the whole file (0.3 s for 10 000 notes); False when it was found and the file left."""
         return self._database.check()

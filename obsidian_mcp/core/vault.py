@@ -155,7 +155,8 @@ class Vault:
         self._writers = 0
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
-        self.keeper = Keeper(index, self.entries, self._indexed, files.stat)
+        # without the vault's lock: its holder may be waiting for the threads that ask
+        self.keeper = Keeper(index, lambda: list(self.catalog), self._indexed, files.stat)
         self.graph = Graph(self.keeper, self.catalog, self._indexed, self.excluded)
 
     # -- what is there -----------------------------------------------------------------------------------------
