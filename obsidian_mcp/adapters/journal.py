@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
+import os
 import sqlite3
 import threading
 import time
@@ -20,7 +22,11 @@ from filelock import FileLock, Timeout
 from obsidian_mcp.core.ports import Recorded, Step
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
+log = logging.getLogger(__name__)
+
 KEEP_DAYS = 60
+KEEP_CHANGES = 200
+"""The latest changes are kept whatever their age: a clock that jumps ahead must not empty the journal (SAFE-12)."""
 KEEP_BYTES = 500_000_000
 """Journal size on disk above which the oldest changes go first."""
 PRUNE_EVERY = 100
@@ -60,23 +66,20 @@ def digest_of(data: bytes) -> str:
 class SqliteJournal:
     """`Journal` in one folder, which is made. Safe with several threads and processes."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time, *, keep_bytes: int = KEEP_BYTES) -> None:
+        """Nothing is opened yet: a vault can be read where no journal can be written."""
         self._folder = folder
         self._clock = clock
+        self._keep_bytes = keep_bytes
         self._connection: sqlite3.Connection | None = None
         self._mutex = threading.RLock()
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = FileLock(folder / "write.lock", timeout=LOCK_SECONDS, thread_local=False)
-            with self._database() as database:
-                database.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise _failed(error, folder) from error
+        self._lock = FileLock(folder / "write.lock", timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
         with self._mutex:  # the file lock counts its holder's entries but does not tell threads apart
             try:
+                self._make_folder()
                 self._lock.acquire()
             except Timeout as error:
                 raise OperationTimeout(
@@ -92,31 +95,26 @@ class SqliteJournal:
                 self._lock.release()
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
-        try:
-            with self._database() as database:
-                number = database.execute(
-                    "INSERT INTO change (time, tool, undoes) VALUES (?, ?, ?)", (self._clock(), tool, undoes)
-                ).lastrowid
-                assert number is not None  # noqa: S101  an INSERT gives a row
-                database.executemany(
-                    "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (
-                            number,
-                            position,
-                            step.kind,
-                            _raw(step.disk),
-                            _raw(step.target),
-                            self._keep(database, step.before),
-                            self._keep(database, step.after),
-                        )
-                        for position, step in enumerate(steps)
-                    ],
-                )
-            if number % PRUNE_EVERY == 0:
-                self.prune()
-        except (OSError, sqlite3.Error) as error:
-            raise _failed(error, self._folder) from error
+        with self._database() as database:
+            number = database.execute(
+                "INSERT INTO change (time, tool, undoes) VALUES (?, ?, ?)", (self._clock(), tool, undoes)
+            ).lastrowid
+            assert number is not None  # noqa: S101  an INSERT gives a row
+            database.executemany(
+                "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        number,
+                        position,
+                        step.kind,
+                        _raw(step.disk),
+                        _raw(step.target),
+                        self._keep(database, step.before),
+                        self._keep(database, step.after),
+                    )
+                    for position, step in enumerate(steps)
+                ],
+            )
         return number
 
     def _keep(self, database: sqlite3.Connection, data: bytes | None) -> str | None:
@@ -130,6 +128,11 @@ class SqliteJournal:
     def finish(self, number: int) -> None:
         with self._database() as database:
             database.execute("UPDATE change SET done = 1 WHERE number = ?", (number,))
+        if number % PRUNE_EVERY == 0:
+            try:
+                self.prune()
+            except StorageFailed as error:  # the change is made and kept; the next look will find what is too old
+                log.warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
         with self._database() as database:
@@ -139,6 +142,16 @@ class SqliteJournal:
         with self._database() as database:
             rows = database.execute("SELECT number FROM change WHERE done = 0 ORDER BY number DESC").fetchall()
             return [self._read(database, number, content=True) for (number,) in rows]
+
+    def latest(self) -> int:
+        with self._database() as database:
+            found = database.execute("SELECT max(number) FROM change").fetchone()[0]
+            return found or 0
+
+    def since(self, number: int) -> list[Recorded]:
+        with self._database() as database:
+            rows = database.execute("SELECT number FROM change WHERE number > ? AND done = 1", (number,)).fetchall()
+            return [self._read(database, each, content=False) for (each,) in rows]
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
@@ -199,17 +212,23 @@ class SqliteJournal:
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:
-        """Forget what is older than KEEP_DAYS, then the oldest changes until the rest fits into KEEP_BYTES."""
+        """Forget what is older than KEEP_DAYS, then the oldest changes until the rest fits into KEEP_BYTES.
+
+        The last change is never forgotten.
+        """
         with self._database() as database:
-            database.execute("DELETE FROM change WHERE done = 1 AND time < ?", (self._clock() - KEEP_DAYS * 86_400,))
+            database.execute(
+                "DELETE FROM change WHERE done = 1 AND time < ? AND number <= ("
+                "SELECT coalesce(max(number), 0) FROM change) - ?",
+                (self._clock() - KEEP_DAYS * 86_400, KEEP_CHANGES),
+            )
             self._forget_unused(database)
-            while self._size(database) > KEEP_BYTES:
-                oldest = database.execute(
-                    "SELECT number FROM change WHERE done = 1 ORDER BY number LIMIT 50"
-                ).fetchall()
-                if len(oldest) < 2:
+            while self._size(database) > self._keep_bytes:
+                numbers = database.execute("SELECT number FROM change WHERE done = 1 ORDER BY number").fetchall()
+                oldest = numbers[: max(len(numbers) // 10, 1)]
+                if len(numbers) < 2:
                     break
-                database.executemany("DELETE FROM change WHERE number = ?", oldest[:-1])
+                database.executemany("DELETE FROM change WHERE number = ?", oldest)
                 self._forget_unused(database)
 
     def _forget_unused(self, database: sqlite3.Connection) -> None:
@@ -230,18 +249,37 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
-        """The connection in a transaction: committed and synced on leaving, rolled back on an error."""
+        """The connection in a transaction: committed and synced on leaving, rolled back on an error.
+
+        Raises: StorageFailed for whatever the disk or SQLite has against it.
+        """
         with self._mutex:
-            if self._connection is None:
-                connection = sqlite3.connect(
-                    self._folder / "journal.sqlite3", timeout=LOCK_SECONDS, check_same_thread=False
-                )
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA foreign_keys = ON")
-                self._connection = connection
-            with self._connection:
-                yield self._connection
+            try:
+                if self._connection is None:
+                    self._connection = self._opened()
+                with self._connection:
+                    yield self._connection
+            except (OSError, sqlite3.Error, zlib.error) as error:
+                raise _failed(error, self._folder) from error
+
+    def _opened(self) -> sqlite3.Connection:
+        self._make_folder()
+        file = self._folder / "journal.sqlite3"
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would make it readable for everybody
+        connection = sqlite3.connect(file, timeout=LOCK_SECONDS, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.executescript(_SCHEMA)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _make_folder(self) -> None:
+        """Old versions of notes are nobody else's business. Raises: OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _raw(disk: str | None) -> bytes | None:
@@ -255,7 +293,7 @@ def _text(raw: bytes | None) -> str | None:
 
 def _failed(error: Exception, folder: Path) -> StorageFailed:
     return StorageFailed(
-        f"The journal that keeps old versions of notes cannot be written ({error}), so nothing was changed. Check the "
+        f"The journal that keeps old versions of notes cannot be used ({error}), so nothing was changed. Check the "
         f"folder {str(folder)!r}, or name another one in OBSIDIAN_MCP_STATE.",
         folder=str(folder),
     )

@@ -85,16 +85,20 @@ class Policy:
         if self.read_only:
             raise PermissionDenied("The vault is open for reading only: nothing may be changed.", path=path)
         if not self.visible(path) or (self.write and not self.write.match(path)):
-            raise PermissionDenied(
-                f"The user's policy does not allow {path!r} to be changed. Choose another place, or ask the user.",
-                path=path,
-            )
+            raise self.refused(path)
         if self.largest_write is not None and size > self.largest_write:
             raise StorageFailed(
                 f"{path!r} would have {size:,} bytes; the user's policy allows {self.largest_write:,}. Write less.",
                 path=path,
                 size=size,
             )
+
+    def refused(self, path: str) -> PermissionDenied:
+        """The same words for what is hidden and for what may only be read."""
+        return PermissionDenied(
+            f"The user's policy does not allow {path!r} to be changed. Choose another place, or ask the user.",
+            path=path,
+        )
 
     def check_permanent(self, path: str) -> None:
         """Raises: PermissionDenied."""

@@ -58,6 +58,10 @@ class Files(Changer, Protocol):
     @property
     def root(self) -> Path: ...
 
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> DiskFile:
+        """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+        ...
+
     def scan(self, folder: str = "") -> Iterator[DiskFile]:
         """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
         ...
@@ -65,7 +69,7 @@ class Files(Changer, Protocol):
     def stat(self, disk: str) -> DiskFile | None: ...
 
     def exists(self, disk: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""
         ...
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
@@ -78,6 +82,10 @@ class Files(Changer, Protocol):
 
     def sweep(self, disk: str) -> None:
         """Remove the temporary files that a writer which died has left beside this file."""
+        ...
+
+    def remove_folder(self, disk: str) -> None:
+        """Remove an empty folder; one that holds something or is gone is left."""
         ...
 
     def subfolders(self, disk: str) -> list[str] | None:
@@ -122,7 +130,8 @@ class Obsidian(Protocol):
     def evaluate(self, code: str) -> str: ...
 
 
-StepKind = Literal["write", "create", "move", "remove"]
+StepKind = Literal["write", "create", "move", "remove", "folder"]
+"""`folder`: a folder that the change makes on the way, to be removed again where it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,14 @@ class Journal(Protocol):
 
     def unfinished(self) -> list[Recorded]:
         """Changes that were begun and neither finished nor discarded: their process died."""
+        ...
+
+    def latest(self) -> int:
+        """Number of the last change, 0 without any."""
+        ...
+
+    def since(self, number: int) -> list[Recorded]:
+        """Finished changes after this one, without bytes."""
         ...
 
     def changes(

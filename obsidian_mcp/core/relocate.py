@@ -45,6 +45,8 @@ class Relocation:
     warnings: tuple[str, ...]
     unlinked: bool
     """It is known that no link has to follow."""
+    apart: tuple[str, ...] | None = None
+    """The files of a folder that must be moved one by one."""
 
 
 def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
@@ -60,6 +62,7 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
         files = rename.folder_moves([entry.path for entry in vault.entries()], source, target)
     else:
         files = {source: target}
+    vault.check_target(target_disk, is_folder=is_folder)
     other = vault.at(target)
     occupied = (other is not None and other.path != source) or (
         vault.files.exists(target_disk) and name_key(source) != name_key(target)
@@ -70,12 +73,20 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
         )
     rewritten, warnings = _rewritten(vault, files) if update_links else ((), ())
     unlinked = update_links and not (is_folder or rewritten or warnings)
-    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings, unlinked)
+    apart = vault.apart(disk) if is_folder else None
+    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings, unlinked, apart)
 
 
 def operations(relocation: Relocation) -> list[Operation]:
-    """The changes of files first, where they still are, then the move."""
-    return [*writes(relocation.rewritten), Move(relocation.disk, relocation.target_disk, relocation.unlinked)]
+    """The changes of files first, where they still are, then the move.
+
+    A folder that also holds files which the policy hides stays with those; the others are moved one by one.
+    """
+    moves = [Move(relocation.disk, relocation.target_disk, relocation.unlinked)]
+    if relocation.apart is not None:
+        at = len(relocation.disk)
+        moves = [Move(disk, relocation.target_disk + disk[at:]) for disk in relocation.apart]
+    return [*writes(relocation.rewritten), *moves]
 
 
 def writes(rewritten: Iterable[Rewritten]) -> list[Operation]:
@@ -109,7 +120,7 @@ def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
         entry = vault.find(name)
     except NoteNotFound:
         path, disk = vault.folder(parse(name.strip().strip("/")))
-        if vault.files.subfolders(disk) is None:
+        if vault.subfolders(disk) is None:
             raise
         return VaultPath(path), disk, True
     return entry.path, entry.disk, False
@@ -126,7 +137,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tup
         return _placed(vault, VaultPath(source.rpartition("/")[2]))
     path = parse(wanted.strip("/") if from_root or into else wanted)
     spelled, disk = vault.folder(path)
-    if into or (vault.files.subfolders(disk) is not None and name_key(path) != name_key(source)):
+    if into or (vault.subfolders(disk) is not None and name_key(path) != name_key(source)):
         return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
     if not is_folder and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))

@@ -11,7 +11,7 @@ from .edits import diff
 from .merge import merge
 from .ports import Recorded, Step
 from .text import Text
-from .vault import Create, Done, Move, Operation, Remove, Vault, Write
+from .vault import Create, Done, Move, Operation, Remove, RemoveFolder, Vault, Write
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, bring the old text back all the same, leave the file, or merge."""
@@ -19,17 +19,49 @@ Wins = Literal["neither", "undo", "current", "both"]
 TOOL = "undo"
 
 
-def last(vault: Vault) -> Recorded | None:
-    """The latest change that has not been undone and is no undo itself."""
+def history(
+    vault: Vault, disk: str | None = None, limit: int = 50, offset: int = 0, *, anywhere: bool = False
+) -> tuple[list[Recorded], int]:
+    """Changes, the latest first, and how many there are, as `Journal.changes` has them.
+
+    A change that touched a file which the policy hides is not one of them (POL-01).
+    """
+    if not vault.policy.restricts_reading:
+        return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
+    _, total = vault.journal.changes(disk, 1, 0, anywhere=anywhere)
+    found, _ = vault.journal.changes(disk, max(total, 1), 0, anywhere=anywhere)
+    shown = [recorded for recorded in found if _visible(vault, recorded)]
+    return shown[offset : offset + limit], len(shown)
+
+
+def recall(vault: Vault, number: int) -> Recorded:
+    """A change with its bytes. Raises: ChangeNotFound."""
+    found = vault.journal.change(number)
+    if found is None or not _visible(vault, found):
+        raise ChangeNotFound(
+            f"The journal has no change {number}. obsidian_history lists the changes there are.", change=number
+        )
+    return found
+
+
+def _visible(vault: Vault, recorded: Recorded) -> bool:
+    if not vault.policy.restricts_reading:
+        return True
+    touched = {disk for step in recorded.steps if step.kind != "folder" for disk in (step.disk, step.target) if disk}
+    return all(vault.policy.visible(normal_form(disk)) for disk in touched)
+
+
+def last(vault: Vault) -> Recorded:
+    """The latest change that has not been undone and is no undo itself. Raises: ChangeNotFound."""
     offset = 0
     while True:
-        page, total = vault.journal.changes(None, 50, offset)
+        page, total = history(vault, limit=50, offset=offset)
         for recorded in page:
             if recorded.undoes is None and recorded.undone_by is None:
-                return recorded
+                return recall(vault, recorded.number)
         offset += len(page)
         if offset >= total or not page:
-            return None
+            raise ChangeNotFound("There is no change to undo.", change=None)
 
 
 def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done | None]:
@@ -39,14 +71,7 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
     Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
     """
     with vault.changing():
-        found = vault.journal.change(number) if number is not None else _with_content(vault, last(vault))
-        if found is None:
-            raise ChangeNotFound(
-                "There is no change to undo."
-                if number is None
-                else f"The journal has no change {number}. obsidian_history lists the changes there are.",
-                change=number,
-            )
+        found = last(vault) if number is None else recall(vault, number)
         if found.undone_by is not None:
             raise UndoConflict(
                 f"Change {found.number} has been undone already, by change {found.undone_by}. "
@@ -58,16 +83,12 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
         return found, vault.commit(TOOL, operations, undoes=found.number) if operations else None
 
 
-def _with_content(vault: Vault, recorded: Recorded | None) -> Recorded | None:
-    return None if recorded is None else vault.journal.change(recorded.number)
-
-
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
     """The operations that take a change back. Raises: UndoConflict."""
     moves = [(step.disk, step.target) for step in recorded.steps if step.kind == "move" and step.target is not None]
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
-        if step.kind != "move":
+        if step.kind not in ("move", "folder"):
             operation = _content(vault, step, _now_at(step.disk, moves), wins)
             contents += [operation] if operation is not None else []
     backwards: list[Operation] = []
@@ -80,7 +101,10 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
                 "since, or another file has its old name.",
                 path=normal_form(target),
             )
-    return contents + backwards
+    if not contents and not backwards:
+        return []
+    made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
+    return [*contents, *backwards, *made]
 
 
 def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
@@ -101,6 +125,12 @@ def _same_place(disk: str, target: str) -> bool:
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
     """What gives one file its old bytes back, None where nothing is to be done. Raises: UndoConflict."""
     now = vault.files.read(disk) if vault.files.exists(disk) else None
+    if step.kind == "remove" and step.before is None:
+        raise UndoConflict(
+            f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "
+            "from there.",
+            path=normal_form(disk),
+        )
     if now == step.before:
         return None
     wanted = step.before
@@ -115,7 +145,7 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | Non
         elif wins != "undo":
             raise _conflict(disk, step, now)
     if wanted is None:
-        return Remove(disk, permanent=True)
+        return Remove(disk, permanent=vault.policy.permanent_delete)
     return Create(disk, wanted) if now is None else Write(disk, now, wanted)
 
 

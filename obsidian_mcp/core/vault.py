@@ -6,14 +6,15 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
+    NoteExists,
     NoteNotFound,
     NotText,
     PermissionDenied,
@@ -30,7 +31,7 @@ from .graph import Graph
 from .index import Index
 from .keeper import Keeper
 from .merge import merge
-from .paths import NOTE_EXTENSION, VaultPath, is_note
+from .paths import NOTE_EXTENSION, VaultPath, is_note, name_key
 from .policy import Policy
 from .ports import Change, Changer, Files, Journal, Obsidian, Step
 from .settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
@@ -109,7 +110,14 @@ class Remove:
     system: bool = False
 
 
-Operation = Write | Create | Move | Remove
+@dataclass(frozen=True, slots=True)
+class RemoveFolder:
+    """An empty folder; one that holds something or is gone is left as it is."""
+
+    disk: str
+
+
+Operation = Write | Create | Move | Remove | RemoveFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +161,10 @@ class Vault:
         self._dirty = dirty
         self._scanned = False
         self._writers = 0
+        self._caught_up: int | None = None
+        """The last change in the journal whose files are known here; None where the journal could not say."""
+        with suppress(AppError):
+            self._caught_up = journal.latest()
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
         # without the vault's lock: its holder may be waiting for the threads that ask
@@ -255,13 +267,47 @@ class Vault:
             return names.existing_folder(self.catalog, path)
 
     def look_for(self, disk: str) -> FileEntry | None:
-        """A file that may be newer than what the watcher has told. Raises: PermissionDenied for a symbolic link."""
+        """A file that may be newer than what the watcher has told.
+
+        Raises: PermissionDenied for a symbolic link, StorageFailed for a file that is not downloaded.
+        """
         with self.lock:
-            file = self.files.stat(disk)
-            if file is None or not self._visible(disk):
+            if not self._visible(disk):
+                return None
+            if self.files.stat(disk) is None:
+                self.files.exists(disk)  # says so where the file is in the cloud only
                 return None
             self._look_at(disk)
             return self.catalog.on_disk(disk)
+
+    def subfolders(self, disk: str) -> list[str] | None:
+        """Folders directly below one, as the disk spells them; None when there is no such folder (POL-01)."""
+        found = self.files.subfolders(disk)
+        if found is None or not self.policy.restricts_reading:
+            return found
+        shown = [folder for folder in found if self._folder_visible(folder)]
+        return shown if shown or not disk or self._folder_visible(disk) else None
+
+    def apart(self, disk: str) -> tuple[str, ...] | None:
+        """The visible files of a folder that also holds hidden ones, which must not be moved; None without those."""
+        if not self.policy.restricts_reading:
+            return None
+        found = sorted(file.disk for file in self.files.scan(disk))
+        shown = tuple(each for each in found if self._visible(each))
+        return shown if len(shown) < len(found) else None
+
+    def check_target(self, disk: str, *, is_folder: bool) -> None:
+        """Raises: PermissionDenied for a hidden place, before anything is said about what is there."""
+        path = normal_form(disk)
+        if self.policy.hidden.match(path + "/" if is_folder else path):
+            raise self.policy.refused(path)
+
+    def _folder_visible(self, disk: str) -> bool:
+        """A folder is seen where a visible file is in it, and where it is empty and no pattern names it."""
+        with self.lock:
+            if name_key(normal_form(disk)) in self.catalog.folders():
+                return True
+        return self.policy.visible(normal_form(disk) + "/") and next(iter(self.files.scan(disk)), None) is None
 
     @property
     def settings(self) -> AppSettings:
@@ -333,15 +379,42 @@ class Vault:
             self._writers += 1
             try:
                 if self._writers == 1:
-                    for recorded in self.journal.unfinished():
-                        log.warning("taking back a change by %s that was cut off", recorded.tool)
-                        self._take_back(recorded.steps)
-                        for step in recorded.steps:
-                            self.files.sweep(step.disk)
-                        self.journal.discard(recorded.number)
+                    self._recover()
+                    self._catch_up()
                 yield
             finally:
                 self._writers -= 1
+
+    def _recover(self) -> None:
+        """Take back what a process that died has left half done.
+
+        What cannot be taken back now stays in the journal and is tried again before the next change.
+        """
+        for recorded in self.journal.unfinished():
+            log.warning("taking back a change by %s that was cut off", recorded.tool)
+            lost = self._take_back(recorded.steps)
+            for step in recorded.steps:
+                self.files.sweep(step.disk)
+            if not lost:
+                self.journal.discard(recorded.number)
+
+    def _catch_up(self) -> None:
+        """Look at the files that other processes have changed: the watcher may not have told yet (SAFE-09)."""
+        latest = self.journal.latest()
+        if self._caught_up is None:
+            if self._scanned and latest:
+                self.keeper.note(self._rescan(), self.catalog.get)
+        elif latest > self._caught_up:
+            for recorded in self.journal.since(self._caught_up):
+                self._look_at_all(recorded.steps)
+        self._caught_up = latest
+
+    def _look_at_all(self, steps: Iterable[Step]) -> None:
+        for step in steps:
+            for disk in (step.disk, step.target):
+                if disk is not None:
+                    with suppress(AppError):  # what cannot be looked at now is reported by the next question for it
+                        self._look_at(disk)
 
     def edit(self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "") -> Edited:
         """Replace a file's text by `change(text)`, as one step.
@@ -381,31 +454,64 @@ class Vault:
         """Make the changes, all or none, and keep in the journal what they replace (SAFE-02).
 
         Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
-        disk; nothing is changed then.
+        disk; nothing is changed then, or the error names the files that could not be brought back.
         """
         with self.changing():
             for operation in operations:
                 self._check_allowed(tool, operation)
+            made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
             deadline.checkpoint()
-            number = self.journal.begin(tool, steps, undoes)
+            number = self.journal.begin(tool, [*made, *steps], undoes)
             changer = self._changer(operations)
-            location, begun = None, 0
+            location, begun, performed = None, 0, 0
             try:
                 for operation in operations:
                     begun += 1
                     location = self._perform(operation, changer) or location
-            except BaseException:
-                self._take_back(steps[:begun])
-                self.journal.discard(number)
+                    performed += 1
+                self.journal.finish(number)
+            except AppError as error:
+                # A rename that failed was not made: what stands at its target is somebody else's.
+                failed = operations[performed] if performed < len(operations) else None
+                self._roll_back(number, [*made, *steps[: performed if isinstance(failed, Move) else begun]], error)
+                raise
+            except BaseException as error:
+                self._roll_back(number, [*made, *steps[:begun]], error)
                 raise
             finally:
-                for step in steps:
-                    self._look_at(step.disk)
-                    if step.target is not None:
-                        self._look_at(step.target)
-            self.journal.finish(number)
+                self._look_at_all(steps)
+            self._caught_up = number
             return Done(number, location)
+
+    def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
+        """Take back the steps of a change that failed. Raises: StorageFailed naming what could not be taken back."""
+        lost = self._take_back(steps)
+        if lost:
+            shown = ", ".join(repr(normal_form(disk)) for disk in lost)
+            told = error.message if isinstance(error, AppError) else "The change was broken off."
+            raise StorageFailed(
+                f"{told} And {shown} could not be brought back as it was; the old text is kept, and it is tried again "
+                "before the next change.",
+                paths=[normal_form(disk) for disk in lost],
+            ) from error
+        with suppress(StorageFailed):  # the next change finds it, and nothing to take back
+            self.journal.discard(number)
+
+    def _folders_made(self, operations: Sequence[Operation]) -> list[Step]:
+        """The folders that a change makes, outermost first, so that taking it back leaves none of them behind."""
+        made: dict[str, Step] = {}
+        for operation in operations:
+            target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
+            parts = target.split("/")[:-1]
+            missing = []
+            for length in range(len(parts), 0, -1):
+                folder = "/".join(parts[:length])
+                if folder in made or self.files.exists(folder):
+                    break
+                missing.append(folder)
+            made |= {folder: Step("folder", folder) for folder in reversed(missing)}
+        return list(made.values())
 
     def _step(self, operation: Operation) -> Step:
         """What the journal keeps of an operation. Raises: StaleEtag, StorageFailed."""
@@ -413,6 +519,8 @@ class Vault:
             return Step("create", operation.disk, after=operation.data)
         if isinstance(operation, Move):
             return Step("move", operation.disk, target=operation.target)
+        if isinstance(operation, RemoveFolder):
+            return Step("folder", operation.disk)
         if isinstance(operation, Remove):
             try:
                 return Step("remove", operation.disk, before=self.files.read(operation.disk))
@@ -438,9 +546,10 @@ class Vault:
             case Create():
                 self.policy.check_write(path, len(operation.data))
                 kind = "create"
+            case RemoveFolder():
+                return
             case Move():
-                self.policy.check_write(path)
-                self.policy.check_write(normal_form(operation.target))
+                self._check_movable(operation)
                 kind = "move"
             case Remove():
                 self.policy.check_write(path)
@@ -448,6 +557,24 @@ class Vault:
                     self.policy.check_permanent(path)
                 kind = "permanent_delete" if operation.permanent else "delete"
         self.policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
+
+    def _check_movable(self, move: Move) -> None:
+        """A folder may be moved where all that is in it may be. Raises: PermissionDenied."""
+        source, target = normal_form(move.disk), normal_form(move.target)
+        if self.catalog.on_disk(move.disk) is not None or self.files.subfolders(move.disk) is None:
+            self.policy.check_write(source)
+            self.policy.check_write(target)
+            return
+        inside = list(self.files.scan(move.disk)) if self.policy.restricts_reading or self.policy.write else []
+        for file in inside:
+            below = normal_form(file.disk)[len(source) :]
+            if not self._visible(file.disk):
+                raise self.policy.refused(source)
+            self.policy.check_write(source + below)
+            self.policy.check_write(target + below)
+        if not inside:
+            self.policy.check_write(source + "/")
+            self.policy.check_write(target + "/")
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:
         """Who makes a change. The app gets it one file at a time, and no part of one in which links follow a move."""
@@ -461,6 +588,8 @@ class Vault:
     def _perform(self, operation: Operation, changer: Changer) -> str | None:
         """Do one operation; where a removed file went."""
         match operation:
+            case Write() if changer is self.files:
+                self.files.write(operation.disk, operation.after, operation.before)
             case Write():
                 changer.write(operation.disk, operation.after)
             case Create():
@@ -469,25 +598,37 @@ class Vault:
                 changer.move(operation.disk, operation.target)
             case Remove(permanent=True):
                 changer.delete(operation.disk)
+            case RemoveFolder():
+                self.files.remove_folder(operation.disk)
             case Remove():
                 return changer.trash(operation.disk, system=operation.system)
         return None
 
-    def _take_back(self, steps: Sequence[Step]) -> None:
-        """Bring files back to what they were before these steps, whichever of them were done.
+    def _take_back(self, steps: Sequence[Step]) -> list[str]:
+        """Bring files back to what they were before these steps, whichever of them were done; those that could not be.
 
         A file that holds neither what it was nor what it was to be was changed by somebody else since, and is left.
         """
+        lost = []
         for step in reversed(steps):
             try:
                 self._take_back_step(step)
             except AppError as error:
                 log.error("%s could not be taken back: %s", step.disk, error.message)
+                lost.append(step.disk)
+        self._look_at_all(steps)
+        return lost
 
     def _take_back_step(self, step: Step) -> None:
+        if step.kind == "folder":
+            self.files.remove_folder(step.disk)
+            return
         if step.kind == "move" and step.target is not None:
             if self.files.exists(step.target) and not self.files.exists(step.disk):
                 self.files.move(step.target, step.disk)
+            elif name_key(step.disk) == name_key(step.target):  # on some systems both spellings are there at once
+                with suppress(NoteExists, NoteNotFound):
+                    self.files.move(step.target, step.disk)
             return
         now = self.files.read(step.disk) if self.files.exists(step.disk) else None
         if now != step.after or now == step.before:
@@ -497,7 +638,7 @@ class Vault:
         elif now is None:
             self.files.create(step.disk, step.before)
         else:
-            self.files.write(step.disk, step.before)
+            self.files.write(step.disk, step.before, now)
 
 
 def stale(now: Content, etag: str, advice: str) -> StaleEtag:

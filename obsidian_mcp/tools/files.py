@@ -53,7 +53,7 @@ def list_files(
     with place.lock:
         below = [entry for entry in place.entries() if name_key(entry.path).startswith(prefix)]
         spelled, disk = place.folder(inside) if inside else ("", "")
-        folders = place.files.subfolders(disk)
+        folders = place.subfolders(disk)
     if folders is None:
         raise NoteNotFound(
             f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",

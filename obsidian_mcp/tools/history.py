@@ -16,7 +16,7 @@ from obsidian_mcp.core.ports import Recorded, Step
 from obsidian_mcp.core.text import Text
 from obsidian_mcp.core.undo import Wins
 from obsidian_mcp.core.vault import Vault
-from obsidian_mcp.errors import ChangeNotFound, NoteNotFound
+from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName
 from .registry import timestamp, tool
@@ -56,12 +56,10 @@ def history(
     """List the changes that these tools made, the latest first; each can be taken back with obsidian_undo."""
     place = app.vaults.get(vault)
     if change:
-        recorded = place.journal.change(change)
-        if recorded is None:
-            raise ChangeNotFound(f"The journal has no change {change}.", change=change)
+        recorded = core_undo.recall(place, change)
         return History([_shown(recorded)], 1, diff=_diff(recorded))
     disk, anywhere = _disk_of(place, name) if name else (None, False)
-    found, total = place.journal.changes(disk, limit, offset, anywhere=anywhere)
+    found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
     following = offset + limit if offset + limit < total else None
     return History([_shown(recorded) for recorded in found], total, next_offset=following)
 
@@ -101,6 +99,8 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
 def _files(steps: tuple[Step, ...]) -> list[str]:
     shown = []
     for step in steps:
+        if step.kind == "folder":
+            continue
         path = normal_form(step.disk)
         shown.append(f"{path} -> {normal_form(step.target)}" if step.target is not None else path)
     return list(dict.fromkeys(shown))
@@ -122,6 +122,8 @@ def _shown(recorded: Recorded) -> PastChange:
 def _diff(recorded: Recorded) -> str:
     parts = []
     for step in recorded.steps:
+        if step.kind == "folder":
+            continue
         if step.kind == "move":
             parts.append(f"moved {normal_form(step.disk)} -> {normal_form(step.target or '')}\n")
         elif b"\0" in (step.before or b"") + (step.after or b""):

@@ -157,7 +157,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(disk: Disk, monkeypatch:
 
 @POSIX
 def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_links(*_: object) -> None:
+    def no_links(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_links)

@@ -1,0 +1,157 @@
+"""The journal on disk: what it keeps and for how long, and who may read it (specs/safety.md)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJournal
+from obsidian_mcp.core.ports import Step
+from obsidian_mcp.core.vault import etag_of
+from obsidian_mcp.errors import StorageFailed
+
+DAY = 86_400.0
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, clock: Clock) -> Iterator[SqliteJournal]:
+    opened = SqliteJournal(tmp_path / "state" / "vault", clock, keep_bytes=100_000)
+    yield opened
+    opened.close()
+
+
+def record(journal: SqliteJournal, data: bytes, before: bytes = b"old") -> int:
+    number = journal.begin("test", [Step("write", "a.md", before=before, after=data)])
+    journal.finish(number)
+    return number
+
+
+def numbers(journal: SqliteJournal) -> list[int]:
+    return [change.number for change in journal.changes(None, 10_000, 0)[0]]
+
+
+# SAFE-11
+
+
+def test_what_is_older_than_sixty_days_is_forgotten_but_not_the_latest_changes(
+    journal: SqliteJournal, clock: Clock
+) -> None:
+    for number in range(5):
+        record(journal, b"%d" % number)
+    clock.now += 61 * DAY
+    for number in range(KEEP_CHANGES):
+        record(journal, b"%d" % number)
+    journal.prune()
+
+    assert numbers(journal) == list(range(KEEP_CHANGES + 5, 5, -1))
+
+
+def test_the_oldest_changes_go_first_when_the_journal_is_too_large(journal: SqliteJournal) -> None:
+    texts = [os.urandom(30_000) for _ in range(8)]
+    kept = [record(journal, text) for text in texts]
+    journal.prune()
+
+    assert numbers(journal) == kept[:-4:-1]
+    assert journal.version(etag_of(texts[-1])) == texts[-1]
+    assert journal.version(etag_of(texts[0])) is None
+    enormous = os.urandom(200_000)
+    last = record(journal, enormous)
+    journal.prune()
+    assert numbers(journal) == [last]
+    change = journal.change(last)
+    assert change is not None
+    assert change.steps[0].after == enormous
+
+
+def test_age_and_size_are_looked_at_on_their_own(journal: SqliteJournal) -> None:
+    for _ in range(PRUNE_EVERY):
+        record(journal, os.urandom(10_000))
+
+    assert len(numbers(journal)) <= 10
+
+
+# SAFE-12
+
+
+@pytest.mark.parametrize("jump", [100 * 365 * DAY, -40 * 365 * DAY])
+def test_a_clock_that_jumps_forgets_nothing_and_keeps_the_order(
+    journal: SqliteJournal, clock: Clock, jump: float
+) -> None:
+    first = [record(journal, b"%d" % number) for number in range(3)]
+    clock.now += jump
+    second = record(journal, b"later")
+    clock.now -= jump
+    third = record(journal, b"last")
+    journal.prune()
+
+    assert numbers(journal) == [third, second, *reversed(first)]
+
+
+# SAFE-13
+
+
+@POSIX
+def test_nobody_else_may_read_old_versions_of_notes(journal: SqliteJournal, tmp_path: Path) -> None:
+    with journal.exclusive():
+        record(journal, b"secret")
+        folder = tmp_path / "state" / "vault"
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        for file in folder.iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file.name
+
+
+def test_a_journal_that_cannot_be_used_says_so_and_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "occupied").write_bytes(b"")
+    unusable = SqliteJournal(tmp_path / "occupied" / "state")
+    with pytest.raises(StorageFailed, match="occupied"), unusable.exclusive():
+        pass
+    with pytest.raises(StorageFailed, match="OBSIDIAN_MCP_STATE"):
+        unusable.begin("test", [])
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    (folder / "journal.sqlite3").write_bytes(b"this is no database" * 100)
+    damaged = SqliteJournal(folder)
+    with pytest.raises(StorageFailed, match="damaged"):
+        damaged.changes(None, 1, 0)
+    damaged.close()
+
+
+def test_equal_contents_are_kept_once(journal: SqliteJournal, tmp_path: Path) -> None:
+    text = os.urandom(50_000)
+    for _ in range(5):
+        record(journal, text, before=text)
+    connection = sqlite3.connect(tmp_path / "state" / "vault" / "journal.sqlite3")
+    assert connection.execute("SELECT count(*) FROM content").fetchone() == (1,)
+    connection.close()
+
+
+def test_what_was_not_finished_is_no_history_and_is_found_at_the_next_start(journal: SqliteJournal) -> None:
+    number = journal.begin("test", [Step("create", "n\udcff.md", after=b"x"), Step("move", "a", target="b")])
+
+    assert numbers(journal) == []
+    (cut_off,) = journal.unfinished()
+    assert cut_off.number == number
+    assert cut_off.steps == (Step("create", "n\udcff.md", after=b"x"), Step("move", "a", target="b"))
+    journal.discard(number)
+    assert journal.unfinished() == []
+    assert journal.latest() == 0

@@ -1,0 +1,217 @@
+"""Processes that are killed at any moment, and several that change the same notes at once (specs/safety.md)."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core import relocate
+from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.vault import Operation, Scanning, Vault, Write
+from tests.serve.raw import RawServer
+
+NOTES = 6
+FORKS = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+def vault_of(root: Path) -> Vault:
+    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state"), Index.open(None))
+    vault.refresh()
+    return vault
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterator[dict[str, bytes]]:
+    """What the files hold after a child that repeats `work` was killed and the vault was opened for a change."""
+    rng = random.Random(7)
+    for _ in range(times):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _repeat(root, writer, work)
+        os.close(writer)
+        os.read(reader, 1)  # it is about to begin
+        os.close(reader)
+        time.sleep(rng.uniform(0.0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        vault = vault_of(root)
+        with vault.changing():
+            yield contents(root)
+        vault.keeper.stop()
+        vault.keeper.index.close()
+        vault.journal.close()
+        assert not list(root.rglob(f"{TEMP_PREFIX}*"))
+
+
+def _repeat(root: Path, ready: int, work: Callable[[Vault], None]) -> None:
+    """Never returns."""
+    try:
+        vault = vault_of(root)
+        os.write(ready, b"!")
+        while True:
+            work(vault)
+    finally:
+        os._exit(1)
+
+
+def write_a_generation(vault: Vault) -> None:
+    with vault.changing():
+        operations: list[Operation] = []
+        for number in range(NOTES):
+            before = vault.files.read(f"{number}.md")
+            line = (
+                f"{os.getpid()}-{time.monotonic_ns()}".encode() if not number else operations[0].after.split(b"\n")[1]
+            )  # type: ignore[union-attr]  # the first is a Write
+            operations.append(Write(f"{number}.md", before, b"\n".join([before.split(b"\n")[0], line, b""])))
+        vault.commit("test", operations)
+
+
+@FORKS
+def test_a_hundred_kills_at_random_moments_leave_whole_changes_only(root: Path) -> None:
+    """SAFE-03: every change writes one generation into all notes; after a kill and a start they hold the same one."""
+    for number in range(NOTES):
+        (root / f"{number}.md").write_bytes(f"note {number}\nold\n".encode())
+    generations = set()
+    for held in after_kills(root, 100, write_a_generation):
+        lines = {data.split(b"\n")[1] for data in held.values()}
+        assert len(lines) == 1, held
+        generations |= lines
+    assert len(generations) > 10, "the children were killed before they did anything"
+
+
+def move_with_links(vault: Vault) -> None:
+    with vault.changing():
+        vault.refresh()
+        (target,) = [entry for entry in vault.entries() if entry.path.rpartition("/")[2].startswith("T")]
+        number = int(target.path.rpartition("T")[2].removesuffix(".md")) + 1
+        plan = relocate.relocate(vault, target.path, f"/F{number % 3}/T{number}", update_links=True)
+        vault.commit("move_note", relocate.operations(plan))
+
+
+@FORKS
+def test_kills_in_a_move_with_links_leave_every_link_leading_to_its_note(root: Path) -> None:
+    """SAFE-03: the note, and eight files that link to it in different ways."""
+    (root / "T0.md").write_bytes(b"target\r\n")
+    for number in range(8):
+        (root / f"{number}.md").write_bytes(b"---\nup: '[[T0]]' # keep\n---\r\nsee [[T0|it]] and [it](T0.md)  \n")
+    names = set()
+    for held in after_kills(root, 40, move_with_links):
+        (target,) = [path for path in held if path.rpartition("/")[2].startswith("T")]
+        assert held[target] == b"target\r\n"
+        name = target.rpartition("/")[2].removesuffix(".md")
+        names.add(name)
+        for number in range(8):
+            text = held[f"{number}.md"].decode()
+            assert set(re.findall(r"T\d+", text)) == {name}, (target, text)
+            assert text.endswith("  \n")
+            assert "# keep\n---\r\n" in text
+    assert len(names) > 5, "the children were killed before they did anything"
+
+
+def servers(root: Path, count: int) -> list[RawServer]:
+    own = {"OBSIDIAN_MCP_CACHE": str(root.parent / "cache"), "OBSIDIAN_MCP_STATE": str(root.parent / "state")}
+    command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(root)]
+    return [RawServer(command, env=own) for _ in range(count)]
+
+
+def all_at_once(started: list[RawServer], work: Callable[[RawServer, int], None]) -> None:
+    threads = [threading.Thread(target=work, args=(server, who)) for who, server in enumerate(started)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(90)
+    for server in started:
+        with server:
+            assert server.close() == 0
+
+
+def test_three_servers_appending_to_one_note_lose_no_line(root: Path) -> None:
+    (root / "0.md").write_bytes(b"first\r\n")
+    lines = 15
+    failures: list[Any] = []
+
+    def append(server: RawServer, who: int) -> None:
+        server.initialize()
+        for number in range(lines):
+            arguments = {"name": "0", "operation": "append", "content": f"server {who} line {number}"}
+            answer = server.call("tools/call", {"name": "obsidian_edit_note", "arguments": arguments})
+            if "result" not in answer:
+                failures.append(answer)
+
+    all_at_once(servers(root, 3), append)
+    written = (root / "0.md").read_bytes().split(b"\r\n")
+    assert not failures
+    assert sorted(written[1:-1]) == sorted(
+        f"server {who} line {number}".encode() for who in range(3) for number in range(lines)
+    )
+
+
+def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(root: Path) -> None:
+    """SAFE-08: lines are added, a property is set, a tag and the note itself are renamed, all at the same time."""
+    rounds = 6
+    (root / "Note A0.md").write_bytes(b"---\ncount: 0 # keep\n---\n#tag0 text\n")
+    (root / "Other.md").write_bytes(b"[[Note A0]] #tag0\n")
+    failures: list[Any] = []
+
+    def change(server: RawServer, who: int) -> None:
+        server.initialize()
+        for number in range(rounds):
+            calls: list[tuple[str, dict[str, Any]]] = [
+                ("obsidian_edit_note", {"name": "Other", "operation": "append", "content": f"line {who}.{number}"}),
+                (
+                    "obsidian_properties",
+                    {"name": "Other", "property": f"p{who}", "action": "set", "value": str(number)},
+                ),
+            ]
+            if who == 1:
+                calls.append(("obsidian_move_note", {"name": f"Note A{number}", "to": f"Note A{number + 1}"}))
+            if who == 2:
+                calls.append(("obsidian_tags", {"tag": f"tag{number}", "rename_to": f"tag{number + 1}"}))
+            for tool, arguments in calls:
+                answer = server.call("tools/call", {"name": tool, "arguments": arguments})
+                if "result" not in answer:
+                    failures.append((tool, arguments, answer))
+
+    all_at_once(servers(root, 3), change)
+    assert not failures
+    assert sorted(contents(root)) == [f"Note A{rounds}.md", "Other.md"]
+    text = (root / "Other.md").read_text(encoding="utf-8")
+    assert f"[[Note A{rounds}]] #tag{rounds}\n" in text
+    assert {f"p{who}: {rounds - 1}" for who in range(3)} <= set(text.splitlines())
+    added = [line for line in text.splitlines() if line.startswith("line ")]
+    assert sorted(added) == sorted(f"line {who}.{number}" for who in range(3) for number in range(rounds))
+    assert (root / f"Note A{rounds}.md").read_bytes() == b"---\ncount: 0 # keep\n---\n#tag%d text\n" % rounds
+
+    vault = vault_of(root)
+    (journal,) = (root.parent / "state").glob("*/journal.sqlite3")
+    kept = SqliteJournal(journal.parent)
+    assert kept.unfinished() == []
+    changes, total = kept.changes(None, 500, 0)
+    assert total == 3 * rounds * 2 + 2 * rounds
+    assert [change.number for change in changes] == list(range(total, 0, -1))
+    kept.close()
+    vault.keeper.index.close()
+    vault.journal.close()
