@@ -21,6 +21,10 @@ class Vaults(Protocol):
         """Begin to open the default vault in the background."""
         ...
 
+    def wait(self, seconds: float) -> bool:
+        """Wait, at most so long, until a file of a vault in use may have changed; False once closed. One waits."""
+        ...
+
     def obsidian(self, name: str = "") -> Obsidian:
         """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
         ...

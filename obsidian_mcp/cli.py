@@ -142,7 +142,13 @@ def serve(asked: Asked) -> int:
     app.vaults.warm()
     first, answered = early.finish()
     try:
-        return stdio.run(server, server.create_initialization_options(), first=first, answered=answered)
+        return stdio.run(
+            server,
+            server.create_initialization_options(),
+            on_shutdown=server.news.close,
+            first=first,
+            answered=answered,
+        )
     finally:
         app.vaults.close()
 

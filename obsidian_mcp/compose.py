@@ -71,6 +71,8 @@ class FolderVaults:
         self._lock = threading.Lock()
         self._open: dict[Path, Vault] = {}
         self._watchers: list[Watcher] = []
+        self._news = threading.Event()
+        self._closed = False
 
     def names(self) -> list[str]:
         return list(self._folders())
@@ -102,8 +104,15 @@ class FolderVaults:
 
         threading.Thread(target=open_default, name="warm", daemon=True).start()
 
+    def wait(self, seconds: float) -> bool:
+        self._news.wait(seconds)
+        self._news.clear()
+        return not self._closed
+
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
+        self._closed = True
+        self._news.set()
         for watcher in self._watchers:
             watcher.stop()
         for vault in self._open.values():
@@ -165,7 +174,7 @@ class FolderVaults:
                 disk = Disk(folder)
                 dirty: Dirty = Scanning()
                 if self._serving:
-                    watcher = Watcher(disk.root)
+                    watcher = Watcher(disk.root, news=self._news)
                     watcher.start()
                     self._watchers.append(watcher)
                     dirty = watcher

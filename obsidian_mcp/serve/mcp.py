@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
-import anyio
 import mcp_types as types
-from anyio import to_thread
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
-from obsidian_mcp.core import deadline
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 
 from .guard import guard
+from .news import News
+from .prompts import Prompts
+from .resources import Resources, only_page
+from .work import Context, in_thread
 
 log = logging.getLogger(__name__)
 
@@ -29,46 +31,74 @@ INSTRUCTIONS = (
 )
 
 
-def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> Server[dict[str, Any]]:
-    """The SDK's low-level server with this program's tools, or those that `tools` names at the time of a request."""
+class VaultServer(Server[dict[str, Any]]):
+    """The SDK's low-level server, which says of itself that its list of resources changes."""
 
-    async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    news: News
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> VaultServer:
+    """The server with this program's tools, or those that `tools` names at the time of a request.
+
+    `news.close` of the result is to be called when serving ends.
+    """
+    news, resources, prompts = News(app), Resources(app), Prompts(app)
+
+    async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        only_page(params)
         offered = [tool for tool in tools().values() if tool.read_only or tool.mixed or not app.config.read_only]
         return types.ListToolsResult(tools=[tool_entry(tool) for tool in offered])
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            outcome = await run(app, params.name, params.arguments or {}, tools())
+            outcome = await run(app, params.name, params.arguments or {}, tools(), context)
         except AppError as error:
             if app.config.error_style == "result" and error.application:
                 return failure(error)
             raise  # the guard gives it its code
         return success(outcome)
 
-    server: Server[dict[str, Any]] = Server(
+    server = VaultServer(
         "obsidian-mcp",
         version=__version__,
         title="Obsidian vault",
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=resources.list,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_subscribe_resource=news.subscribe,
+        on_unsubscribe_resource=news.unsubscribe,
+        on_subscriptions_listen=news.listen,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
     )
+    server.news = news
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, news.joined)
     server.middleware.insert(0, guard)
     return server
 
 
-async def run(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
+async def run(
+    app: App,
+    name: str,
+    arguments: Mapping[str, Any],
+    tools: Mapping[str, Tool] = TOOLS,
+    context: Context | None = None,
+) -> Outcome:
     """Call one of the tools in a thread. Raises: AppError; OperationTimeout when the configured time is up."""
-    limit = deadline.Deadline(app.config.timeout)
-    token = deadline.current.set(limit)
-    try:
-        with anyio.fail_after(app.config.timeout):
-            return await to_thread.run_sync(partial(call, app, name, arguments, tools), abandon_on_cancel=True)
-    except TimeoutError:
-        raise limit.error() from None
-    finally:
-        limit.cancel()  # whether it timed out or the client gave up: the thread stops at its next checkpoint
-        deadline.current.reset(token)
+    return await in_thread(app.config.timeout, partial(call, app, name, arguments, tools), context)
 
 
 @cache

@@ -1,0 +1,89 @@
+"""Which resources have changed since they were looked at last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import uri
+from obsidian_mcp.core.paths import VaultPath, name_key
+from obsidian_mcp.errors import InvalidArguments
+
+from . import resources
+
+Files = dict[VaultPath, tuple[int, int]]
+"""Size and time of each file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    addresses: list[str]
+    """Resources that are different, as subscribers have written them."""
+    listed: bool
+    """Whether files appeared or went."""
+
+
+class Followed:
+    """Resources that somebody wants to hear about, in the spellings they were asked for. Safe to share."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._addresses: dict[tuple[str, str], set[str]] = {}
+        """Vault and compared path -> URIs."""
+        self._static: set[str] = set()
+        self._files: dict[str, Files] = {}
+        """What was there when it was last looked, by vault; "" is the default vault."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self._addresses.values()))
+
+    def add(self, app: App, addresses: Iterable[str]) -> None:
+        """From now on these, and the default vault's list. Raises: InvalidArguments, VaultNotFound."""
+        static = {resource.uri for resource in resources.STATIC}
+        vaults = {""}
+        for address in addresses:
+            named = uri.parse(address)
+            with self._lock:
+                if address in static:
+                    self._static.add(address)
+                elif named is None:
+                    raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
+                else:
+                    for key in named.keys:
+                        self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
+                    vaults.add(named.vault)
+        for vault in vaults:
+            if vault not in self._files:
+                seen = _seen(app, vault)
+                with self._lock:
+                    self._files.setdefault(vault, seen)
+
+    def changes(self, app: App) -> Changes:
+        """Raises: VaultNotFound."""
+        found: set[str] = set()
+        listed = False
+        for vault in list(self._files):
+            place = app.vaults.get(vault)
+            now = _seen(app, vault)
+            with self._lock:
+                before, self._files[vault] = self._files[vault], now
+                if now == before:
+                    continue
+                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
+                keys = {name_key(place.name), name_key(str(place.files.root))}
+                for path in different:
+                    for key in keys:
+                        found |= self._addresses.get((key, name_key(path)), set())
+                if vault:
+                    continue
+                listed = before.keys() != now.keys()
+                found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
+                if resources.todays_path(place) in different:
+                    found |= self._static & {resources.TODAY}
+        return Changes(sorted(found), listed)
+
+
+def _seen(app: App, vault: str) -> Files:
+    return {entry.path: (entry.size, entry.mtime_ns) for entry in app.vaults.get(vault).entries()}
