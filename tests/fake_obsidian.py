@@ -22,6 +22,7 @@ FAKE_OBSIDIAN names a JSON file of knobs, all optional but `vault`:
   slow                seconds before the answer
   type_error          the JavaScript error of a path outside the vault
   damage              characters at chunks' ends are replaced by U+FFFD (macOS)
+  mangle              what becomes of a text that is written: "trim", "first_line", "crlf" or "nothing" (is not written)
   cut                 stdout ends after this many bytes
   limit               longest argument in bytes; a longer one crashes the app: no output, status 0 (default 4096)
   race                {path: text} that another program writes just before `create` does
@@ -41,7 +42,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 DOWN = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
@@ -120,6 +121,26 @@ class Call:
         if not value:
             raise Refusal(f"Missing required parameter: {key}=<{key}>\nUsage: {self.command} {key}=<{key}>")
         return value
+
+    @property
+    def idles(self) -> bool:
+        """Says that it did something, and did nothing."""
+        return self.knobs.get("mangle") == "nothing"
+
+    def content(self) -> str:
+        text = self.parameters.get("content", "")
+        match self.knobs.get("mangle"):
+            case "trim":
+                return text.strip()
+            case "first_line":
+                return text.partition("\n")[0]
+            case "crlf":
+                return text.replace("\n", "\r\n")
+        return text
+
+    def write(self, path: str, text: str) -> None:
+        if not self.idles:
+            self.vault.write(path, text)
 
     def file(self) -> str:
         """The file meant by path= or file=."""
@@ -207,7 +228,7 @@ def create(call: Call) -> str:
         while (call.vault.root / target).exists():
             number += 1
             target = f"{stem} {number}.md"
-    call.vault.write(target, call.parameters.get("content", ""))
+    call.write(target, call.content())
     return f"{'Overwrote' if existed and 'overwrite' in call.flags else 'Created'}: {target}"
 
 
@@ -217,9 +238,10 @@ def append(call: Call) -> str:
 
 
 def _append(call: Call, path: str) -> str:
-    content, old = call.need("content"), call.vault.text(path) if (call.vault.root / path).exists() else ""
+    call.need("content")
+    content, old = call.content(), call.vault.text(path) if (call.vault.root / path).exists() else ""
     between = "" if "inline" in call.flags or not old or old.endswith("\n") else "\n"
-    call.vault.write(path, old + between + content)
+    call.write(path, old + between + content)
     return f"Appended to: {path}"
 
 
@@ -237,7 +259,8 @@ def _rename(call: Call, verb: str, path: str, target: str) -> str:
         raise Refusal("Destination file already exists!")
     if not (call.vault.root / target).parent.is_dir():
         raise Refusal(f"ENOENT: no such file or directory, rename '{path}' -> '{target}'")
-    (call.vault.root / path).rename(call.vault.root / target)
+    if not call.idles:
+        (call.vault.root / path).rename(call.vault.root / target)
     return f"{verb}: {path} {call.knobs.get('arrow', '->')} {target}"
 
 
@@ -256,6 +279,8 @@ def rename(call: Call) -> str:
 
 def delete(call: Call) -> str:
     path = call.file()
+    if call.idles:
+        return f"Moved to trash: {path}" if "permanent" not in call.flags else f"Deleted permanently: {path}"
     if "permanent" in call.flags:
         (call.vault.root / path).unlink()
         return f"Deleted permanently: {path}"
@@ -590,41 +615,11 @@ def answer(call: Call) -> str:
         return str(error)
 
 
-def is_cold(knobs: dict[str, Any], knob_file: Path) -> bool:
-    """Counts the calls; the first `cold` of them find the vault closed."""
-    if not knobs.get("cold"):
-        return False
-    counter = knob_file.with_suffix(".calls")
-    calls = int(counter.read_text(encoding="utf-8")) if counter.exists() else 0
-    counter.write_text(str(calls + 1), encoding="utf-8")
-    return calls < int(knobs["cold"])
-
-
 def hang(knobs: dict[str, Any]) -> None:
     if hold := knobs.get("hold"):
         code = "import sys, time; held = open(sys.argv[1], 'w'); held.write('x'); held.flush(); time.sleep(600)"
         subprocess.Popen([sys.executable, "-I", "-S", "-c", code, hold])  # keeps our stdout and stderr open as well
     time.sleep(600)
-
-
-def early_end(knobs: dict[str, Any], arguments: list[str]) -> int | None:
-    """The moods in which nothing reaches the app: the exit status, None to go on."""
-    if knobs.get("down"):
-        if knobs["down"] != "gui":
-            print(DOWN, file=sys.stderr if knobs["down"] == "exit" else sys.stdout)
-        return 1 if knobs["down"] == "exit" else 0
-    if knobs.get("denied"):
-        print("Error: connect EPERM /run/user/1000/.obsidian-cli.sock", file=sys.stderr)
-        return 1
-    if "crash" in knobs:
-        if knobs["crash"] < 0:
-            os.kill(os.getpid(), -knobs["crash"])
-        return int(knobs["crash"])
-    if any(len(json.dumps(a, ensure_ascii=False).encode()) > knobs.get("limit", 4096) for a in arguments):
-        return 0
-    if knobs.get("hang"):
-        hang(knobs)
-    return None
 
 
 def framed(text: str, knobs: dict[str, Any]) -> bytes:
@@ -640,38 +635,83 @@ def framed(text: str, knobs: dict[str, Any]) -> bytes:
     return printed[: knobs.get("cut")]
 
 
-def main(arguments: list[str]) -> int:
-    knob_file = Path(os.environ["FAKE_OBSIDIAN"])
-    knobs: dict[str, Any] = json.loads(knob_file.read_text(encoding="utf-8"))
+class Printed(NamedTuple):
+    stdout: bytes
+    stderr: str
+    status: int
+    """Below 0: killed by that signal."""
+
+
+def unreached(knobs: dict[str, Any], arguments: list[str]) -> Printed | None:
+    """The moods in which nothing reaches the app; None to go on."""
+    if down := knobs.get("down"):
+        stdout = f"{DOWN}\n".encode() if down == "stdout" else b""
+        return Printed(stdout, DOWN if down == "exit" else "", 1 if down == "exit" else 0)
+    if knobs.get("denied"):
+        return Printed(b"", "Error: connect EPERM /run/user/1000/.obsidian-cli.sock", 1)
+    if "crash" in knobs:
+        return Printed(b"", "", int(knobs["crash"]))
+    if any(len(json.dumps(a, ensure_ascii=False).encode()) > knobs.get("limit", 4096) for a in arguments):
+        return Printed(b"", "", 0)
+    return None
+
+
+def in_force(knobs: dict[str, Any], command: str) -> dict[str, Any]:
+    """The knobs that count for this command."""
+    if "only" not in knobs or command in knobs["only"]:
+        return knobs
+    return {
+        key: value for key, value in knobs.items() if key in ("vault", "name", "id", "history", "line_end", "blank")
+    }
+
+
+def respond(knobs: dict[str, Any], arguments: list[str], earlier: int) -> Printed:
+    """What a call prints that comes after `earlier` others, `hang` and `slow` apart."""
     call = Call(knobs, arguments)
-    if log := knobs.get("log"):
-        seen = {"argv": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ), "stdin": os.read(0, 1) == b""}
-        with Path(log).open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(seen) + "\n")
-    if "only" in knobs and call.command not in knobs["only"]:
-        knobs = call.knobs = {
-            key: value for key, value in knobs.items() if key in ("vault", "name", "id", "history", "line_end", "blank")
-        }
-    time.sleep(knobs.get("slow", 0))
-    status = early_end(knobs, arguments)
-    if status is not None:
-        sys.stdout.flush()
-        return status
+    knobs = call.knobs = in_force(knobs, call.command)
+    printed = unreached(knobs, arguments)
+    if printed is not None:
+        return printed
     if knobs.get("disabled"):
         text = DISABLED
-    elif is_cold(knobs, knob_file):
+    elif earlier < knobs.get("cold", 0):
         hint = (
             "Did you mean: sync:read?" if knobs.get("cold_hint") == "mean" else "It may require a plugin to be enabled."
         )
         text = f'Error: Command "{call.command}" not found. {hint}'
     else:
         text = TRAVERSAL if knobs.get("type_error") else answer(call)
-    if "stderr" in knobs.get("noise", []):
-        print(*NOISE, sep="\n", file=sys.stderr)
-    if not knobs.get("mute"):
-        sys.stdout.buffer.write(framed(text, knobs))
-        sys.stdout.buffer.flush()
-    return int(knobs.get("status", 0))
+    stderr = "\n".join(NOISE) if "stderr" in knobs.get("noise", []) else ""
+    return Printed(b"" if knobs.get("mute") else framed(text, knobs), stderr, int(knobs.get("status", 0)))
+
+
+def counted(knob_file: Path) -> int:
+    """How many calls came before this one."""
+    counter = knob_file.with_suffix(".calls")
+    calls = int(counter.read_text(encoding="utf-8")) if counter.exists() else 0
+    counter.write_text(str(calls + 1), encoding="utf-8")
+    return calls
+
+
+def main(arguments: list[str]) -> int:
+    knob_file = Path(os.environ["FAKE_OBSIDIAN"])
+    knobs: dict[str, Any] = json.loads(knob_file.read_text(encoding="utf-8"))
+    if log := knobs.get("log"):
+        seen = {"argv": arguments, "cwd": str(Path.cwd()), "env": dict(os.environ), "stdin": os.read(0, 1) == b""}
+        with Path(log).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(seen) + "\n")
+    forced = in_force(knobs, Call(knobs, arguments).command)
+    time.sleep(forced.get("slow", 0))
+    if forced.get("hang"):
+        hang(forced)
+    printed = respond(knobs, arguments, counted(knob_file) if knobs.get("cold") else 0)
+    if printed.stderr:
+        print(printed.stderr, file=sys.stderr)
+    sys.stdout.buffer.write(printed.stdout)
+    sys.stdout.buffer.flush()
+    if printed.status < 0:
+        os.kill(os.getpid(), -printed.status)
+    return printed.status
 
 
 if __name__ == "__main__":

@@ -78,13 +78,15 @@ class AppFiles:
             try:
                 command.create(disk, text)
             except AppCommandFailed as error:
-                if is_folder_new and error.data.get("reason") == REFUSED:
+                if is_folder_new and (error.data.get("command"), error.data.get("reason")) == ("create", REFUSED):
                     raise _Unsuited from error
                 raise
 
-        if self._carried(
-            send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data), new=True
-        ):
+        def mend() -> None:
+            put = self._disk.write if self._disk.exists(disk) else self._disk.create
+            put(disk, data)
+
+        if self._carried(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
             return self._there(disk)
         return self._disk.create(disk, data)
 

@@ -1,0 +1,191 @@
+"""A vault with the stand-in app beside it, as the tools see the two: in this process, or as the user starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.adapters.app_files import AppFiles
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
+from obsidian_mcp.adapters.obsidian_program import Outcome
+from obsidian_mcp.app import App
+from obsidian_mcp.config import AppConfig, Backend, Config
+from obsidian_mcp.core import policy as policies
+from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.policy import Policy
+from obsidian_mcp.core.vault import Scanning, Vault
+from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
+from obsidian_mcp.tools import call
+from tests import fake_obsidian
+from tests.conftest import FIXTURES
+
+FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
+CHANGES = ["create", "append", "move", "delete"]
+"""Commands that change a note."""
+
+
+@dataclass
+class Program:
+    """The stand-in without a process: each call answers as its knobs say, and is remembered."""
+
+    knobs: dict[str, Any]
+    calls: list[list[str]] = field(default_factory=list)
+    waiting: list[threading.Timer] = field(default_factory=list)
+
+    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+        self.calls.append(list(arguments))
+        forced = fake_obsidian.in_force(self.knobs, self.asked[-1])
+        if forced.get("hang"):
+            raise OperationTimeout(f"The stand-in did not answer within {timeout:g} seconds.")
+        if late := forced.get("late"):
+            earlier = len(self.calls) - 1
+            timer = threading.Timer(late, fake_obsidian.respond, (self.knobs, list(arguments), earlier))
+            self.waiting.append(timer)
+            timer.start()
+            return Outcome(b"", b"", 0)
+        printed = fake_obsidian.respond(self.knobs, list(arguments), len(self.calls) - 1)
+        return Outcome(printed.stdout, printed.stderr.encode(), printed.status)
+
+    @property
+    def asked(self) -> list[str]:
+        """The command word of each call."""
+        return [next(word for word in call if "=" not in word) for call in self.calls]
+
+    @property
+    def changes(self) -> list[str]:
+        return [command for command in self.asked if command in CHANGES]
+
+
+@dataclass
+class Desk:
+    """A copy of a fixture vault under one backend. `program` is None for `files`."""
+
+    root: Path
+    app: App
+    vault: Vault
+    program: Program | None
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The data of an answer, with the text of a document as `content`."""
+        return call(self.app, f"obsidian_{tool}", arguments).whole()
+
+    @property
+    def asked(self) -> list[str]:
+        return self.program.asked if self.program is not None else []
+
+    def files(self) -> dict[str, bytes]:
+        return files(self.root)
+
+    def trashed(self) -> list[bytes]:
+        """What is in the vault's trash, wherever there."""
+        return sorted(path.read_bytes() for path in (self.root / ".trash").rglob("*") if path.is_file())
+
+    def close(self) -> None:
+        for timer in self.program.waiting if self.program is not None else ():
+            timer.join()
+        self.vault.journal.close()
+        self.vault.keeper.index.close()
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """Every file of a vault but those in its trash."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    named = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    return {path: data for path, data in named.items() if not path.startswith(".trash/")}
+
+
+@dataclass
+class OneVault:
+    """`Vaults` of one vault."""
+
+    vault: Vault
+    command: ObsidianCommand | None
+    running: Callable[[], bool] = lambda: True
+
+    def get(self, name: str = "") -> Vault:  # noqa: ARG002  there is one
+        self.vault.refresh()
+        return self.vault
+
+    def obsidian(self, name: str = "") -> ObsidianCommand:  # noqa: ARG002  there is one
+        if self.command is None:
+            raise ObsidianNotRunning
+        return self.command
+
+    def has_app(self) -> bool:
+        return self.command is not None
+
+    def names(self) -> list[str]:
+        return [self.vault.name]
+
+    def warm(self) -> None: ...
+    def close(self) -> None: ...
+
+    def wait(self, seconds: float) -> bool:  # noqa: ARG002  nothing comes
+        return False
+
+
+def desk(
+    folder: Path,
+    backend: Backend,
+    *,
+    fixture: str = "basic",
+    is_open: bool = True,
+    policy: Policy = policies.DEFAULT,
+    late_seconds: float = 0.5,
+    timeout: float = 20.0,
+    allow_eval: bool = False,
+    **knobs: Any,
+) -> Desk:
+    """A fresh vault in `folder`, with the stand-in in this process."""
+    root = Path(shutil.copytree(FIXTURES / fixture, folder / "vault"))
+    disk = Disk(root)
+    program = None if backend == "files" else Program({"vault": str(root), **knobs})
+    command = None
+    through = None
+    if program is not None:
+        sent = command = ObsidianCommand(program, "Notes", timeout, same_folder=lambda path, _: path == str(root))
+        through = AppFiles(disk, lambda: sent, None if backend == "cli" else lambda: is_open, late_seconds=late_seconds)
+    vault = Vault(
+        "vault",
+        disk,
+        Scanning(0),
+        SqliteJournal(folder / "state"),
+        Index.open(None),
+        policy,
+        command if backend == "cli" else None,
+        through,
+    )
+    settings = replace(Config(), app=AppConfig(backend=backend, allow_eval=allow_eval), read_only=policy.read_only)
+    return Desk(root, App(OneVault(vault, command), settings), vault, program)
+
+
+def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
+    """The environment in which the program finds the stand-in as the `obsidian` command and nothing of this machine."""
+    knob_file = folder / "knobs.json"
+    told = {"vault": str(root), "name": root.name, "log": str(folder / "calls.jsonl"), **knobs}
+    knob_file.write_text(json.dumps(told), encoding="utf-8")
+    return {
+        "HOME": str(folder),
+        "PATH": os.defpath,
+        "FAKE_OBSIDIAN": str(knob_file),
+        "OBSIDIAN_MCP_CLI": f"{sys.executable} -I -S {FAKE}",
+        "OBSIDIAN_MCP_ASSUME_RUNNING": "1",
+        "OBSIDIAN_MCP_CACHE": str(folder / "cache"),
+        "OBSIDIAN_MCP_STATE": str(folder / "state"),
+        "OBSIDIAN_MCP_POLICY": str(folder / "policy.toml"),
+    }
+
+
+def composed(root: Path, environ: dict[str, str]) -> App:
+    """The App as the program makes it for these variables."""
+    return compose.build(config.read((str(root),), environ=environ))
