@@ -11,9 +11,11 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.policy import Policy
+from obsidian_mcp.core.relocate import operations, relocate
 from obsidian_mcp.core.undo import undo
 from obsidian_mcp.core.vault import Create, Move, Operation, Remove, Scanning, Vault, Write
-from obsidian_mcp.errors import AppError, StorageFailed
+from obsidian_mcp.errors import AppError, PermissionDenied, StorageFailed, UndoConflict
 
 NOTES = 6
 
@@ -194,3 +196,306 @@ def test_an_edit_made_to_an_older_version_is_merged_or_refused(root: Path, opene
     with pytest.raises(AppError):
         vault.edit("test", vault.find("0"), lambda body: body + "x", "0123456789abcdef")
     assert (root / "0.md").read_bytes() == b"A\nb\nc\nd\nE\n"
+
+
+def test_an_undone_change_leaves_no_folder_that_it_made(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-05; and a folder in which somebody has put something since stays."""
+    vault = opened()
+    vault.commit("test", [Create("new/deep/x.md", b"x"), Move("0.md", "new/er/0.md")])
+    undo(vault, None)
+    assert not (root / "new").exists()
+
+    vault.commit("test", [Create("new/deep/x.md", b"x")])
+    (root / "new/other.md").write_bytes(b"the user's")
+    undo(vault, None)
+    assert sorted(path.name for path in (root / "new").iterdir()) == ["other.md"]
+
+
+def test_a_crash_leaves_no_empty_folder_behind(root: Path, opened: Callable[..., Vault]) -> None:
+    vault = opened(Faulty(root, 2, Crash))
+    with pytest.raises(Crash):
+        vault.commit("test", [Create("new/deep/x.md", b"x"), Create("y.md", b"y")])
+    with opened().changing():
+        pass
+    assert not (root / "new").exists()
+
+
+class Stubborn(Disk):
+    """After the first write no other change of one file succeeds, as when another program holds it."""
+
+    def __init__(self, root: Path, held: str) -> None:
+        super().__init__(root)
+        self.held = held
+        self.done = False
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        if disk == self.held and self.done:
+            raise StorageFailed("Writing failed: the file is held by another program.")
+        if self.done:
+            raise StorageFailed("Writing failed: the disk is full.")
+        self.done = disk == self.held
+        return super().write(disk, data, expected)
+
+
+def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-03: the journal keeps the old text until it is back."""
+    before = contents(root)
+    vault = opened(Stubborn(root, "0.md"))
+    changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(2)]
+    with pytest.raises(StorageFailed, match=r"0\.md.* could not be brought back") as told:
+        vault.commit("test", changes)
+    assert told.value.data["paths"] == ["0.md"]
+    assert contents(root) != before
+
+    again = opened()
+    with again.changing():
+        assert contents(root) == before
+    assert again.journal.unfinished() == []
+
+
+class FullJournal(SqliteJournal):
+    """A journal whose disk is full when it is `full`."""
+
+    full = ""
+
+    def begin(self, *arguments: Any, **others: Any) -> int:
+        self._check("begin")
+        return super().begin(*arguments, **others)
+
+    def finish(self, number: int) -> None:
+        self._check("finish")
+        super().finish(number)
+
+    def discard(self, number: int) -> None:
+        self._check("discard")
+        super().discard(number)
+
+    def _check(self, doing: str) -> None:
+        if doing in self.full:
+            raise StorageFailed("The journal cannot be used (database or disk is full), so nothing was changed.")
+
+
+@pytest.mark.parametrize("full", ["begin", "finish", "finish discard"])
+def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
+    root: Path, opened: Callable[..., Vault], full: str
+) -> None:
+    """SAFE-13."""
+    before = contents(root)
+    journal = FullJournal(root.parent / "state")
+    vault = Vault("v", Disk(root), Scanning(0), journal, Index.open(None))
+    vault.refresh()
+    journal.full = full
+    with pytest.raises(StorageFailed, match="journal"):
+        vault.commit("test", everything(vault))
+    assert contents(root) == before
+    journal.full = ""
+    with vault.changing():
+        assert contents(root) == before
+    vault.commit("test", everything(vault))
+    assert contents(root) != before
+    vault.keeper.index.close()
+    journal.close()
+
+
+def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
+    """SAFE-13."""
+    (root.parent / "file").write_bytes(b"")
+    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "file" / "state"), Index.open(None))
+    vault.refresh()
+    assert vault.read(vault.find("0")).data == b"note 0\r\nold\n"
+    with pytest.raises(StorageFailed, match="nothing was changed"):
+        vault.edit("test", vault.find("0"), lambda body: body + "x")
+    assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
+    vault.keeper.index.close()
+
+
+class Interrupted(Disk):
+    """Another program writes a file in the last moment before it is replaced."""
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        (self.root / disk).write_bytes(b"written by the app")
+        return super().write(disk, data, expected)
+
+
+def test_what_the_app_writes_in_the_last_moment_is_not_overwritten(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-08."""
+    vault = opened(Interrupted(root))
+    with pytest.raises(AppError) as refused:
+        vault.edit("test", vault.find("0"), lambda body: body + "x")
+    assert refused.value.error_code == "STALE_ETAG"
+    assert (root / "0.md").read_bytes() == b"written by the app"
+
+
+def test_a_rename_that_somebody_else_made_first_is_not_taken_back(root: Path, opened: Callable[..., Vault]) -> None:
+    class Overtaken(Disk):
+        def move(self, source: str, target: str) -> None:
+            (self.root / source).rename(self.root / target)
+            super().move(source, target)
+
+    vault = opened(Overtaken(root))
+    with pytest.raises(AppError):
+        vault.commit("test", [Move("0.md", "moved.md")])
+    assert (root / "moved.md").read_bytes() == b"note 0\r\nold\n"
+    assert not (root / "0.md").exists()
+
+
+def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-09: also where the watcher has not told yet."""
+
+    class Deaf:
+        def drain(self) -> set[str]:
+            return set()
+
+    one = opened()
+    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), Index.open(None))
+    other.refresh()
+    one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
+    with other.changing():
+        paths = sorted(entry.path for entry in other.entries())
+    assert paths == ["1.md", "2.md", "3.md", "4.md", "5.md", "made.md", "moved.md"]
+    other.keeper.index.close()
+    other.journal.close()
+
+
+def test_a_file_too_large_for_the_journal_is_not_said_to_be_undone(root: Path, opened: Callable[..., Vault]) -> None:
+    with (root / "big.bin").open("wb") as file:
+        file.truncate(65 * 1024 * 1024)
+    vault = opened()
+    with pytest.raises(StorageFailed):
+        vault.commit("test", [Remove("big.bin", permanent=True)])
+    assert (root / "big.bin").exists()
+    vault.commit("test", [Remove("big.bin", permanent=False)])
+    with pytest.raises(AppError, match="trash"):
+        undo(vault, None)
+
+
+def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
+    class Reporting:
+        def __init__(self) -> None:
+            self.told: set[str] = set()
+
+        def drain(self) -> set[str]:
+            told, self.told = self.told, set()
+            return told
+
+    (root.parent / "outside").mkdir()
+    (root.parent / "outside" / "secret.md").write_bytes(b"secret")
+    reporting = Reporting()
+    vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), Index.open(None))
+    vault.refresh()
+    (root / "link").symlink_to(root.parent / "outside")
+    reporting.told = {"link"}
+    assert vault.refresh() == []
+    assert not [entry for entry in vault.entries() if "secret" in entry.path]
+    vault.keeper.index.close()
+    vault.journal.close()
+
+
+@pytest.mark.parametrize("at", [1, 20, 40, 41])
+def test_a_permission_that_fails_in_the_middle_of_a_move_of_forty_files_leaves_all_as_it_was(
+    root: Path, opened: Callable[..., Vault], at: int
+) -> None:
+    """SAFE-02: forty notes that link to the moved one, and the move itself."""
+    for number in range(40):
+        (root / f"linking {number}.md").write_bytes(b"\xef\xbb\xbf[[0]]\r\n![[0#x]] 007  \xff\n[0](0.md)")
+    before = contents(root)
+    vault = opened(Faulty(root, at, lambda: PermissionDenied("The system does not allow writing.")))
+    with vault.changing():
+        plan = relocate(vault, "0", "Elsewhere/Zero", update_links=True)
+        assert len(operations(plan)) == 41
+        with pytest.raises(PermissionDenied):
+            vault.commit("move_note", operations(plan))
+    assert contents(root) == before
+    assert not (root / "Elsewhere").exists()
+
+
+def test_undo_restores_every_byte_of_a_move_of_forty_files(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-04."""
+    for number in range(40):
+        (root / f"linking {number}.md").write_bytes(b"\xef\xbb\xbf[[0]]\r\n![[0#x]] 007  \xff\n[0](0.md)")
+    before = contents(root)
+    vault = opened()
+    with vault.changing():
+        done = vault.commit("move_note", operations(relocate(vault, "0", "Elsewhere/Zero", update_links=True)))
+    moved = contents(root)
+    assert len([path for path in before if moved.get(path) != before[path]]) == 41
+
+    undone = undo(vault, done.change)[1]
+    assert contents(root) == before
+    assert undone is not None
+    undo(vault, undone.change)
+    assert contents(root) == moved
+
+
+def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Callable[..., Vault]) -> None:
+    vault = opened()
+    vault.commit("test", [Create("new.md", b"made\n")])
+    (root / "new.md").write_bytes(b"made\nand edited\n")
+    with pytest.raises(UndoConflict, match="edited"):
+        undo(vault, None)
+    number = undo(vault, None, "undo")[1]
+    assert not (root / "new.md").exists()
+    assert number is not None
+    undo(vault, number.change)
+    assert (root / "new.md").read_bytes() == b"made\nand edited\n"
+
+
+def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_good(root: Path) -> None:
+    vault = Vault(
+        "v", Disk(root), Scanning(0), SqliteJournal(root.parent / "s"), Index.open(None), Policy(permanent_delete=False)
+    )
+    vault.refresh()
+    vault.commit("test", [Create("new.md", b"made\n")])
+    undo(vault, None)
+    assert not (root / "new.md").exists()
+    assert (root / ".trash/new.md").read_bytes() == b"made\n"
+    vault.keeper.index.close()
+    vault.journal.close()
+
+
+def test_a_change_of_case_is_taken_back_too(root: Path, opened: Callable[..., Vault]) -> None:
+    (root / "n.md").write_bytes(b"n")
+    before = contents(root)
+    vault = opened(Faulty(root, 2, lambda: StorageFailed("Full.")))
+    with pytest.raises(StorageFailed):
+        vault.commit("test", [Move("n.md", "N.md"), Create("x.md", b"")])
+    assert contents(root) == before
+
+
+class CaseInsensitive(Disk):
+    """A disk of macOS or Windows: `n.md` and `N.md` are one file."""
+
+    def _actual(self, disk: str) -> str:
+        names = {path.relative_to(self.root).as_posix().lower(): path.relative_to(self.root).as_posix()
+                 for path in self.root.rglob("*")}  # fmt: skip
+        return names.get(disk.lower(), disk)
+
+    def exists(self, disk: str) -> bool:
+        return super().exists(self._actual(disk))
+
+    def read(self, disk: str, limit: int | None = None) -> bytes:
+        return super().read(self._actual(disk), limit)
+
+    def move(self, source: str, target: str) -> None:
+        super().move(self._actual(source), target)
+
+
+@pytest.mark.parametrize("error", [lambda: StorageFailed("Full."), Crash])
+def test_a_change_of_case_is_taken_back_on_a_disk_that_knows_no_case(
+    root: Path, opened: Callable[..., Vault], error: Callable[[], BaseException]
+) -> None:
+    class Disk(CaseInsensitive, Faulty):
+        pass
+
+    (root / "n.md").write_bytes(b"n")
+    before = contents(root)
+    vault = opened(Disk(root, 2, error))
+    with pytest.raises(type(error())):
+        vault.commit("test", [Move("n.md", "N.md"), Create("x.md", b"")])
+    with opened(CaseInsensitive(root)).changing():
+        pass
+    assert contents(root) == before
+    again = opened(CaseInsensitive(root))
+    again.commit("test", [Move("n.md", "N.md")])
+    undo(again, None)
+    assert contents(root) == before

@@ -78,13 +78,11 @@ def _repeat(root: Path, ready: int, work: Callable[[Vault], None]) -> None:
 
 
 def write_a_generation(vault: Vault) -> None:
+    line = f"{os.getpid()}-{time.monotonic_ns()}".encode()
     with vault.changing():
         operations: list[Operation] = []
         for number in range(NOTES):
             before = vault.files.read(f"{number}.md")
-            line = (
-                f"{os.getpid()}-{time.monotonic_ns()}".encode() if not number else operations[0].after.split(b"\n")[1]
-            )  # type: ignore[union-attr]  # the first is a Write
             operations.append(Write(f"{number}.md", before, b"\n".join([before.split(b"\n")[0], line, b""])))
         vault.commit("test", operations)
 
@@ -145,7 +143,8 @@ def all_at_once(started: list[RawServer], work: Callable[[RawServer, int], None]
         thread.join(90)
     for server in started:
         with server:
-            assert server.close() == 0
+            server.close_stdin()
+            assert server.wait() == 0
 
 
 def test_three_servers_appending_to_one_note_lose_no_line(root: Path) -> None:
