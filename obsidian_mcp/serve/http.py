@@ -292,10 +292,12 @@ def application(
     registered: Registry | None = None,
     built_in: Registry | None = None,
     patience: Patience = Patience(),  # noqa: B008  a frozen value
+    full: Callable[[App, Callable[[], Mapping[str, Tool]]], StreamableHTTPSessionManager] | None = None,
 ) -> Starlette:
     """The server as an ASGI application.
 
     `registered` are tools of another program, which all dialects offer; `built_in` those that only contract 004 has.
+    `full` makes what serves MCP in full, where that is to have more than tools.
     """
     http = app.config.http
     doors = Doors(http)
@@ -304,9 +306,7 @@ def application(
     rad_desk = Counter(app, *([built_in] if built_in is not None else []), *mine)
     burly = Burly(http.max_envelope)
     told = replace(app, config=replace(app.config, error_style="result"))  # wire row 21
-    manager = StreamableHTTPSessionManager(
-        build_server(told, desk.tools), max_request_body_size=http.max_body, max_sessions=MAX_SESSIONS
-    )
+    manager = (full or session_manager)(told, desk.tools)
     sessions = Sessions(manager)
     mcp = McpEndpoint(JsonRpc(http.max_body), burly, doors, desk, sessions, patience)
     envelope = Endpoint(burly, doors, desk, path=("mcp",), patience=patience)
@@ -335,6 +335,13 @@ def application(
     )
     starlette.state.stop = sessions.stop
     return starlette
+
+
+def session_manager(app: App, tools: Callable[[], Mapping[str, Tool]]) -> StreamableHTTPSessionManager:
+    server = build_server(app, tools)
+    return StreamableHTTPSessionManager(
+        server, max_request_body_size=app.config.http.max_body, max_sessions=MAX_SESSIONS
+    )
 
 
 def run(
