@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from obsidian_mcp.core.ports import DiskFile
-from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, PermissionDenied, StaleEtag, StorageFailed
+from obsidian_mcp.errors import (
+    AppError,
+    NoteExists,
+    NoteNotFound,
+    PermissionDenied,
+    StaleEtag,
+    StorageFailed,
+    VaultNotFound,
+)
 
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files stand beside their target, because only a rename inside one file system is atomic; the dot keeps
@@ -34,7 +42,10 @@ _EXPLAINED = {
     errno.ENAMETOOLONG: "the path is too long for this disk",
     errno.EIO: "the disk reported an input/output error",
     errno.EMFILE: "too many files are open",
-}
+} | dict.fromkeys(
+    (errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENODEV, errno.ENXIO),
+    "the disk is not connected any more",
+)
 
 
 def translated(error: OSError, disk: str, doing: str) -> AppError:
@@ -104,10 +115,14 @@ class Disk:
     def __init__(self, root: Path, in_cloud: Callable[[os.stat_result], bool] = in_cloud) -> None:
         self.root = Path(os.path.realpath(root))
         self._in_cloud = in_cloud
+        self._identity: tuple[int, int] | None = None
+        """Device and number of the vault's folder, to notice when another one takes its place."""
+        self._settings_seen = os.path.isdir(self.root / SETTINGS_FOLDER)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     def scan(self, folder: str = "") -> Iterator[DiskFile]:
+        self._check_root()
         try:
             pending = [folder] if not folder or self._contained(folder) else []
         except PermissionDenied:  # a link in a folder's place
@@ -385,6 +400,7 @@ class Disk:
         (semantics 8.2). Systems without such calls (Windows) get a look at each part instead.
         Raises: PermissionDenied; OSError, also for a folder that is not there unless `make` is set.
         """
+        self._check_root()
         if not _HAS_AT:
             path = self._contained(disk)
             if make:
@@ -403,6 +419,19 @@ class Disk:
             yield _Place(folder, name)
         finally:
             os.close(folder)
+
+    def _check_root(self) -> None:
+        """Raises: VaultNotFound when the vault's disk is gone, be it that an empty mount point stands in its place."""
+        try:
+            facts = os.stat(self.root)
+        except OSError as error:
+            raise _disconnected(self.root) from error
+        identity = (facts.st_dev, facts.st_ino)
+        if identity != self._identity:
+            settings = os.path.isdir(self.root / SETTINGS_FOLDER)
+            if self._settings_seen and not settings:
+                raise _disconnected(self.root)
+            self._identity = identity
 
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
         """One step down. Raises: OSError, PermissionDenied."""
@@ -472,6 +501,14 @@ def _linked(disk: str) -> PermissionDenied:
         f"{_shown(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. Give "
         "the path of the real file inside the vault.",
         path=_shown(disk),
+    )
+
+
+def _disconnected(root: Path) -> VaultNotFound:
+    return VaultNotFound(
+        f"The vault folder {str(root)!r} is not there any more. Nothing was changed. Connect its drive or network "
+        "folder again, then repeat this.",
+        vault=root.name,
     )
 
 

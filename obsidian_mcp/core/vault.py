@@ -177,10 +177,14 @@ class Vault:
         """Bring the catalog in step with the disk; what changed since the last time."""
         with self.lock:
             dirty = self._dirty.drain()
-            if not self._scanned or dirty is None or len(dirty) > RESCAN_ABOVE:
-                changes = self._rescan()
-            else:
-                changes = [change for disk in sorted(dirty) for change in self._look(disk)]
+            try:
+                if not self._scanned or dirty is None or len(dirty) > RESCAN_ABOVE:
+                    changes = self._rescan()
+                else:
+                    changes = [change for disk in sorted(dirty) for change in self._look(disk)]
+            except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
+                self._scanned = False
+                raise
             self.keeper.note(changes, self.catalog.get)
             return changes
 

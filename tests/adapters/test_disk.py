@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, StorageFailed
+from obsidian_mcp.adapters.disk import Disk, _Place, _rename_new, in_cloud
+from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, StaleEtag, StorageFailed, VaultNotFound
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
 
@@ -166,3 +171,192 @@ def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch:
         disk.create("b.md", b"2")
     assert disk.read("b.md") == b"1"
     assert everything(disk) == ["a", "a/n.md", "b.md"]
+
+
+class Swapping(Disk):
+    """Between the walk to a folder and what is done there, the folder `a` becomes a link that leads outside."""
+
+    def __init__(self, root: Path, outside: Path) -> None:
+        super().__init__(root)
+        self.outside = outside
+
+    @contextlib.contextmanager
+    def _place(self, disk: str, *, make: bool = False) -> Iterator[_Place]:
+        with super()._place(disk, make=make) as place:
+            if not (self.root / "a").is_symlink():
+                (self.root / "a").rename(self.root / "aside")
+                (self.root / "a").symlink_to(self.outside)
+            yield place
+
+    def swap_back(self) -> None:
+        (self.root / "a").unlink()
+        (self.root / "aside").rename(self.root / "a")
+
+
+@POSIX
+@pytest.mark.parametrize("action", ["read", "head", "write", "create", "move in", "move out", "delete", "trash"])
+def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path: Path, action: str) -> None:
+    """SAFE-15: folders are opened one below the other, so that what was checked is what is used."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "n.md").write_bytes(b"secret")
+    root = tmp_path / "vault"
+    (root / "a").mkdir(parents=True)
+    (root / "a/n.md").write_bytes(b"old")
+    (root / "b.md").write_bytes(b"b")
+    disk = Swapping(root, outside)
+    match action:
+        case "read":
+            assert disk.read("a/n.md") == b"old"
+        case "head":
+            assert disk.head("a/n.md", 3) == b"old"
+        case "write":
+            disk.write("a/n.md", b"new", b"old")
+        case "create":
+            disk.create("a/m.md", b"made")
+        case "move in":
+            with contextlib.suppress(PermissionDenied):
+                disk.move("b.md", "a/b.md")
+        case "move out":
+            disk.move("a/n.md", "m.md")
+        case "delete":
+            disk.delete("a/n.md")
+        case "trash":
+            disk.trash("a/n.md", system=False)
+
+    assert {path.name: path.read_bytes() for path in outside.iterdir()} == {"n.md": b"secret"}
+    with pytest.raises(PermissionDenied):
+        disk.read("a/n.md")
+    disk.swap_back()
+    assert b"secret" not in {path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "", "a/", ".", "a/."])
+def test_no_part_of_a_path_leads_up(disk: Disk, path: str) -> None:
+    for action in (disk.read, disk.stat, disk.delete, lambda p: disk.write(p, b"x"), lambda p: disk.create(p, b"")):
+        with pytest.raises(PermissionDenied):
+            action(path)
+
+
+@POSIX
+def test_a_named_pipe_is_no_note_and_holds_nobody_up(disk: Disk) -> None:
+    os.mkfifo(disk.root / "pipe.md")
+
+    assert listing(disk) == ["a/n.md"]
+    assert disk.stat("pipe.md") is None
+    with pytest.raises(NoteNotFound):
+        disk.read("pipe.md")
+
+
+def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk: Disk) -> None:
+    with pytest.raises(StaleEtag):
+        disk.write("a/n.md", b"new", b"older")
+    with pytest.raises(StaleEtag):
+        disk.write("a/n.md", b"new", b"ol")
+    disk.write("a/n.md", b"new", b"old")
+
+    assert disk.read("a/n.md") == b"new"
+    assert everything(disk) == ["a", "a/n.md"]
+
+
+# SAFE-14
+
+
+def test_an_evicted_note_of_icloud_is_neither_overwritten_nor_said_to_be_missing(disk: Disk) -> None:
+    (disk.root / "a/.evicted.md.icloud").write_bytes(b"bplist00")
+    before = everything(disk)
+    for action in (
+        disk.read,
+        disk.exists,
+        lambda p: disk.write(p, b"x"),
+        lambda p: disk.create(p, b""),
+        lambda p: disk.move("a/n.md", p),
+        lambda p: disk.move(p, "b.md"),
+    ):
+        with pytest.raises(StorageFailed, match="not downloaded"):
+            action("a/evicted.md")
+
+    assert everything(disk) == before
+    assert disk.stat("a/evicted.md") is None
+
+
+def test_a_file_that_is_only_in_the_cloud_is_neither_read_nor_overwritten(disk: Disk) -> None:
+    away = (disk.root / "a/n.md").stat().st_ino
+    clouded = Disk(disk.root, in_cloud=lambda facts: facts.st_ino == away)
+    for action in (clouded.read, lambda p: clouded.head(p, 1), lambda p: clouded.write(p, b"x")):
+        with pytest.raises(StorageFailed, match="not downloaded"):
+            action("a/n.md")
+
+    assert clouded.stat("a/n.md") is not None
+    assert disk.read("a/n.md") == b"old"
+
+
+@pytest.mark.parametrize(
+    ("facts", "away"),
+    [
+        (SimpleNamespace(st_flags=0x40000000), True),
+        (SimpleNamespace(st_flags=0x20), False),
+        (SimpleNamespace(st_file_attributes=0x400000 | 0x20), True),
+        (SimpleNamespace(st_file_attributes=0x1000), True),
+        (SimpleNamespace(st_file_attributes=0x20), False),
+        (SimpleNamespace(), False),
+    ],
+)
+def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> None:
+    assert in_cloud(facts) is away
+
+
+@POSIX
+def test_a_rename_never_replaces_what_appeared_in_the_last_moment(disk: Disk) -> None:
+    disk.create("b.md", b"b")
+    with disk._place("a/n.md") as old, disk._place("b.md") as new, pytest.raises(FileExistsError):
+        _rename_new(old, new)
+    assert disk.read("b.md") == b"b"
+
+
+# SAFE-16
+
+
+def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    (root / "n.md").write_bytes(b"n")
+    disk = Disk(root)
+    assert listing(disk) == ["n.md"]
+    root.rename(tmp_path / "away")
+    for _ in range(2):
+        for action in (disk.read, disk.stat, disk.delete, lambda p: disk.create(p, b""), lambda _: listing(disk)):
+            with pytest.raises(VaultNotFound):
+                action("n.md")
+        root.mkdir(exist_ok=True)  # the mount point without the disk
+    assert list(root.iterdir()) == []
+    root.rmdir()
+    (tmp_path / "away").rename(root)
+    assert disk.read("n.md") == b"n"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("number", "error", "words"),
+    [
+        (errno.EROFS, StorageFailed, "read-only"),
+        (errno.ENOSPC, StorageFailed, "full"),
+        (errno.EACCES, PermissionDenied, "permissions"),
+        (errno.ESTALE, StorageFailed, "not connected"),
+        (errno.EIO, StorageFailed, "input/output"),
+    ],
+)
+def test_what_the_system_says_is_told_in_words_and_nothing_changes(
+    disk: Disk, number: int, error: type[Exception], words: str
+) -> None:
+    class Failing(Disk):
+        def _temporary(self, *_: object) -> str:
+            raise OSError(number, os.strerror(number))
+
+    failing = Failing(disk.root)
+    with pytest.raises(error, match=words):
+        failing.write("a/n.md", b"x")
+    with pytest.raises(error, match=words):
+        failing.create("b.md", b"x")
+    assert everything(disk) == ["a", "a/n.md"]
+    assert disk.read("a/n.md") == b"old"
