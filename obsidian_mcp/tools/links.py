@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core import app_answers
 from obsidian_mcp.core.graph import Reference
+from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Name, Offset, VaultName
@@ -58,14 +60,16 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
     backlinks = place.graph.backlinks(entry.path)
-    incoming = [reference for reference in backlinks.value if reference.source != entry.path]
+    told = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
+    leaving, arriving = told if told is not None else (outgoing.value, backlinks.value)
+    incoming = [reference for reference in arriving if reference.source != entry.path]
     page = incoming[offset : offset + limit]
-    total = max(len(outgoing.value), len(incoming))
+    total = max(len(leaving), len(incoming))
     return Links(
         path=entry.path,
-        outgoing=[_outgoing(reference) for reference in outgoing.value[offset : offset + limit]],
+        outgoing=[_outgoing(reference) for reference in leaving[offset : offset + limit]],
         backlinks=list(map(_backlink, page, place.graph.contexts(page))),
-        outgoing_total=len(outgoing.value),
+        outgoing_total=len(leaving),
         backlinks_total=len(incoming),
         next_offset=offset + limit if offset + limit < total else None,
         note=outgoing.building or backlinks.building,
@@ -144,6 +148,8 @@ def graph(
             problem = f"needs {argument}" if needed else f"takes no {argument}"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     window = slice(offset, offset + limit)
+    if question in ("orphans", "dead_ends", "unresolved") and place.app is not None:
+        return _as_the_app_says(place, question, window)
     if question == "unresolved":
         found = place.graph.unresolved()
         order = sorted(found.value, key=lambda each: (-each.count, each.name))
@@ -165,6 +171,15 @@ def graph(
     return GraphAnswer(
         len(paths.value), list(map(str, paths.value[window])), next_offset=following, note=paths.building
     )
+
+
+def _as_the_app_says(place: Vault, question: Question, window: slice) -> GraphAnswer:
+    if question == "unresolved":
+        links = sorted(app_answers.unresolved(place), key=lambda each: (-each.count, each.link))
+        shown = [UnresolvedName(each.link, each.count, list(each.sources[:SOURCES_SHOWN])) for each in links[window]]
+        return GraphAnswer(len(links), unresolved=shown, next_offset=_next(window, links))
+    paths = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
+    return GraphAnswer(len(paths), list(map(str, paths[window])), next_offset=_next(window, paths))
 
 
 def _next(window: slice, found: Sequence[object]) -> int | None:

@@ -131,7 +131,7 @@ def read_note(
     """
     place = app.vaults.get(vault)
     entry = place.find(name)
-    content = place.read_text(entry)
+    content = place.shown(entry)
     text = content.text
     alias = None if names.bears(entry, name) else name
     facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)

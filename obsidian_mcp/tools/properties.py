@@ -80,7 +80,7 @@ def properties(
         return _of_vault(app, property, limit, offset, vault)
     entry = place.find(name)
     if action == "get":
-        content = place.read_text(entry)
+        content = place.shown(entry)
         parsed = note.parse(content.text.body)
         values = parsed.properties
         if property:

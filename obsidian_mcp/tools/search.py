@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core import app_answers
 from obsidian_mcp.core import search as core_search
+from obsidian_mcp.core.catalog import FileEntry
 from obsidian_mcp.core.paths import name_key, parse_folder
 from obsidian_mcp.core.search import SNIPPETS, Hits
 
@@ -40,11 +42,12 @@ def search(
     entries = [
         entry for entry in place.entries() if name_key(entry.path).startswith(prefix) and not place.excluded(entry.path)
     ]
-    return core_search.search(
-        entries,
-        lambda entry: place.read(entry).text.body,
-        query,
-        limit=limit,
-        offset=offset,
-        snippets=0 if paths_only else snippets,
-    )
+    shown = 0 if paths_only else snippets
+
+    def read(entry: FileEntry) -> str:
+        return place.read(entry).text.body
+
+    by_app = app_answers.search(place, entries, read, query, inside, limit=limit, offset=offset, snippets=shown)
+    if by_app is not None:
+        return by_app
+    return core_search.search(entries, read, query, limit=limit, offset=offset, snippets=shown)

@@ -166,7 +166,7 @@ def desk(
         through,
     )
     settings = replace(Config(), app=AppConfig(backend=backend, allow_eval=allow_eval), read_only=policy.read_only)
-    return Desk(root, App(OneVault(vault, command), settings), vault, program)
+    return Desk(root, replace(compose.build(settings), vaults=OneVault(vault, command)), vault, program)
 
 
 def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
