@@ -25,6 +25,7 @@ AppError
 │   ├── StorageFailed                STORAGE_FAILED
 │   ├── AppCommandFailed             APP_COMMAND_FAILED
 │   ├── ClientConfigRefused          CLIENT_CONFIG_REFUSED
+│   ├── NotShowable                  NOT_SHOWABLE
 │   └── ToolFailed                   TOOL_FAILED
 └── protocol errors
     ├── InvalidArguments     -32602  INVALID_ARGUMENTS
@@ -187,6 +188,13 @@ class ClientConfigRefused(AppError):
     exit_status = 32
 
 
+class NotShowable(AppError):
+    """An image, PDF or other file that cannot be shown to a model: broken, locked, too large, of an unknown kind."""
+
+    error_code = "NOT_SHOWABLE"
+    exit_status = 33
+
+
 class ToolFailed(AppError):
     """A tool that another program registered (`obsidian_mcp.rad`) could not do its work.
 
@@ -194,7 +202,7 @@ class ToolFailed(AppError):
     """
 
     error_code = "TOOL_FAILED"
-    exit_status = 30
+    exit_status = 34
 
     def __init__(self, message: str, summary: str = "", **data: Any) -> None:
         super().__init__(message, **data)
