@@ -1,0 +1,198 @@
+"""Names that try to leave the vault, on every tool that takes one (specs/safety.md SAFE-15, specs/names.md NAME-02)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.tools import TOOLS, call
+from tests.conftest import app_on
+
+ESCAPES = [
+    "../outside/secret",
+    "../outside/secret.md",
+    "Folder/../../outside/secret.md",
+    "..\\outside\\secret.md",
+    "./../outside/secret.md",
+    "..",
+    "....//outside",
+    "/etc/passwd",
+    "/outside/../../etc/passwd",
+    "//server/share/x",
+    "\\\\server\\share\\x",
+    "\\\\?\\C:\\x",
+    "\\\\.\\PhysicalDrive0",
+    "C:\\x",
+    "C:x",
+    "z:/x",
+    "Note.md\0.png",
+    "\0",
+    ".obsidian/app.json",
+    ".obsidian\\app.json",
+    "Folder/.hidden/x",
+    ".trash/x.md",
+]
+NOT_EVERYWHERE = [
+    "CON",
+    "nul.md",
+    "aux/x",
+    "COM1",
+    "lpt9.txt",
+    "com¹",
+    "Note.md:stream",
+    "Note.md::$DATA",
+    "Note.md.",
+    "Note. ",
+    "Folder./x",
+    "Folder /x",
+    "x*",
+    "x?",
+    '"x"',
+    "a\x01b",
+    "a\x7fb",
+    "a\nb",
+    "日" * 200,
+    "x" * 5000,
+]
+LOOK_ALIKES = [
+    "\u2024\u2024/outside/secret",
+    "\u2025/outside/secret",
+    "\uff0e\uff0e/outside/secret",
+    "\u2215etc\u2215passwd",
+    "\uff0fetc\uff0fpasswd",
+    "Folder\u2044..\u2044outside",
+    "\uff3cserver",
+    "\u202egnp.md",
+    "%2e%2e/outside/secret",
+    "%2e%2e%2foutside%2fsecret",
+    "~/outside",
+    "$HOME/x",
+    "file://x",
+]
+OTHERS: dict[str, dict[str, Any]] = {
+    "obsidian_add_attachment": {"data": "eA=="},
+    "obsidian_create_note": {"content": "x"},
+    "obsidian_edit_note": {"operation": "append", "content": "x"},
+    "obsidian_move_note": {"name": "Note", "to": "Elsewhere"},
+    "obsidian_properties": {"action": "set", "property": "p", "value": "1"},
+    "obsidian_search": {"query": "secret"},
+}
+"""What else a call needs; a graph question is asked for each of its two names."""
+NAMES = [
+    (tool.name.removeprefix("obsidian_"), parameter)
+    for tool in TOOLS.values()
+    for parameter in tool.input_schema["properties"]
+    if parameter in ("name", "to") and tool.name.startswith("obsidian_")
+]
+FOLDERS = [("list_files", "folder"), ("search", "folder")]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    (folder / "Folder").mkdir(parents=True)
+    (folder / ".obsidian").mkdir()
+    (folder / "Note.md").write_bytes(b"a note\n")
+    (folder / "Folder/Inner.md").write_bytes(b"[[Note]]\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret.md").write_bytes(b"zebra")
+    return folder
+
+
+@pytest.fixture
+def app(root: Path) -> Iterator[App]:
+    opened = app_on(root)
+    yield opened
+    opened.vaults.close()
+
+
+def arguments(tool: str, parameter: str, name: str) -> dict[str, Any]:
+    others = OTHERS.get(f"obsidian_{tool}", {})
+    if tool == "graph":
+        others = {"question": "path", "name": "Note", "to": "Note"}
+    return {**others, parameter: name}
+
+
+def outside(root: Path) -> dict[str, bytes | None]:
+    kept = [path for path in root.parent.rglob("*") if path.relative_to(root.parent).parts[0] not in ("cache", "state")]
+    return {
+        str(path): path.read_bytes() if path.is_file() else None
+        for path in kept
+        if root not in path.parents or ".obsidian" in path.parts
+    }
+
+
+def asked(app: App, tool: str, given: dict[str, Any]) -> tuple[str, str]:
+    """Error code and message of a refused call, or no code and the whole answer."""
+    try:
+        outcome = call(app, f"obsidian_{tool}", given)
+    except AppError as error:
+        return error.error_code, error.message
+    return "", outcome.envelope() + (outcome.text or "")
+
+
+@pytest.mark.parametrize(("tool", "parameter"), NAMES + FOLDERS)
+def test_nothing_outside_the_vault_is_named_read_or_changed(app: App, root: Path, tool: str, parameter: str) -> None:
+    before = outside(root)
+    for name in ESCAPES:
+        if (tool, parameter, name) == ("move_note", "to", "/etc/passwd") or (parameter, name[:1]) == ("folder", "/"):
+            continue  # from the vault's root, and tested below
+        code, message = asked(app, tool, arguments(tool, parameter, name))
+        assert code == "PERMISSION_DENIED", (name, message)
+        assert "zebra" not in message
+    assert outside(root) == before
+
+
+@pytest.mark.parametrize(("tool", "parameter"), NAMES + FOLDERS)
+@pytest.mark.parametrize("kind", ["names not every system takes", "look-alikes", "from the root"])
+def test_odd_names_are_refused_in_words_or_stay_inside(
+    app: App, root: Path, tool: str, parameter: str, kind: str
+) -> None:
+    before = outside(root)
+    names = {
+        "names not every system takes": NOT_EVERYWHERE,
+        "look-alikes": LOOK_ALIKES,
+        "from the root": ["/etc/passwd", "/", "/Folder"],
+    }[kind]
+    for name in names:
+        code, message = asked(app, tool, arguments(tool, parameter, name))
+        assert code not in ("INTERNAL_ERROR", "INVALID_ARGUMENTS"), (name, message)
+        assert "zebra" not in message
+        if kind == "names not every system takes" and tool == "create_note" and name == name.strip():
+            assert code == "INVALID_NAME", name
+    assert outside(root) == before
+    assert not (root / "Note.md").exists() or b"a note" in (root / "Note.md").read_bytes()
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_a_look_alike_of_a_dot_or_slash_is_an_ordinary_character(app: App, root: Path, name: str) -> None:
+    before = outside(root)
+    code, message = asked(app, "create_note", {"name": name, "content": "inside"})
+    if code:
+        assert code == "INVALID_NAME"
+        return
+    made = json.loads(message)["data"]["path"]
+    assert (root / made).read_bytes() == b"inside"
+    assert root in (root / made).resolve().parents
+    assert outside(root) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+@pytest.mark.parametrize(("tool", "parameter"), NAMES)
+def test_links_out_of_the_vault_lead_nowhere(app: App, root: Path, tool: str, parameter: str) -> None:
+    (root / "link.md").symlink_to(root.parent / "outside/secret.md")
+    (root / "folder link").symlink_to(root.parent / "outside")
+    (root / "dangling.md").symlink_to(root.parent / "outside/new.md")
+    before = outside(root)
+    for name in ("link", "link.md", "folder link/secret", "folder link/new", "dangling"):
+        code, message = asked(app, tool, arguments(tool, parameter, name))
+        assert code or tool == "history", (name, message)
+        assert "zebra" not in message
+    assert outside(root) == before
