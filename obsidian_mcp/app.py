@@ -40,7 +40,29 @@ class Vaults(Protocol):
         ...
 
 
+class Media(Protocol):
+    """What is not text. The methods raise NotShowable."""
+
+    def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
+        """An image as JPEG within these limits."""
+        ...
+
+    def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
+        """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
+        ...
+
+
+class Outside(Protocol):
+    """Files outside the vaults."""
+
+    def read(self, path: str, most: int) -> bytes:
+        """A file of at most so many bytes. Raises: PermissionDenied, NoteNotFound, StorageFailed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class App:
     vaults: Vaults
     config: Config
+    media: Media
+    outside: Outside

@@ -315,8 +315,12 @@ def runner(name: str) -> Callable[..., None]:
         finally:
             app.vaults.close()
         if as_json:
-            data = dict(outcome.data) if outcome.text is None else {**outcome.data, "content": outcome.text}
+            data = outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
             write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        elif outcome.picture is not None and not sys.stdout.isatty():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(outcome.picture.image)
+            sys.stdout.buffer.flush()
         elif outcome.text is not None:
             write(outcome.text)
         else:

@@ -15,6 +15,8 @@ from .adapters.app_access import AppAccess
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
 from .adapters.journal import SqliteJournal
+from .adapters.media import LocalMedia
+from .adapters.outside import AllowedFolders
 from .adapters.parsers import Helper
 from .adapters.watcher import Watcher
 from .app import App
@@ -34,7 +36,12 @@ log = logging.getLogger(__name__)
 
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
-    return App(vaults=FolderVaults(config, serving=serving), config=config)
+    return App(
+        vaults=FolderVaults(config, serving=serving),
+        config=config,
+        media=LocalMedia(),
+        outside=AllowedFolders(config.import_folders),
+    )
 
 
 def vault_id(root: Path) -> str:

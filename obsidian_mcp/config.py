@@ -87,6 +87,8 @@ class Config:
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     policy_file: Path | None = None
     """What the user allows (specs/policy.md); need not exist."""
+    import_folders: tuple[Path, ...] = ()
+    """Folders whose files may be added to a vault as attachments; none unless the user names some."""
     read_only: bool = False
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
@@ -123,6 +125,7 @@ def read(
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         policy_file=_policy_file(env),
+        import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),

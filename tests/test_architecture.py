@@ -34,7 +34,7 @@ ALLOWED = {
 
 OUTSIDE = {
     "core": {"yaml", "frontmatter", "regex", "pathspec"},
-    "adapters": {"watchdog", "psutil", "httpx", "send2trash", "filelock"},
+    "adapters": {"watchdog", "psutil", "httpx", "send2trash", "filelock", "PIL", "pypdf"},
     "tools": {"pydantic", "pydantic_core"},
     "serve": {"mcp", "mcp_types", "anyio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx"},
     "config": {"platformdirs"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
@@ -120,6 +121,10 @@ def tool_entry(tool: Tool) -> types.Tool:
 
 def success(outcome: Outcome) -> types.CallToolResult:
     content: list[types.ContentBlock] = [types.TextContent(text=text) for text in outcome.contents()]
+    if outcome.picture is not None:
+        image = b64encode(outcome.picture.image).decode()
+        content.append(types.ImageContent(data=image, mime_type=outcome.picture.mime))
+        return types.CallToolResult(content=content)  # hosts that find structured content do not look at the image
     data = {"success": True, "data": outcome.data} if outcome.enveloped else outcome.data
     structured = None if outcome.document else data
     return types.CallToolResult(content=content, structured_content=structured)

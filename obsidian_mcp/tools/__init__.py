@@ -1,6 +1,6 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import search, notes, edits, moves, files, links, tags, properties, history, plugin  # noqa: I001
+from . import search, notes, edits, moves, files, attachments, links, tags, properties, history, plugin  # noqa: I001
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "TOOLS",
     "Outcome",
     "Tool",
+    "attachments",
     "call",
     "edits",
     "files",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
@@ -36,6 +37,15 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """An answer that is an image, with facts about it."""
+
+    data: object
+    mime: str
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
 
@@ -48,13 +58,16 @@ class Outcome:
     """What was done, in a few words; empty where the tool's title says it."""
     stderr: str = ""
     """Remarks of a program that the tool ran."""
+    picture: Picture | None = None
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
         return to_json({"success": True, "data": self.data}).decode()
 
     def whole(self) -> dict[str, Any]:
-        """The data, with the text of a document in it as `content`."""
+        """The data, with the text of a document in it as `content`, or an image as `base64`."""
+        if self.picture is not None:
+            return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
         return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
 
     def contents(self) -> list[str]:
@@ -100,12 +113,13 @@ class Tool:
         finally:
             confirmed.reset(token)
         document = isinstance(result, Document)
-        data = result.data if isinstance(result, Document) else result
+        data = result.data if isinstance(result, Document | Picture) else result
         return Outcome(
             data=plain(data),
             text=result.text if isinstance(result, Document) else None,
             document=document,
             enveloped=self.enveloped,
+            picture=result if isinstance(result, Picture) else None,
         )
 
     @cached_property

@@ -1,0 +1,248 @@
+"""Images, PDF files and everything else that is no note."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import media, names, picture
+from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.paths import VaultPath, check_creatable, extension, name_key, parent, parse
+from obsidian_mcp.core.vault import Create, Vault
+from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
+
+from .params import VaultName
+from .registry import Document, Picture, tool
+
+IMAGE_BYTES = 700_000
+"""Hosts refuse results over 1 MB, and base64 makes four bytes of three."""
+IMAGE_SIDE = 2_000
+"""Pixels; what chats with several images take."""
+MOST_READ = 64 * 2**20
+MOST_ADDED = 32 * 2**20
+PDF_CHARACTERS = 40_000
+TEXT_CHARACTERS = 40_000
+COPIES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    path: str
+    kind: str
+    size: int
+    link: str | None = None
+    """The embed as the note writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    attachments: list[Attachment]
+    total: int
+    missing: list[str] | None = None
+    """Embeds of the note that lead to no file."""
+    next_offset: int | None = None
+    note: str | None = None
+    """Said while the index is being built."""
+
+
+@tool("attachments", title="Attachments")
+def attachments(
+    app: App,
+    name: Annotated[str, Field(description="Show this file")] = "",
+    pages: Annotated[str, Field(description="Of a PDF, such as 3-7")] = "",
+    note: Annotated[str, Field(description="List what this note embeds")] = "",
+    query: Annotated[str, Field(description="Part of the path, or image, pdf, audio, video")] = "",
+    unused: Annotated[bool, Field(description="Linked nowhere")] = False,
+    limit: Annotated[int, Field(ge=1, le=500)] = 50,
+    offset: Annotated[int, Field(ge=0)] = 0,
+    vault: VaultName = "",
+) -> Attachments | Document | Picture | ReadAttachment:
+    """List images, PDFs and other files; with name, look at an image or read a PDF's text."""
+    place = app.vaults.get(vault)
+    if name:
+        return _read(app, place.find(name), place, pages)
+    building, missing = None, None
+    if note:
+        found, missing, building = _of_note(place, note)
+    elif unused:
+        answer = place.graph.orphans(attachments=True)
+        found = [_shown(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
+        building = answer.building
+    else:
+        found = [_shown(entry) for entry in place.entries() if _is_attachment(entry)]
+    wanted = name_key(query.strip())
+    found = [each for each in found if wanted in (each.kind, "") or wanted in name_key(each.path)]
+    following = offset + limit if offset + limit < len(found) else None
+    return Attachments(found[offset : offset + limit], len(found), missing, following, building)
+
+
+def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
+    """What a note embeds, and what it links to that is no note."""
+    outgoing = place.graph.outgoing(place.find(note).path)
+    found, missing = [], []
+    for reference in outgoing.value:
+        embed = reference.link.kind == "embed"
+        entry = place.at(reference.target) if reference.target is not None else None
+        if entry is not None and (embed or _is_attachment(entry)):
+            found.append(_shown(entry, reference.link.original))
+        elif entry is None and embed:
+            missing.append(reference.link.original)
+    return found, missing or None, outgoing.building
+
+
+def _is_attachment(entry: FileEntry) -> bool:
+    return media.kind_of(entry.path) not in ("note", "canvas", "base")
+
+
+def _shown(entry: FileEntry, link: str | None = None) -> Attachment:
+    return Attachment(entry.path, media.kind_of(entry.path), entry.size, link)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAttachment:
+    path: str
+    kind: str
+    mime: str
+    size: int
+    width: int | None = None
+    height: int | None = None
+    shrunk: bool | None = None
+    pages: str | None = None
+    """Those that follow, 1-based."""
+    total_pages: int | None = None
+    next_pages: str | None = None
+    """What to ask for to read on."""
+    note: str | None = None
+
+
+def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> Document | Picture | ReadAttachment:
+    kind = media.kind_of(entry.path)
+    facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
+    if kind in ("audio", "video"):
+        return ReadAttachment(
+            entry.path, kind, facts.mime, entry.size, note="Sound and film cannot be shown to a model."
+        )
+    data = place.files.read(entry.disk, MOST_READ)
+    if media.is_text(entry.path, data):
+        text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "replace")[:TEXT_CHARACTERS]
+        return Document(facts, text)
+    if kind == "pdf":
+        return _pdf(app, entry, data, pages)
+    if kind != "image":
+        raise NotShowable(f"{str(entry.path)!r} is neither an image, a PDF nor text: it cannot be shown.")
+    return _image(app, entry, data)
+
+
+def _image(app: App, entry: FileEntry, data: bytes) -> Picture:
+    size, mime = picture.size_of(data), picture.type_of(data)
+    fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
+    shown = data if fits else app.media.shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
+    width, height = size or (None, None)
+    shown_as = (mime if fits else None) or "image/jpeg"
+    facts = ReadAttachment(
+        entry.path, "image", media.mime_of(entry.path), entry.size, width, height, shrunk=None if fits else True
+    )
+    return Picture(facts, shown_as, shown)
+
+
+def _pdf(app: App, entry: FileEntry, data: bytes, pages: str) -> Document:
+    if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
+        raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages")
+    start, dash, end = pages.strip().partition("-")
+    first = int(start or 1)
+    last = int(end) if end else (first if pages and not dash else 10**9)
+    if first < 1 or last < first:
+        raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages")
+    total, texts = app.media.pdf_text(data, first, last, PDF_CHARACTERS)
+    if not texts:
+        raise InvalidArguments(f"The PDF has {total} pages, so there is no page {first}.", argument="pages")
+    until = first + len(texts) - 1
+    wanted = min(last, total)
+    facts = ReadAttachment(
+        entry.path,
+        "pdf",
+        media.mime_of(entry.path),
+        entry.size,
+        pages=f"{first}-{until}",
+        total_pages=total,
+        next_pages=f"{until + 1}-{wanted}" if until < wanted else None,
+        note=None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images.",
+    )
+    body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
+    return Document(facts, body.encode("utf-8", "replace").decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    path: str
+    size: int
+    embed: str
+    """What to write into a note to show it."""
+
+
+@tool("attach", title="Add attachment", writes=True)
+def add_attachment(
+    app: App,
+    name: Annotated[str, Field(description="File name or path")],
+    data: Annotated[str, Field(description="base64")] = "",
+    source: Annotated[str, Field(description="Instead of data: an allowed file's path")] = "",
+    note: Annotated[str, Field(description="Note that it is for")] = "",
+    vault: VaultName = "",
+) -> Added:
+    """Add an image or other file, into the attachment folder unless name has one. Returns the embed to write."""
+    place = app.vaults.get(vault)
+    if bool(data) == bool(source):
+        raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
+    content = app.outside.read(source, MOST_ADDED) if source else _decoded(data)
+    with place.changing():
+        path, disk = names.spelled(place.catalog, _free(place, _target(place, name, note)))
+        place.commit("add_attachment", [Create(disk, content)])
+    shown = f"![[{path}]]" if len(place.catalog.named(path.rpartition("/")[2])) > 1 else f"![[{_file_name(path)}]]"
+    return Added(path, len(content), shown)
+
+
+def _decoded(data: str) -> bytes:
+    """Raises: InvalidArguments. A `data:` URL and line breaks are accepted."""
+    text = re.sub(r"\s+", "", re.sub(r"^data:[^,]*;base64,", "", data.strip()))
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidArguments(f"The data is not base64: {error}.", argument="data") from error
+    if len(content) > MOST_ADDED:
+        raise InvalidArguments(f"The data is larger than {MOST_ADDED:,} bytes.", argument="data")
+    return content
+
+
+def _target(place: Vault, name: str, note: str) -> VaultPath:
+    """Where the settings of the app put a new attachment (semantics 6.2)."""
+    path = parse(name)
+    if extension(path) in ("", *(".md", ".canvas", ".base")):
+        raise InvalidName(f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name)
+    if "/" not in path:
+        folder = place.settings.attachment_folder.strip()
+        if folder == "." or folder.startswith("./"):
+            beside = parent(place.find(note).path) if note else ""
+            folder = f"{beside}/{folder.removeprefix('.').strip('/')}"
+        path = parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
+    check_creatable(path)
+    return path
+
+
+def _free(place: Vault, path: VaultPath) -> VaultPath:
+    """The path, or with a number where it is taken, as the app does."""
+    stem, dot, ending = path.rpartition(".")
+    for number in range(COPIES):
+        candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
+        if place.at(candidate) is None and not place.files.exists(names.spelled(place.catalog, candidate)[1]):
+            return candidate
+    raise NoteExists(f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path)
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]

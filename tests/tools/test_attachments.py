@@ -1,0 +1,347 @@
+"""Images, PDF files and other attachments (specs/attachments.md)."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.adapters.outside import AllowedFolders
+from obsidian_mcp.app import App
+from obsidian_mcp.core import picture
+from obsidian_mcp.errors import (
+    AppError,
+    InvalidArguments,
+    InvalidName,
+    NoteNotFound,
+    NotShowable,
+    PermissionDenied,
+    StorageFailed,
+)
+from obsidian_mcp.tools import Outcome, call
+from tests.conftest import app_on
+from tests.serve.test_resources import PIXEL, started
+
+NOISE = bytes((number * 7919) >> 3 & 0xFF for number in range(4096))
+
+
+def png(width: int, height: int, row: bytes = NOISE) -> bytes:
+    """A picture that does not compress well."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    line = (row * (width * 3 // len(row) + 1))[: width * 3]
+    lines = b"".join(b"\0" + line[number % 97 :] + line[: number % 97] for number in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 0)) + chunk(b"IEND", b"")
+
+
+def pdf(*pages: str) -> bytes:
+    """A document with one line of text on each page."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, text in enumerate(pages):
+        stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    out, places = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out) - len(table) - 30}\n%%EOF\n"
+    return out.encode()
+
+
+@pytest.fixture
+def app(basic: Path) -> Iterator[App]:
+    (basic / "img").mkdir()
+    (basic / "img/pixel.png").write_bytes(PIXEL)
+    (basic / "img/Unused.JPG").write_bytes(b"\xff\xd8\xff")
+    (basic / "paper.pdf").write_bytes(pdf("First page", "Second page", "Third page"))
+    (basic / "Pictures.md").write_text(
+        "![[pixel.png|100]] ![[Alpha]] [the paper](paper.pdf) ![[gone.png]] [[Home]]\n", encoding="utf-8"
+    )
+    opened = app_on(basic)
+    yield opened
+    opened.vaults.close()
+
+
+def ask(app: App, **arguments: Any) -> Outcome:
+    return call(app, "obsidian_attachments", arguments)
+
+
+def paths(app: App, **arguments: Any) -> list[str]:
+    return [each["path"] for each in ask(app, **arguments).data["attachments"]]
+
+
+def test_attachments_are_listed_and_found_by_path_and_kind(app: App) -> None:
+    """ATT-01."""
+    everything = ["Attachments/wheel.svg", "img/Unused.JPG", "img/pixel.png", "paper.pdf"]
+
+    assert paths(app) == everything
+    assert paths(app, query="IMG/") == ["img/Unused.JPG", "img/pixel.png"]
+    assert paths(app, query="pdf") == ["paper.pdf"]
+    assert paths(app, query="image") == everything[:3]
+    assert paths(app, limit=1, offset=1) == everything[1:2]
+    assert ask(app, limit=1).data["next_offset"] == 1
+
+
+def test_those_that_nothing_links_to_are_found(app: App) -> None:
+    """ATT-02."""
+    assert paths(app, unused=True) == ["Attachments/wheel.svg", "img/Unused.JPG"] or paths(app, unused=True) == [
+        "img/Unused.JPG"
+    ]
+
+
+def test_what_a_note_embeds_is_said_with_what_it_is(app: App) -> None:
+    """ATT-03."""
+    data = ask(app, note="Pictures").data
+
+    assert [(each["path"], each["kind"], each["link"]) for each in data["attachments"]] == [
+        ("img/pixel.png", "image", "![[pixel.png|100]]"),
+        ("Projects/Alpha.md", "note", "![[Alpha]]"),
+        ("paper.pdf", "pdf", "[the paper](paper.pdf)"),
+    ]
+    assert data["missing"] == ["![[gone.png]]"]
+
+
+def test_a_small_image_is_shown_as_it_is(app: App) -> None:
+    """ATT-04."""
+    shown = ask(app, name="pixel.png").picture
+
+    assert shown is not None
+    assert (shown.mime, shown.image) == ("image/png", PIXEL)
+
+
+@pytest.mark.parametrize(("width", "height"), [(2400, 30), (900, 700), (3000, 1000)])
+def test_a_large_image_is_shrunk_to_what_hosts_take(app: App, basic: Path, width: int, height: int) -> None:
+    """ATT-04."""
+    pytest.importorskip("PIL", reason="Pillow, of the extra `media`, is not installed")
+    data = png(width, height)
+    (basic / "big.png").write_bytes(data)
+    outcome = ask(app, name="big.png")
+
+    assert outcome.picture is not None
+    assert outcome.data["shrunk"] is True
+    assert (outcome.data["width"], outcome.data["height"]) == (width, height)
+    assert len(outcome.picture.image) <= 700_000
+    size = picture.size_of(outcome.picture.image)
+    assert size is not None
+    assert max(size) <= 2000
+    assert abs(size[0] / size[1] - width / height) < 0.05 * width / height
+    assert (basic / "big.png").read_bytes() == data
+
+
+@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n", b"\x89PNG\r\n\x1a\n" + b"x" * 100, b"not an image"])
+def test_an_image_that_is_none_is_refused_in_a_sentence(app: App, basic: Path, data: bytes) -> None:
+    pytest.importorskip("PIL", reason="Pillow, of the extra `media`, is not installed")
+    (basic / "bad.gif").write_bytes(data)
+
+    with pytest.raises(NotShowable, match="cannot be opened"):
+        ask(app, name="bad.gif")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+def test_the_size_is_read_from_every_kind_of_image(kind: str) -> None:
+    image = pytest.importorskip("PIL.Image", reason="Pillow, of the extra `media`, is not installed")
+    out = io.BytesIO()
+    image.new("RGB", (321, 123)).save(out, kind)
+
+    assert picture.size_of(out.getvalue()) == (321, 123)
+    for length in range(40):
+        picture.size_of(out.getvalue()[:length])  # whatever it says of a torn file, it does not fail
+
+
+def test_the_text_of_a_pdf_comes_page_by_page(app: App) -> None:
+    """ATT-05."""
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    every = ask(app, name="paper.pdf")
+    some = ask(app, name="paper.pdf", pages="2-2")
+
+    assert every.text == "--- page 1 ---\nFirst page\n\n--- page 2 ---\nSecond page\n\n--- page 3 ---\nThird page\n"
+    assert every.data["total_pages"] == 3
+    assert some.text == "--- page 2 ---\nSecond page\n"
+    assert ask(app, name="paper.pdf", pages="3").text == "--- page 3 ---\nThird page\n"
+    assert ask(app, name="paper.pdf", pages="2-").data["pages"] == "2-3"
+
+
+def test_a_long_pdf_says_where_to_read_on(app: App, basic: Path) -> None:
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    (basic / "long.pdf").write_bytes(pdf(*["word " * 5_000] * 4))
+    first = ask(app, name="long.pdf").data
+    second = ask(app, name="long.pdf", pages=first["next_pages"]).data
+
+    assert (first["pages"], first["next_pages"]) == ("1-1", "2-4")
+    assert (second["pages"], second["next_pages"]) == ("2-2", "3-4")
+
+
+@pytest.mark.parametrize("pages", ["0", "4", "5-9", "3-2", "x", "1,2", "-2"])
+def test_pages_that_there_are_not_are_refused(app: App, pages: str) -> None:
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    with pytest.raises(InvalidArguments):
+        ask(app, name="paper.pdf", pages=pages)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"%PDF-1.4", b"junk" * 100, pdf("One")[:200], pdf("One").replace(b"Kids", b"Cats")]
+)
+def test_a_broken_pdf_is_refused_in_a_sentence(app: App, basic: Path, data: bytes) -> None:
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    (basic / "broken.pdf").write_bytes(data)
+    try:
+        answer = ask(app, name="broken.pdf").text  # some flaws are forgiven
+    except (NotShowable, InvalidArguments) as error:
+        answer = error.message
+
+    assert answer
+
+
+def test_other_files_say_what_they_are(app: App, basic: Path) -> None:
+    (basic / "song.mp3").write_bytes(b"\xff\xfb\x00")
+    (basic / "data.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (basic / "noise.bin").write_bytes(b"\0\1\2")
+
+    assert ask(app, name="song.mp3").data["note"] == "Sound and film cannot be shown to a model."
+    assert ask(app, name="data.csv").text == "a,b\n1,2\n"
+    assert str(ask(app, name="wheel.svg").text).startswith("<svg")
+    with pytest.raises(NotShowable):
+        ask(app, name="noise.bin")
+    with pytest.raises(NoteNotFound):
+        ask(app, name="nothing.png")
+
+
+# --- adding
+
+
+def add(app: App, **arguments: Any) -> dict[str, Any]:
+    return call(app, "obsidian_add_attachment", arguments).data
+
+
+DATA = base64.b64encode(PIXEL).decode()
+
+
+@pytest.mark.parametrize(
+    ("setting", "note", "expected"),
+    [
+        ("/", "", "new.png"),
+        ("Files/media", "", "Files/media/new.png"),
+        ("./", "Alpha", "Projects/new.png"),
+        ("./img", "Alpha", "Projects/img/new.png"),
+        ("./img", "", "img/new.png"),
+    ],
+)
+def test_an_added_file_goes_where_the_settings_of_the_app_say(
+    app: App, basic: Path, setting: str, note: str, expected: str
+) -> None:
+    """ATT-06, semantics 6.2."""
+    (basic / ".obsidian").mkdir(exist_ok=True)
+    settings = json.dumps({"attachmentFolderPath": setting})
+    (basic / ".obsidian/app.json").write_text(settings, encoding="utf-8")
+
+    assert add(app, name="new.png", data=DATA, note=note)["path"] == expected
+    assert (basic / expected).read_bytes() == PIXEL
+
+
+def test_nothing_is_replaced_and_the_embed_leads_to_the_new_file(app: App, basic: Path) -> None:
+    """ATT-06."""
+    first = add(app, name="img/pixel.png", data=f"data:image/png;base64,{DATA[:20]}\n{DATA[20:]}")
+    second = add(app, name="Other/pixel.png", data=DATA)
+
+    assert (first["path"], first["embed"]) == ("img/pixel 1.png", "![[pixel 1.png]]")
+    assert (second["path"], second["embed"]) == ("Other/pixel.png", "![[Other/pixel.png]]")
+    assert (basic / "img/pixel.png").read_bytes() == PIXEL
+
+
+def test_an_added_file_can_be_taken_back(app: App, basic: Path) -> None:
+    """ATT-07."""
+    path = add(app, name="new.png", data=DATA)["path"]
+    call(app, "obsidian_undo", {})
+
+    assert not (basic / path).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ({"name": "a.png"}, InvalidArguments),
+        ({"name": "a.png", "data": DATA, "source": "/x"}, InvalidArguments),
+        ({"name": "a.png", "data": "not base64!"}, InvalidArguments),
+        ({"name": "a.md", "data": DATA}, InvalidName),
+        ({"name": "a", "data": DATA}, InvalidName),
+        ({"name": "../a.png", "data": DATA}, PermissionDenied),
+        ({"name": ".obsidian/a.png", "data": DATA}, PermissionDenied),
+        ({"name": "/etc/a.png", "data": DATA}, PermissionDenied),
+        ({"name": "a?.png", "data": DATA}, InvalidName),
+    ],
+)
+def test_what_cannot_be_added_is_refused(app: App, arguments: dict[str, str], kind: type[AppError]) -> None:
+    with pytest.raises(kind):
+        add(app, **arguments)
+
+
+def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path, tmp_path: Path) -> None:
+    """ATT-08."""
+    allowed, other = tmp_path / "allowed", tmp_path / "other"
+    for folder in (allowed, other):
+        folder.mkdir()
+        (folder / "photo.png").write_bytes(PIXEL)
+    (allowed / "way out.png").symlink_to(other / "photo.png")
+    with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
+        add(app, name="a.png", source=str(allowed / "photo.png"))
+    open_app = replace(app, outside=AllowedFolders([allowed]))
+
+    assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
+    for source in (other / "photo.png", allowed / "../other/photo.png", allowed / "way out.png"):
+        with pytest.raises(PermissionDenied):
+            add(open_app, name="b.png", source=str(source))
+    with pytest.raises(NoteNotFound):
+        add(open_app, name="b.png", source=str(allowed / "none.png"))
+    with pytest.raises(StorageFailed):
+        AllowedFolders([allowed]).read(str(allowed / "photo.png"), 10)
+
+
+# --- on the wire
+
+
+def test_a_client_gets_an_image_it_can_show(app: App, basic: Path) -> None:
+    """ATT-04. Hosts that find structured content do not look at the rest."""
+    with started(basic) as server:
+        server.initialize()
+        call_ = {"name": "obsidian_attachments", "arguments": {"name": "pixel.png"}}
+        result = server.call("tools/call", call_)["result"]
+        facts, image = result["content"]
+
+        assert json.loads(facts["text"])["data"]["path"] == "img/pixel.png"
+        assert (image["type"], image["mimeType"]) == ("image", "image/png")
+        assert base64.b64decode(image["data"]) == PIXEL
+        assert "structuredContent" not in result
+
+
+def test_the_command_line_writes_an_image_to_a_file_and_its_facts_as_json(app: App, basic: Path) -> None:
+    own = {"OBSIDIAN_MCP_CACHE": str(basic.parent / "c"), "OBSIDIAN_MCP_STATE": str(basic.parent / "s"), "PATH": ""}
+    command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic), "attachments", "pixel.png"]
+    image = subprocess.run(command, env=own, capture_output=True, check=True)
+    facts = subprocess.run([*command, "--json"], env=own, capture_output=True, check=True)
+
+    assert image.stdout == PIXEL
+    assert base64.b64decode(json.loads(facts.stdout)["base64"]) == PIXEL
