@@ -37,7 +37,7 @@ from .dialects.openapi import OpenApi
 from .dialects.page import Page
 from .dialects.rad import Rad
 from .doors import Doors, Patience, declared_length, is_loopback, read_body, too_large
-from .mcp import build_server
+from .mcp import VaultServer, build_server
 from .mcp import run as run_tool
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,8 @@ READY_SECONDS = 5.0
 PEEKED = 65_536
 """Bytes of a body that is too large which are looked at to tell its dialect."""
 MAX_SESSIONS = 1000
+FAREWELL = 1.0
+"""Seconds that a client's subscription gets for its last message when the server stops."""
 OPEN = ("openapi.json",)
 EXPOSED = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
 
@@ -198,9 +200,9 @@ class McpEndpoint(Endpoint):
             if over or len(asked.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if dialect is self.dialect and _is_for_sessions(asked):
-                await self._sessions.serve(
-                    scope, _replayed(asked.body, receive), send, standing=_method(asked) == "subscriptions/listen"
-                )
+                body = _replayed(asked.body, receive)
+                listening = _method(asked) == "subscriptions/listen"
+                await self._sessions.serve(scope, body, send, standing=listening, farewell=FAREWELL)
                 return None
             return await dialect.answer(asked, self.desk)
         except Refusal as refusal:
@@ -252,10 +254,12 @@ class Sessions:
 
     def stop(self) -> None:
         """End the streams that would stand for ever; calls in flight go on."""
+        if isinstance(self.manager.app, VaultServer):
+            self.manager.app.news.close()
         self._stopping.set()
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool) -> None:
-        """`standing`: the stream ends with the server and not before."""
+    async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool, farewell: float = 0.0) -> None:
+        """`standing`: the stream ends with the server and not before; it gets `farewell` seconds for a last word."""
         started = ended = False
 
         async def send_open(message: Message) -> None:
@@ -273,6 +277,7 @@ class Sessions:
 
             async def stop() -> None:
                 await self._stopping.wait()
+                await anyio.sleep(farewell)
                 group.cancel_scope.cancel()
 
             async with anyio.create_task_group() as group:

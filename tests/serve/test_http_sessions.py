@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -136,3 +138,36 @@ def test_an_unknown_revision_in_the_header_is_told_the_known_ones(url: str) -> N
     )
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] < 0
+
+
+def test_a_subscription_ends_with_its_result_when_the_server_stops(app: App) -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    listen = {
+        "jsonrpc": "2.0",
+        "id": "l",
+        "method": "subscriptions/listen",
+        "params": {"notifications": {"resourcesListChanged": True}, "_meta": meta},
+    }
+    headers = {**BOTH, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
+    acknowledged = threading.Event()
+    lines: list[str] = []
+
+    def subscribe() -> None:
+        with httpx.stream("POST", f"{url}/mcp", json=listen, headers=headers, timeout=20) as answer:
+            for line in answer.iter_lines():
+                if line.startswith("data: "):
+                    lines.append(line.removeprefix("data: "))
+                    acknowledged.set()
+
+    with serving(app) as url:
+        client = threading.Thread(target=subscribe)
+        client.start()
+        assert acknowledged.wait(20)
+    client.join(20)
+    first, last = json.loads(lines[0]), json.loads(lines[-1])
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert last["id"] == "l"
+    assert "result" in last
