@@ -1,6 +1,6 @@
 """The outermost middleware of the SDK server: every failure leaves as a code of the contract (specs/stdio.md, GUARD-…).
 
-Install with `server.middleware.insert(0, guard)`. It serves every transport of the SDK.
+Install as the first of `server.middleware`. It serves every transport of the SDK.
 """
 
 from __future__ import annotations
