@@ -297,7 +297,7 @@ def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
 def runner(name: str) -> Callable[..., None]:
     @click.pass_obj
     def execute(asked: Asked, /, as_json: bool, **given: Any) -> None:
-        from . import compose
+        from . import bar, compose
         from .tools import call
 
         arguments: dict[str, Any] = {
@@ -311,7 +311,8 @@ def runner(name: str) -> Callable[..., None]:
             asked, arguments["vault"] = replace(asked, vaults=(named,)), ""
         app = compose.build(asked.config())
         try:
-            outcome = call(app, name, arguments)
+            with bar.shown():
+                outcome = call(app, name, arguments)
         finally:
             app.vaults.close()
         if as_json:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from . import deadline, facts
+from . import deadline, facts, progress
 from .catalog import FileEntry
 from .database import PATIENCE
 from .facts import Facts, Job, Parse
@@ -209,7 +209,8 @@ class Keeper:
             for _ in range(ATTEMPTS):
                 with contextlib.suppress(Replaced):
                     while self.step(patience=patience):
-                        deadline.checkpoint()
+                        now = self.progress
+                        progress.report(now.done, now.total, "Building the index")
                     break
         with self._state:
             while self._taken and not self._stopping:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from obsidian_mcp.errors import AppError, NoteNotFound, StorageFailed
 
-from . import deadline, facts, keeper, mention
+from . import facts, keeper, mention, progress
 from .catalog import Catalog, FileEntry
 from .facts import AliasFact, Facts, LinkFact, PropertyFact, TagFact
 from .index import Busy, Record, Replaced, digest_of
@@ -152,8 +152,8 @@ class Questions:
             entries = list(pending.values())
         else:
             entries = [entry for path, entry in pending.items() if path == only]
-        for entry in entries:
-            deadline.checkpoint()
+        for done, entry in enumerate(entries):
+            progress.report(done, len(entries), "Reading notes that are not in the index yet")
             try:
                 data = self.read(entry)
             except NoteNotFound:

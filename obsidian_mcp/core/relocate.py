@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
 
-from . import canvas, deadline, names, note, places, rename, rename_part, sections
+from . import canvas, names, note, places, progress, rename, rename_part, sections
 from .catalog import FileEntry
 from .paths import (
     NOTE_EXTENSION,
@@ -162,8 +162,9 @@ def _referrers(
     """The files named and those with links of these keys: their content, and where their links stand."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
-    for path in sorted({*vault.graph.sources_of(keys), *own}):
-        deadline.checkpoint()
+    referring = sorted({*vault.graph.sources_of(keys), *own})
+    for done, path in enumerate(referring):
+        progress.report(done, len(referring), "Rewriting links")
         entry = vault.catalog.get(path)
         if entry is not None and extension(path) in (NOTE_EXTENSION, canvas.EXTENSION):
             contents[path] = vault.read_text(entry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from obsidian_mcp.errors import AppError
 
-from . import deadline, note
+from . import note, progress
 from .catalog import FileEntry
 from .match import Match, Matcher
 from .paths import VaultPath, extension, is_note
@@ -61,8 +61,9 @@ def search(
     """The files that the query is true for. Raises: QueryInvalid with the column of a mistake, OperationTimeout."""
     matcher = Matcher(parse(query))
     found: list[tuple[int, int, VaultPath, FileEntry, Match]] = []
-    for entry in entries:
-        deadline.checkpoint()
+    asked = list(entries)
+    for done, entry in enumerate(asked):
+        progress.report(done, len(asked), "Searching")
         match = matcher.find(_document(entry, read))
         if match is not None:
             score = len(match.content) + NAME_WEIGHT * len(match.path)

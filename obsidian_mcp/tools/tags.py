@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import retag
+from obsidian_mcp.core import progress, retag
 from obsidian_mcp.core.edits import diff
 from obsidian_mcp.core.text import Text
 from obsidian_mcp.core.vault import Operation, Vault, Write
@@ -92,7 +92,9 @@ def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
     with place.changing():
         operations: list[Operation] = []
         renamed, shown = [], ""
-        for file in place.graph.tagged(old).value:
+        files = place.graph.tagged(old).value
+        for done, file in enumerate(files):
+            progress.report(done, len(files), "Renaming the tag")
             entry = place.catalog.get(file.path)
             if entry is None or not file.path.lower().endswith(".md"):
                 continue
