@@ -1,0 +1,222 @@
+"""What the policy hides, on every tool and after every kind of change (specs/policy.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.tools import TOOLS, call
+from tests.conftest import app_on
+
+HIDDEN = 'hidden = ["Private/", "*.secret.md"]\n'
+MARKS = ("zebra", "Private", "plan.secret", "quagga", "Inner")
+"""Words of hidden files, folders and tags; no answer may have them unless the question had them."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    for name, text in {
+        "Private/Diary.md": "---\nquagga: zebra\naliases: [zebra]\n---\n#zebra [[Open]] [[Nowhere zebra]]\n",
+        "Private/Inner/Deep.md": "zebra\n",
+        "Work/plan.secret.md": "zebra [[Open]]\n",
+        "Work/Open.md": "an open note, see [[Diary]] and [[Elsewhere]]\n",
+        "Only secrets/a.secret.md": "zebra\n",
+        "Home.md": "[[Open]] #visible\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    return folder
+
+
+@pytest.fixture
+def opened(root: Path) -> Iterator[Callable[..., App]]:
+    apps: list[App] = []
+
+    def open_app(policy: str = HIDDEN) -> App:
+        (root.parent / "policy.toml").write_text(policy, encoding="utf-8")
+        apps.append(app_on(root))
+        return apps[-1]
+
+    yield open_app
+    for each in apps:
+        each.vaults.close()
+
+
+def asked(app: App, tool: str, **given: Any) -> tuple[str, str]:
+    """Error code and message of a refused call, or no code and the whole answer."""
+    try:
+        outcome = call(app, f"obsidian_{tool}", given)
+    except AppError as error:
+        return error.error_code, f"{error.message} {json.dumps(error.payload())}"
+    return "", outcome.envelope() + (outcome.text or "")
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"query": "note OR -nothing"}),
+    ("search", {"query": "/.*/"}),
+    ("search", {"query": "path:/"}),
+    ("list_files", {"recursive": True}),
+    ("list_files", {}),
+    ("list_files", {"folder": "Work"}),
+    ("list_files", {"folder": "Only secrets"}),
+    ("vault_info", {}),
+    ("get_links", {"name": "Open"}),
+    ("get_links", {"name": "Home"}),
+    ("graph", {"question": "orphans"}),
+    ("graph", {"question": "dead_ends"}),
+    ("graph", {"question": "neighbours", "name": "Open", "depth": 3}),
+    ("graph", {"question": "path", "name": "Home", "to": "Open"}),
+    ("tags", {}),
+    ("tags", {"tag": "visible"}),
+    ("properties", {}),
+    ("properties", {"property": "aliases"}),
+    ("history", {}),
+    ("history", {"name": "Opne"}),
+    ("read_note", {"name": "Diar"}),
+    ("read_note", {"name": "plan"}),
+    ("read_note", {"name": "a.secre"}),
+    ("read_note", {"name": "Work"}),
+    ("move_note", {"name": "Open", "to": "Only secrets", "dry_run": True}),
+    ("create_note", {"name": "Diary", "content": "mine"}),
+    ("undo", {}),
+]
+
+
+@pytest.mark.parametrize(("tool", "given"), QUESTIONS)
+def test_no_tool_reveals_a_hidden_name_or_text(opened: Callable[..., App], tool: str, given: dict[str, Any]) -> None:
+    """POL-01. Before the policy hid them, the hidden files were changed: the history must not tell either."""
+    before = opened("")
+    for name in ("Private/Diary", "Work/plan.secret"):
+        call(before, "obsidian_edit_note", {"name": name, "operation": "append", "content": "zebra"})
+    call(before, "obsidian_move_note", {"name": "Private/Inner/Deep", "to": "Private/Inner/Deeper"})
+    _, answer = asked(opened(), tool, **given)
+
+    assert not [mark for mark in MARKS if mark in answer], answer
+    assert "Only secrets" not in answer or "Only secrets" in json.dumps(given)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("read_note", {}),
+        ("edit_note", {"operation": "append", "content": "x"}),
+        ("delete_note", {}),
+        ("get_links", {}),
+        ("properties", {}),
+        ("move_note", {"to": "Elsewhere"}),
+        ("graph", {"question": "neighbours"}),
+        ("create_note", {"content": "x"}),
+        ("create_note", {"content": "x", "overwrite": True}),
+    ],
+)
+@pytest.mark.parametrize("folder", ["Private/", "Private/Inner/"])
+def test_a_hidden_file_and_none_are_answered_alike(
+    opened: Callable[..., App], root: Path, tool: str, given: dict[str, Any], folder: str
+) -> None:
+    before = contents(root)
+    app = opened()
+    there, not_there = (f"{folder}{'Diary' if folder == 'Private/' else 'Deep'}", f"{folder}Absent")
+    answers = [asked(app, tool, name=name, **given) for name in (there, not_there)]
+
+    assert answers[0][0] != ""
+    assert answers[0][0] == answers[1][0]
+    assert answers[0][1].replace(there, "?") == answers[1][1].replace(not_there, "?")
+    assert contents(root) == before
+
+
+@pytest.mark.parametrize("to", ["Private/Diary", "Private/Absent", "Private/", "Work/plan.secret", "Work/none.secret"])
+def test_nothing_is_moved_to_where_it_would_be_hidden(opened: Callable[..., App], root: Path, to: str) -> None:
+    before = contents(root)
+    code, message = asked(opened(), "move_note", name="Home", to=to)
+
+    assert code == "PERMISSION_DENIED"
+    assert "does not allow" in message
+    assert contents(root) == before
+
+
+def test_a_hidden_folder_cannot_be_listed_or_moved(opened: Callable[..., App], root: Path) -> None:
+    before = contents(root)
+    app = opened()
+    for tool, given in [
+        ("list_files", {"folder": "Private"}),
+        ("list_files", {"folder": "Private/Inner"}),
+        ("move_note", {"name": "Private", "to": "Public"}),
+        ("move_note", {"name": "Private/Inner", "to": "Inner"}),
+        ("move_note", {"name": "Only secrets", "to": "Elsewhere"}),
+    ]:
+        assert asked(app, tool, **given)[0] == "FILE_NOT_FOUND", (tool, given)
+    assert contents(root) == before
+
+
+def test_hidden_files_stay_where_they_are_when_their_folder_moves(opened: Callable[..., App], root: Path) -> None:
+    before = contents(root)
+    app = opened()
+    moved = call(app, "obsidian_move_note", {"name": "Work", "to": "Job"}).data
+
+    assert moved["files"] == 1
+    after = contents(root)
+    assert after.pop("Job/Open.md") == before["Work/Open.md"]
+    assert after == {path: data for path, data in before.items() if path != "Work/Open.md"}
+    assert "Work" not in call(app, "obsidian_list_files", {}).data["folders"]
+    call(app, "obsidian_undo", {})
+    assert contents(root) == before
+    assert not (root / "Job").exists()
+
+
+def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..., App], root: Path) -> None:
+    first = opened("")
+    call(first, "obsidian_edit_note", {"name": "Home", "operation": "append", "content": "x"})
+    call(first, "obsidian_edit_note", {"name": "Diary", "operation": "append", "content": "zebra"})
+    diary = (root / "Private/Diary.md").read_bytes()
+    app = opened()
+
+    assert [change["change"] for change in call(app, "obsidian_history", {}).data["changes"]] == [1]
+    assert call(app, "obsidian_history", {}).data["total"] == 1
+    assert asked(app, "history", change=2)[0] == asked(app, "undo", change=2)[0] == "CHANGE_NOT_FOUND"
+    assert asked(app, "history", change=2)[1].replace("2", "9") == asked(app, "history", change=9)[1]
+    assert call(app, "obsidian_undo", {}).data["undone"] == 1
+    assert (root / "Private/Diary.md").read_bytes() == diary
+
+
+def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Callable[..., App], root: Path) -> None:
+    before = contents(root)
+    app = opened('write = ["Work/", "Inbox/"]\n')
+
+    assert asked(app, "move_note", name="Private", to="Inbox/Private")[0] == "PERMISSION_DENIED"
+    assert asked(app, "move_note", name="Work", to="Elsewhere")[0] == "PERMISSION_DENIED"
+    assert contents(root) == before
+    code, answer = asked(app, "move_note", name="Work", to="Inbox/Work", update_links=False)
+    assert code == "", answer
+    assert (root / "Inbox/Work/Open.md").exists()
+
+
+def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Callable[..., App], root: Path) -> None:
+    before = contents(root)
+    app = opened("read_only = true\n")
+    calls: dict[str, dict[str, Any]] = {
+        "create_note": {"name": "x"},
+        "edit_note": {"name": "Home", "operation": "append", "content": "x"},
+        "delete_note": {"name": "Home"},
+        "move_note": {"name": "Home", "to": "House"},
+        "tags": {"tag": "visible", "rename_to": "seen"},
+        "properties": {"name": "Home", "action": "set", "property": "p", "value": "1"},
+        "undo": {},
+        "add_attachment": {"name": "x.png", "data": "eA=="},
+        "daily_note": {"operation": "append", "content": "x"},
+    }
+    writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}
+    for tool in writing & set(calls):
+        code, _ = asked(app, tool, **calls[tool])
+        assert code in ("PERMISSION_DENIED", "CHANGE_NOT_FOUND"), tool
+    assert contents(root) == before
