@@ -124,10 +124,7 @@ def success(outcome: Outcome) -> types.CallToolResult:
     if outcome.picture is not None:
         image = b64encode(outcome.picture.image).decode()
         content.append(types.ImageContent(data=image, mime_type=outcome.picture.mime))
-        return types.CallToolResult(content=content)  # hosts that find structured content do not look at the image
-    data = {"success": True, "data": outcome.data} if outcome.enveloped else outcome.data
-    structured = None if outcome.document else data
-    return types.CallToolResult(content=content, structured_content=structured)
+    return types.CallToolResult(content=content, structured_content=outcome.structured)
 
 
 def failure(error: AppError) -> types.CallToolResult:

@@ -70,6 +70,16 @@ class Outcome:
             return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
         return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
 
+    @property
+    def structured(self) -> dict[str, Any] | None:
+        """The same as an object, for answers that are neither a document nor an image.
+
+        Hosts that find one show it to the model in place of the blocks.
+        """
+        if self.document or self.picture is not None:
+            return None
+        return {"success": True, "data": self.data} if self.enveloped else self.data
+
     def contents(self) -> list[str]:
         """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
         if self.enveloped:
