@@ -1,6 +1,6 @@
 """`make bench`: this server, a bare SDK server, ripgrep and peers, side by side on generated vaults; no network.
 
-python -m benchmarks [--sizes 1000,10000,50000] [--rounds 5] [--vaults DIR] [--peers DIR] [--only-print]
+python -m benchmarks [--sizes 1000,10000,50000] [--rounds 5] [--vaults DIR] [--peers DIR] [--growth CALLS]
 """
 
 from __future__ import annotations
@@ -33,10 +33,16 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--vaults", type=Path, default=HERE.parent / "build" / "vaults", help="where vaults are kept")
     options.add_argument("--peers", type=Path, help="folder with node_modules or bin of other servers")
+    options.add_argument("--growth", type=int, default=0, metavar="CALLS", help="only memory over so many calls")
     options.add_argument("--only-print", action="store_true", help="leave the files of results as they are")
     asked = options.parse_args()
 
     sizes = [int(size) for size in asked.sizes.split(",")]
+    if asked.growth:
+        vault = generate(asked.vaults.resolve() / f"vault{sizes[0]}", sizes[0])
+        seen = measure.growth(ours(vault), measure.paths(sizes[0]), asked.growth)
+        say("MB after each tenth: " + ", ".join(f"{each / 1e6:.1f}" for each in seen))
+        return
     load = [os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0]
     results: Results = {}
     for size in sizes:

@@ -215,6 +215,30 @@ def checkout(ours: Server, vault: Path, notes: Sequence[str]) -> dict[str, float
     return {"worst": max(figures), "p50": statistics.median(figures), "p99": percentile(figures, 0.99)}
 
 
+def growth(ours: Server, notes: Sequence[str], count: int) -> list[int]:
+    """Resident bytes after each tenth of so many mixed calls."""
+    mixed: list[tuple[str, Mapping[str, object]]] = []
+    for note in notes:
+        mixed += [
+            ours.read(note),
+            ("obsidian_get_links", {"name": note}),
+            ("obsidian_list_files", {"folder": note.split("/")[0]}),
+            ("obsidian_read_note", {"name": "no such note"}),
+        ]
+    seen = []
+    with ours.start() as wire:
+        wire.initialize()
+        for _ in range(10):
+            for number in range(count // 10 + IN_FLIGHT):
+                if number >= IN_FLIGHT:
+                    wire.line()
+                if number < count // 10:
+                    tool, given = mixed[number % len(mixed)]
+                    wire.send("tools/call", {"name": tool, "arguments": given})
+            seen.append(wire.memory())
+    return seen
+
+
 def ripgrep(vault: Path, rounds: int) -> float | None:
     """Seconds that ripgrep needs for the word that the servers are asked for; None where it is not installed."""
     program = shutil.which("rg")

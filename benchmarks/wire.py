@@ -53,7 +53,7 @@ class Wire:
     ) -> None:
         self._stdin.close()
         try:
-            self.process.wait(15)
+            self.process.wait(3)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
