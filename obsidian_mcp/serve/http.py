@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 from obsidian_mcp.rad import Bridge as Registry
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
 
 from . import listener
 from .dialects.bridge import Bridge
@@ -61,12 +61,15 @@ class Counter:
 
     def tools(self) -> Mapping[str, Tool]:
         """The vault's first; a registered tool cannot take the place of one of them."""
-        tools = {**TOOLS, **PLUGIN_TOOLS}
+        tools = {**listed(self._app, TOOLS), **PLUGIN_TOOLS}
         for registry in self._registries:
             tools = {**tools, **registry.served, **tools}
         if self._app.config.read_only:
             tools = {name: tool for name, tool in tools.items() if tool.read_only or tool.mixed}
         return tools
+
+    async def listed(self) -> Mapping[str, Tool]:
+        return self.tools()
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         try:

@@ -36,8 +36,11 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
-        if connection is not None:  # a peer that vanished without a word is noticed by the system
+        if connection is not None:
+            # A peer that vanished without a word is noticed by the system.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            # Without it each answer took 44 ms; asyncio sets it only on sockets that name their protocol.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
 
     def data_received(self, data: bytes) -> None:

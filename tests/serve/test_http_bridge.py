@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -233,3 +235,26 @@ def test_a_chunked_body_over_the_limit_is_413_too(client: TestClient) -> None:
         yield b'"}}'
 
     assert client.post("/bridge/v1/tools/say/call", content=chunks()).status_code == 413
+
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+
+
+def test_an_image_goes_out_as_an_image_in_every_dialect(app: App, basic: Path) -> None:
+    (basic / "dot.png").write_bytes(b64decode(PNG))
+    arguments = {"name": "dot.png"}
+    with asking(app) as client:
+        bridge = client.post("/bridge/v1/tools/obsidian_attachments/call", json={"arguments": arguments}).json()
+        rpc = client.post(
+            "/mcp",
+            json={
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": "obsidian_attachments", "arguments": arguments},
+            },
+        ).json()
+        rad = client.post("/mcp/v1/tools/invoke", json={"tool": "obsidian_attachments", "input": arguments}).json()
+    image = {"type": "image", "data": PNG, "mimeType": "image/png"}
+    assert bridge["content"][-1] == rpc["result"]["content"][-1] == image
+    assert rad["output"]["base64"] == PNG

@@ -11,7 +11,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.tools import Tool
 
-from .exchange import WORDS, Asked, Desk, Reason, Refusal, Reply, json_reply, text_of
+from .exchange import WORDS, Asked, Desk, Reason, Refusal, Reply, content, json_reply, text_block, text_of
 from .tool_hash import sort_by_name, tool_hash
 
 PROTOCOL_VERSION: Final = "1"
@@ -61,7 +61,7 @@ class Bridge:
                 }
                 return json_reply(answer, headers=CORS)
             case ("tools",):
-                return json_reply(listing(tuple(desk.tools().values())), headers=CORS)
+                return json_reply(listing(tuple((await desk.listed()).values())), headers=CORS)
             case _:
                 return await self._call(asked, desk)
 
@@ -81,8 +81,7 @@ class Bridge:
             return invalid(error.message, faults(error))
         except AppError as error:
             return json_reply({"success": False, "content": [text_block(error.told())], "isError": True}, headers=CORS)
-        content = [text_block(text) for text in outcome.contents()]
-        return json_reply({"success": True, "content": content}, headers=CORS)
+        return json_reply({"success": True, "content": content(outcome)}, headers=CORS)
 
 
 @lru_cache(maxsize=4)
@@ -118,7 +117,3 @@ def faults(error: InvalidArguments) -> dict[str, Any]:
     arguments = error.data.get("arguments", [])
     missing = [fault["argument"] for fault in arguments if fault.get("came") == "nothing"]
     return {**({"missing": missing} if missing else {}), "arguments": arguments}
-
-
-def text_block(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}

@@ -135,7 +135,7 @@ class Burly:
             "status": "ok" if ready else "degraded",
             "server_name": "burlymcp",
             "version": __version__,
-            "tools_available": len(desk.tools()),
+            "tools_available": len(await desk.listed()),
             "notifications_enabled": False,
             "docker_available": False,
             "strict_security_mode": True,
@@ -155,7 +155,7 @@ class Burly:
         if request.method == "list_tools":
             tools = [
                 {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                for tool in desk.tools().values()
+                for tool in (await desk.listed()).values()
             ]
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
         if request.tool is None:

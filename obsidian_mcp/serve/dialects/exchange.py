@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -99,7 +100,11 @@ class Desk(Protocol):
     """Where dialects have their calls done."""
 
     def tools(self) -> Mapping[str, Tool]:
-        """The tools of this moment, by name."""
+        """The tools that can be called at this moment, by name."""
+        ...
+
+    async def listed(self) -> Mapping[str, Tool]:
+        """Those of them that are of use here and now."""
         ...
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
@@ -128,6 +133,18 @@ class Dialect(Protocol):
     def refuse(self, asked: Asked, refusal: Refusal) -> Reply: ...
 
     async def answer(self, asked: Asked, desk: Desk) -> Reply: ...
+
+
+def content(outcome: Outcome) -> list[dict[str, str]]:
+    """MCP's content blocks; text goes out as the tool gave it, lone surrogates too."""
+    blocks = [text_block(text) for text in outcome.contents()]
+    if (picture := outcome.picture) is not None:
+        blocks.append({"type": "image", "data": b64encode(picture.image).decode(), "mimeType": picture.mime})
+    return blocks
+
+
+def text_block(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
 
 
 def text_of(segment: str) -> str | None:

@@ -15,12 +15,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.serve.mcp import INSTRUCTIONS, failure, success, tool_entry
+from obsidian_mcp.serve.mcp import INSTRUCTIONS, tool_entry
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
 from .burly import METHODS as ENVELOPE_METHODS
-from .exchange import Asked, Desk, Reason, Refusal, Reply, json_reply
+from .exchange import Asked, Desk, Reason, Refusal, Reply, content, json_reply, text_block
 from .tool_hash import sort_by_name
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -117,7 +117,7 @@ class JsonRpc:
             case "ping":
                 result = {}
             case "tools/list":
-                result = {"tools": tool_list(tuple(desk.tools().values()))}
+                result = {"tools": tool_list(tuple((await desk.listed()).values()))}
             case "tools/call":
                 return await self._call(request_id, params, desk)
             case _:
@@ -134,13 +134,13 @@ class JsonRpc:
         if name not in desk.tools():
             return _error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
         try:
-            result = success(await desk.call(name, arguments or {}))
+            outcome = await desk.call(name, arguments or {})
         except AppError as error:
             if error.code == INVALID_PARAMS:
                 return _error(request_id, error.code, error.message, error.payload())
-            result = failure(error)
-        shown = result.model_dump(by_alias=True, exclude_none=True, exclude={"result_type"})
-        return _result(request_id, {**shown, "isError": result.is_error or False})
+            return _result(request_id, {"content": [text_block(error.told())], "isError": True})
+        structured = {"structuredContent": outcome.structured} if outcome.structured is not None else {}
+        return _result(request_id, {"content": content(outcome), **structured, "isError": False})
 
 
 @lru_cache(maxsize=4)

@@ -56,7 +56,8 @@ class Page:
     async def answer(self, asked: Asked, desk: Desk) -> Reply:
         url = escape(f"http://{asked.headers.get('host', '127.0.0.1')}")
         vaults = ", ".join(await desk.vaults()) or "no vault"
-        entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in desk.tools().values())
+        tools = (await desk.listed()).values()
+        entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
         body = (
             f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_CONNECT.format(url=url)}"
             f"<h2>Tools</h2>\n<dl>{''.join(entries)}</dl>"

@@ -45,7 +45,7 @@ class Rad:
                         "parameters": tool.input_schema,
                         "inputSchema": tool.input_schema,
                     }
-                    for tool in desk.tools().values()
+                    for tool in (await desk.listed()).values()
                 ]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
