@@ -1,6 +1,6 @@
 """One HTTP server for four contracts and MCP (specs/http.md).
 
-request ─▶ Endpoint ─▶ doors: admit, meter, unlock ─▶ dialect.answer ─▶ Counter.call ─▶ tools.call
+request ─▶ Endpoint ─▶ doors: admit, meter, unlock ─▶ dialect.answer ─▶ FrontDesk.call ─▶ tools.call
               └ /mcp: by its body the envelope of contract 001, JSON-RPC, or MCP with sessions (the SDK's)
 """
 
@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 from obsidian_mcp.rad import Bridge as Registry
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool
 
 from . import listener
 from .dialects.bridge import Bridge
@@ -52,7 +52,7 @@ OPEN = ("openapi.json",)
 EXPOSED = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
 
 
-class Counter:
+class FrontDesk:
     """Where all dialects have their calls done: the vault's tools, the plugin's, and those that were registered."""
 
     def __init__(self, app: App, *registries: Registry) -> None:
@@ -61,7 +61,7 @@ class Counter:
 
     def tools(self) -> Mapping[str, Tool]:
         """The vault's first; a registered tool cannot take the place of one of them."""
-        tools = {**listed(self._app, TOOLS), **PLUGIN_TOOLS}
+        tools = {**TOOLS, **PLUGIN_TOOLS}
         for registry in self._registries:
             tools = {**tools, **registry.served, **tools}
         if self._app.config.read_only:
@@ -103,7 +103,7 @@ class Endpoint:
         self,
         dialect: Dialect,
         doors: Doors,
-        desk: Counter,
+        desk: FrontDesk,
         *,
         path: tuple[str, ...] = (),
         below: int = 0,
@@ -177,7 +177,7 @@ class McpEndpoint(Endpoint):
     """`/mcp`, where three dialects are told apart by what is asked (wire rows 1 to 6)."""
 
     def __init__(
-        self, rpc: JsonRpc, burly: Burly, doors: Doors, desk: Counter, sessions: Sessions, patience: Patience
+        self, rpc: JsonRpc, burly: Burly, doors: Doors, desk: FrontDesk, sessions: Sessions, patience: Patience
     ) -> None:
         super().__init__(rpc, doors, desk, path=("mcp",), patience=patience)
         self._burly = burly
@@ -289,7 +289,12 @@ class Sessions:
                 group.cancel_scope.cancel()
             return message
 
-        await self.manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+        try:
+            await self.manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+        except Exception:
+            if not started:
+                raise
+            log.exception("an event stream failed")
         if started and not ended:  # a stream that was told to end says so
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -310,8 +315,8 @@ def application(
     http = app.config.http
     doors = Doors(http)
     mine = [registered] if registered is not None else []
-    desk = Counter(app, *mine)
-    rad_desk = Counter(app, *([built_in] if built_in is not None else []), *mine)
+    desk = FrontDesk(app, *mine)
+    rad_desk = FrontDesk(app, *([built_in] if built_in is not None else []), *mine)
     burly = Burly(http.max_envelope)
     told = replace(app, config=replace(app.config, error_style="result"))  # wire row 21
     manager = (full or session_manager)(told, desk.tools)
