@@ -16,6 +16,7 @@ import click
 
 from . import __version__, config
 from .errors import AppError, InvalidArguments
+from .examples import epilog
 
 if TYPE_CHECKING:
     from .core.vault import Vault
@@ -123,7 +124,7 @@ def command(
     return serve(ctx.obj) if ctx.invoked_subcommand is None else None
 
 
-@command.command("serve")
+@command.command("serve", epilog=epilog("serve"))
 @click.pass_obj
 def serve_command(asked: Asked) -> int:
     """Serve the vault to one MCP client on stdio (the default)."""
@@ -153,7 +154,7 @@ def serve(asked: Asked) -> int:
         app.vaults.close()
 
 
-@command.command("http")
+@command.command("http", epilog=epilog("http"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a key.")
 @click.option(
     "--port",
@@ -195,7 +196,7 @@ def index_command() -> None:
     """Look at the index of a vault, or build it anew."""
 
 
-@index_command.command("status")
+@index_command.command("status", epilog=epilog("index status"))
 @vault_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_obj
@@ -217,10 +218,11 @@ def index_status(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
     write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
 
 
-@index_command.command("rebuild")
+@index_command.command("rebuild", epilog=epilog("index rebuild"))
 @vault_option
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_obj
-def index_rebuild(asked: Asked, vault: tuple[str, ...]) -> None:
+def index_rebuild(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
     """Build the index anew from the files."""
     with asked.opened(vault) as place:
         place.keeper.index.clear()
@@ -229,10 +231,11 @@ def index_rebuild(asked: Asked, vault: tuple[str, ...]) -> None:
         with click.progressbar(length=total, label="Indexing", file=sys.stderr) as bar:
             while done := place.keeper.step():
                 bar.update(done)
-        write(f"indexed {total} files of {place.name}\n")
+        facts = {"vault": place.name, "indexed": total}
+    write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")
 
 
-@index_command.command("dump")
+@index_command.command("dump", epilog=epilog("index dump"))
 @vault_option
 @click.pass_obj
 def index_dump(asked: Asked, vault: tuple[str, ...]) -> None:
@@ -275,7 +278,9 @@ def tool_command(name: str) -> click.Command | None:
                 )
             )
     parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Print the answer as JSON."))
-    return click.Command(name, params=parameters, callback=runner(tool.name), help=tool.description)
+    return click.Command(
+        name, params=parameters, callback=runner(tool.name), help=tool.description, epilog=epilog(name)
+    )
 
 
 def help_of(key: str, description: str | None) -> str | None:

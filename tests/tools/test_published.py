@@ -47,12 +47,16 @@ def test_a_tool_says_what_it_is_for(name: str) -> None:
     assert all(parameter.get("type") for parameter in tool.input_schema["properties"].values())
 
 
+def first_clause(description: str) -> str:
+    return " ".join(description.split()).split(". ")[0].split("; ")[0].rstrip(".")
+
+
 def test_the_readme_lists_every_tool(update: bool) -> None:
     rows = "".join(
-        f"| `{tool.name}` | `{tool.command}` | {tool.description.split('. ')[0].split('; ')[0].rstrip('.')} |\n"
+        f"| `{tool.name}` | `{tool.command}` | {first_clause(tool.description)} |\n"
         for tool in TOOLS.values()
         if tool.name.startswith("obsidian_")
-    ).replace("\n|", "\n|")
+    )
     text = README.read_text(encoding="utf-8")
     head, _, rest = text.partition("<!-- tools -->\n")
     _, _, tail = rest.partition("<!-- /tools -->")

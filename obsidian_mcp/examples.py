@@ -1,0 +1,40 @@
+"""An example or two of every subcommand, for `--help`; tests run those of the tools on a fixture vault."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
+    "search": ('search "quick fox" --limit 5', "search 'tag:#work -file:list' --paths-only --json"),
+    "create": ('create "Ideas/Gear" --content "# Gear"', "create Log --content - < notes.txt"),
+    "delete": ("delete Alpha",),
+    "read": ("read Alpha", "read Alpha --section Plan", "read Alpha --view outline --json"),
+    "edit": (
+        'edit Alpha append --content "- [ ] Order brass"',
+        'edit Alpha replace_text --find "no oil" --content "little oil" --dry-run',
+    ),
+    "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
+    "list": ("list Projects", "list --recursive --sort modified --limit 10"),
+    "info": ("info --json",),
+    "attachments": ("attachments --unused", "attachments wheel.svg > wheel.svg", "attachments --note Home"),
+    "attach": ('attach dot.txt --data "aGVsbG8="',),
+    "links": ("links Alpha",),
+    "graph": ("graph orphans", "graph path --name Home --to Alpha"),
+    "tags": ("tags", "tags work", "tags work --rename-to job --dry-run"),
+    "properties": ("properties Alpha", "properties Alpha --property status --action set --value done"),
+    "history": ("history", "history Alpha --limit 3"),
+    "undo": ("undo", "undo 12"),
+    "app": ("app commands", 'app daily_append --text "- called"'),
+    "serve": ("--vault ~/Notes serve", "--vault ~/Notes --read-only serve"),
+    "http": ("http --vault ~/Notes --port 3000",),
+    "index status": ("index status --json",),
+    "index rebuild": ("index rebuild",),
+    "index dump": ("index dump > cache.json",),
+}
+"""Command -> what stands after `obsidian-mcp`."""
+
+
+def epilog(command: str) -> str | None:
+    r"""What stands at the end of the help; \b keeps click from joining the lines."""
+    shown = EXAMPLES.get(command, ())
+    return "\b\nExamples:\n" + "\n".join(f"  obsidian-mcp {each}" for each in shown) if shown else None

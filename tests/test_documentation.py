@@ -1,0 +1,196 @@
+"""The documents for users: they cannot say what is not so. `pytest --update` rewrites what is generated."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from obsidian_mcp import cli, config, errors
+from obsidian_mcp.examples import EXAMPLES
+from obsidian_mcp.offers.prompts import PROMPTS
+from obsidian_mcp.tools import TOOLS
+from tests.conftest import FIXTURES
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+SERVING = {"serve", "http"}
+"""Commands that do not end by themselves."""
+
+
+def commands_in(document: Path) -> list[str]:
+    """Lines of shell blocks that call this program."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("obsidian-mcp")]
+
+
+@pytest.fixture
+def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own with two vaults; the real one is out of reach."""
+    for name in ("Notes", "Work"):
+        shutil.copytree(FIXTURES / "basic", tmp_path / name)
+    for variable in [name for name in os.environ if name.startswith(("OBSIDIAN", "BURLY", "XDG_"))]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "AppData"))
+    for kind in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(tmp_path / kind.lower()))
+    monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Log\n"), encoding="utf-8"))
+    return tmp_path
+
+
+def run(line: str) -> int:
+    """The exit status of a line as a shell would run it, redirections aside."""
+    words = shlex.split(line)[1:]
+    for redirection in ("<", ">"):
+        if redirection in words:
+            words = words[: words.index(redirection)]
+    words = [str(Path(word).expanduser()) if word.startswith("~") else word for word in words]
+    # Servers do not end, and the doctor looks at this machine: of them it is enough that the options are right.
+    if SERVING & set(words) or "doctor" in words or all(word.startswith(("-", "/")) for word in words):
+        words.append("--help")
+    return cli.run(words)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_in_a_document_works(
+    document: Path, account: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for line in commands_in(document):
+        status = run(line)
+        assert status == 0, f"{line}: {status}: {capfdbinary.readouterr().err.decode()}"
+
+
+@pytest.mark.parametrize(
+    "example",
+    [example for name, examples in EXAMPLES.items() for example in examples if name != "app"],
+)
+def test_every_example_in_the_help_works(
+    example: str, account: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(account / "Notes"))
+    if example.startswith("undo"):
+        for number in range(12):
+            assert cli.run(["create", f"n{number}"]) == 0
+    status = run(f"obsidian-mcp {example}")
+
+    assert status == 0, capfdbinary.readouterr().err.decode()
+
+
+def leaves(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, f"{above}{name} ")
+        else:
+            yield above + name, command
+
+
+LEAVES = dict(leaves(cli.command))
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_has_an_example_and_can_answer_in_json(name: str) -> None:
+    command = LEAVES[name]
+    options = {option for parameter in command.params for option in parameter.opts}
+
+    assert command.help
+    assert command.epilog or name in ("doctor", "vaults", "uninstall")
+    assert "--json" in options or name in ("serve", "http", "index dump", "completion")
+
+
+def test_every_example_is_of_a_command_and_of_every_tool() -> None:
+    assert set(EXAMPLES) <= set(LEAVES)
+    assert {tool.command for tool in TOOLS.values()} <= set(EXAMPLES)
+
+
+def generated(path: Path, mark: str, wanted: str, update: bool) -> None:
+    text = path.read_text(encoding="utf-8")
+    head, _, rest = text.partition(f"<!-- {mark} -->\n")
+    tail = rest.partition(f"<!-- /{mark} -->")[2]
+    new = f"{head}<!-- {mark} -->\n{wanted}<!-- /{mark} -->{tail}"
+    if update:
+        path.write_text(new, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == new, "run pytest --update"
+
+
+def every_error() -> list[type[errors.AppError]]:
+    found = [value for value in vars(errors).values() if isinstance(value, type) and value is not errors.AppError]
+    kinds = [value for value in found if issubclass(value, errors.AppError)]
+    return sorted(kinds, key=lambda kind: (kind.code != -32000, -kind.code, kind.exit_status, kind.error_code))
+
+
+def test_every_error_is_documented(update: bool) -> None:
+    specified = (ROOT / "specs/errors.md").read_text(encoding="utf-8")
+    when = dict(re.findall(r"^\| -\d+ \| (\w+)[^|]*\| \d+ \| (.*?) \|$", specified, re.MULTILINE))
+    rows = []
+    for kind in every_error():
+        assert kind.error_code in specified
+        said = when.get(kind.error_code, "the request is wrong")
+        rows.append(f"| `{kind.error_code}` | {kind.code} | {kind.exit_status} | {said} |\n")
+    table = "| word | code | exit status | when |\n|---|---|---|---|\n" + "".join(rows)
+    generated(ROOT / "docs/troubleshooting.md", "errors", table, update)
+
+
+def test_every_prompt_is_documented(update: bool) -> None:
+    rows = [
+        f"| `{prompt.name}` | "
+        + ", ".join(f"`{each.name}`" + ("" if each.required else "?") for each in prompt.arguments)
+        + f" | {' '.join(prompt.description.split())} |\n"
+        for prompt in PROMPTS.values()
+    ]
+    table = "| prompt | arguments | what for |\n|---|---|---|\n" + "".join(rows)
+    generated(ROOT / "docs/clients.md", "prompts", table, update)
+
+
+class Recorder(dict[str, str]):
+    """An environment that remembers what it was asked for."""
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)
+        self.asked: set[str] = set()
+
+    def get(self, name: str, default: object = None) -> object:  # type: ignore[override]  # mypy wants the overloads
+        self.asked.add(name)
+        return super().get(name, default)
+
+
+def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
+    environment = Recorder({"OBSIDIAN_MCP_CHAT_URL": "http://127.0.0.1/"})
+    config.read(environ=environment)
+    source = Path(config.__file__).read_text(encoding="utf-8")
+    read = environment.asked | set(re.findall(r'"((?:OBSIDIAN|BURLYMCP)_[A-Z_]+)"', source))
+    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`([A-Z_]+)`", "".join(re.findall(r"^\| (`[A-Z_`, ]+) \|", text, re.MULTILINE))))
+
+    assert {name for name in read if name.startswith(("OBSIDIAN", "BURLY"))} == documented
+    assert all(f"`{name}`" in text for name in read)
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, *sorted((ROOT / "specs").glob("*.md"))], ids=lambda path: path.name)
+def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]*`", "", text)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+
+
+def test_the_readme_leads_to_every_document() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    for document in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{document.name})" in text
