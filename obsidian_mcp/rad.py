@@ -4,7 +4,7 @@
     numbers = {"a": Property("number"), "b": Property("number")}
     bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
-    obsidian_mcp.serve.http.run(app, bridge=bridge)
+    http.run(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
 
 A handler is called in a thread of its own, several at a time. It checks its arguments itself. What it returns is the
 answer; a `Reply` says more than data. To fail, it raises ToolFailed with a sentence for the caller; any other

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -267,6 +268,39 @@ def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
         for _ in range(25):
             assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
         assert time.monotonic() - begun < 0.75  # 40 ms each, where the system waits; measured: 1 ms
+
+
+OTHER_PROGRAM = """
+import sys
+from obsidian_mcp import compose, config
+from obsidian_mcp.rad import Bridge, InputSchema, Property, Tool
+from obsidian_mcp.serve import http
+
+bridge = Bridge()
+numbers = {"a": Property("number"), "b": Property("number")}
+bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
+bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
+app = compose.build(config.read((sys.argv[1],)), serving=True)
+sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+"""
+
+
+def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
+    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    process = subprocess.Popen([sys.executable, "-c", OTHER_PROGRAM, str(basic)], stdout=subprocess.PIPE, env=private)
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().decode().strip()
+        arguments = {"a": 5, "b": 3}
+        bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}).json()
+        rad = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
+        assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
+        process.terminate()
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
 
 
 GARBAGE = [
