@@ -35,6 +35,10 @@ class Vaults(Protocol):
 
     def close(self) -> None: ...
 
+    def asks(self) -> bool:
+        """Whether a vault's policy wants some changes confirmed by a person."""
+        ...
+
     def names(self) -> list[str]:
         """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
         ...

@@ -95,6 +95,12 @@ class FolderVaults:
     def obsidian(self, name: str = "") -> Obsidian:
         return self._app.command(self._folder(name))
 
+    def asks(self) -> bool:
+        try:
+            return any(self._policy(folder).confirm for folder in self._folders().values())
+        except AppError:  # a call says what is wrong
+            return False
+
     def has_app(self) -> bool:
         return self._app.is_there()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
 import mcp_types as types
+from anyio import to_thread
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
@@ -17,6 +18,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 
+from .consent import asking
 from .guard import guard
 from .news import News
 from .prompts import Prompts
@@ -57,16 +59,22 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         only_page(params)
         offered = [tool for tool in tools().values() if tool.read_only or tool.mixed or not app.config.read_only]
-        return types.ListToolsResult(tools=[tool_entry(tool) for tool in offered])
+        asks = await to_thread.run_sync(app.vaults.asks)
+        return types.ListToolsResult(tools=[tool_entry(tool, asks=asks) for tool in offered])
 
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        def work(arguments: Mapping[str, Any]) -> Awaitable[Outcome]:
+            return run(app, params.name, arguments, tools(), context)
+
         try:
-            outcome = await run(app, params.name, params.arguments or {}, tools(), context)
+            outcome = await asking(context, params, work)
         except AppError as error:
             if app.config.error_style == "result" and error.application:
                 return failure(error)
             raise  # the guard gives it its code
-        return success(outcome)
+        return success(outcome) if isinstance(outcome, Outcome) else outcome
 
     server = VaultServer(
         "obsidian-mcp",
@@ -103,12 +111,13 @@ async def run(
 
 
 @cache
-def tool_entry(tool: Tool) -> types.Tool:
+def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
+    """What is listed of a tool. `asks`: the user's policy wants some changes confirmed."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.input_schema,
+        input_schema=tool.confirmable_schema if asks else tool.input_schema,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,

@@ -155,6 +155,14 @@ class Tool:
                 del described["default"]
         return schema
 
+    @cached_property
+    def confirmable_schema(self) -> dict[str, Any]:
+        """As `input_schema`, with CONFIRM where the tool writes."""
+        if self.read_only or not self.takes_confirm:
+            return self.input_schema
+        properties = {**self.input_schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
+        return {**self.input_schema, "properties": properties}
+
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checked arguments by parameter name. Raises: InvalidArguments naming each argument at fault."""
         try:

@@ -124,6 +124,9 @@ class OneVault:
     def has_app(self) -> bool:
         return self.command is not None
 
+    def asks(self) -> bool:
+        return bool(self.vault.policy.confirm)
+
     def names(self) -> list[str]:
         return [self.vault.name]
 
