@@ -27,7 +27,7 @@ VARIES = [
 def run(command: str, vault: Path) -> str:
     beside = vault.parent
     environment = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("OBSIDIAN")},
+        **{key: value for key, value in os.environ.items() if not key.startswith(("OBSIDIAN", "PYTHON"))},
         "OBSIDIAN_VAULT_PATH": str(vault),
         "OBSIDIAN_MCP_CACHE": str(beside / "cache"),
         "OBSIDIAN_MCP_STATE": str(beside / "state"),
