@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import click
 
 from . import __version__, config
-from .errors import AppError, InvalidArguments
+from .errors import AppError, InternalError, InvalidArguments
 from .examples import epilog
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
         sys.stdout = None  # nothing is left to flush at exit
         return 0
+    except Exception as error:  # noqa: BLE001  a person gets one line, whatever happens
+        logging.getLogger(__name__).info("this failed", exc_info=True)
+        problem = f"internal error, {type(error).__name__}: {' '.join(str(error).split())}"
+        print(f"obsidian-mcp: {problem}. With --verbose it says where.", file=sys.stderr)
+        return InternalError.exit_status
     return status if isinstance(status, int) else 0
 
 
