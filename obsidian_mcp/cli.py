@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
         sys.stdout = None  # nothing is left to flush at exit
         return 0
-    except Exception as error:  # noqa: BLE001  a person gets one line, whatever happens
+    except Exception as error:  # a person gets one line, whatever happens
         logging.getLogger(__name__).info("this failed", exc_info=True)
         problem = f"internal error, {type(error).__name__}: {' '.join(str(error).split())}"
         print(f"obsidian-mcp: {problem}. With --verbose it says where.", file=sys.stderr)
