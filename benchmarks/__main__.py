@@ -80,7 +80,7 @@ def of_vault(folder: Path, size: int, rounds: int, peer_folder: Path | None) -> 
                 wire.initialize()
                 tool, given = server.read(notes[0])
                 wire.call(tool, **given)
-                measure.settle([wire], 1.0)
+                measure.settle([wire], 1.0, 60.0)
         except (EOFError, Refused, OSError) as error:
             say(f"  {server.name} is left out: {str(error)[:200]}")
             others.remove(server)
