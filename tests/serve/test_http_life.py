@@ -303,6 +303,57 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
         process.stdout.close()
 
 
+WAITING_PROGRAM = """
+import sys, time
+from pathlib import Path
+from obsidian_mcp import compose, config
+from obsidian_mcp.rad import Bridge, Tool
+from obsidian_mcp.serve import http
+
+def wait(_):
+    print("begun", flush=True)
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.01)
+    return "waited"
+
+bridge = Bridge()
+bridge.register_tool(Tool("wait", "Wait for a file"))
+bridge.register_tool_handler("wait", wait)
+app = compose.build(config.read((sys.argv[1],)), serving=True)
+sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+"""
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_in_mid_call_waits_for_the_answer(basic: Path, sig: signal.Signals) -> None:
+    done = basic.parent / "done"
+    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    command = [sys.executable, "-c", WAITING_PROGRAM, str(basic), str(done)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=private)
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().decode().strip()
+        connection = connect(url)
+        connection.sendall(WAIT)
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(sig)
+        while True:  # new clients are turned away as soon as the server is stopping
+            try:
+                connect(url).close()
+            except OSError:
+                break
+        done.touch()
+        answer = everything(connection)
+        connection.close()
+        assert b"200 OK" in answer
+        assert b'"text":"waited"' in answer
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
 GARBAGE = [
     b"\x00\x01\x02\x03\r\n\r\n",
     b"GET / HTTP/9.9\r\n\r\n",
