@@ -4,6 +4,13 @@ import os
 import sys
 
 
+def has_app() -> bool:
+    """Whether the Obsidian app or its command is here, for the first list of tools."""
+    from obsidian_mcp.adapters.app_access import AppAccess
+
+    return AppAccess("", os.environ, (), assume_running=False, timeout=0).is_there()
+
+
 def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
     from obsidian_mcp.serve import early
@@ -12,7 +19,7 @@ def main() -> None:
         import gc
 
         gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-        early.begin(os.environ)
+        early.begin(os.environ, has_app)
     from obsidian_mcp.cli import main as command
 
     command()

@@ -78,6 +78,7 @@ LOOK_ALIKES = [
 ]
 OTHERS: dict[str, dict[str, Any]] = {
     "obsidian_add_attachment": {"data": "eA=="},
+    "obsidian_app": {"action": "open"},
     "obsidian_create_note": {"content": "x"},
     "obsidian_edit_note": {"operation": "append", "content": "x"},
     "obsidian_move_note": {"name": "Note", "to": "Elsewhere"},

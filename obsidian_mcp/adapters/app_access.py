@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 
-from .app_registry import is_same_folder, registered
-
 if TYPE_CHECKING:
     from .app_process import AppProcess
     from .obsidian_cli import ObsidianCommand
@@ -23,7 +21,7 @@ SAME_FILES = 0.9
 
 
 class AppAccess:
-    """Safe to share between threads. Nothing of it costs anything before it is asked."""
+    """Safe to share between threads. What is not asked for is not imported either: the first list of tools waits."""
 
     def __init__(
         self,
@@ -72,6 +70,8 @@ class AppAccess:
         """Whether the app runs and shows the vault in this folder; an app that is out of sight is believed to."""
         if not self.is_running():
             return False
+        from .app_registry import registered
+
         row = registered(folder, self._app_folders)
         return row.open if row is not None else self._assume_running
 
@@ -84,6 +84,7 @@ class AppAccess:
             known = self._commands.get(folder)
         if known is not None:
             return known
+        from .app_registry import registered
         from .obsidian_cli import ObsidianCommand
         from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
@@ -118,6 +119,8 @@ def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -
 
     A path that does not exist here is one of another computer, seen from a container: then the files must be the same.
     """
+    from .app_registry import is_same_folder
+
     if Path(path).exists():
         return is_same_folder(path, folder)
     names = files()

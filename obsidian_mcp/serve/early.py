@@ -13,6 +13,7 @@ import select
 import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 FILE: Final = f"{__file__.removesuffix('early.py')}handshake.json"
@@ -41,12 +42,15 @@ class Early:
     """The beginning of one conversation: bytes in by `feed`, the first answers out by `write`."""
 
     def __init__(
-        self, answers: Mapping[str, Any], write: Callable[[bytes], None], every_tool: Callable[[], bool]
+        self,
+        answers: Mapping[str, Any],
+        write: Callable[[bytes], None],
+        tool_list: Callable[[], Mapping[str, Any] | None],
     ) -> None:
-        """`every_tool`, asked when the client wants the list: whether nothing may keep a tool off it."""
+        """`tool_list`, asked when the client wants it: the answer, None where the SDK has to give it."""
         self._answers = answers
         self._write = write
-        self._every_tool = every_tool
+        self._tool_list = tool_list
         self._listed = False
         self._held = bytearray()
         self._done = 0
@@ -84,9 +88,9 @@ class Early:
                 self.passive = True
             case {"method": "tools/list", "id": _}:
                 plain = message.keys() <= _REQUEST and message.get("params", {}) == {}
-                if plain and not self._listed and self._every_tool():
+                if plain and not self._listed and (tools := self._tool_list()) is not None:
                     self._listed = True  # a client that asks again and again and does not read shall not block us
-                    self._answer(message["id"], self._answers["tools/list"])
+                    self._answer(message["id"], tools)
                     return True
             case {"method": "notifications/initialized"}:
                 pass
@@ -174,8 +178,11 @@ def is_server(arguments: Sequence[str]) -> bool:
 _running: tuple[Early, threading.Thread, int] | None = None
 
 
-def begin(environ: Mapping[str, str]) -> None:
-    """Answer from now on what can be answered, where stdin and stdout are pipes and no setting is special."""
+def begin(environ: Mapping[str, str], has_app: Callable[[], bool]) -> None:
+    """Answer from now on what can be answered, where stdin and stdout are pipes and no setting is special.
+
+    `has_app` is asked for the list of tools, in a thread.
+    """
     global _running  # noqa: PLW0603  a process has one stdin
     unusual = {name for name in environ if name.startswith("OBSIDIAN_MCP_")} - _HARMLESS
     if unusual or not hasattr(select, "poll"):
@@ -188,7 +195,7 @@ def begin(environ: Mapping[str, str]) -> None:
         wake_reader, wake_writer = os.pipe()
     except (OSError, ValueError):
         return
-    early = Early(answers, _write, _nothing_restricts)
+    early = Early(answers, _write, partial(tool_list, answers, has_app))
     thread = threading.Thread(target=_listen, args=(early, wake_reader), name="early", daemon=True)
     _running = (early, thread, wake_writer)
     thread.start()
@@ -223,6 +230,14 @@ def _listen(early: Early, wake: int) -> None:
         pass  # the transport will meet it, and knows what to do
     finally:
         os.close(wake)
+
+
+def tool_list(answers: Mapping[str, Any], has_app: Callable[[], bool]) -> Mapping[str, Any] | None:
+    """The list of tools where nothing restricts it; those that need the app stand last (START-07)."""
+    if not _nothing_restricts():
+        return None
+    listed: dict[str, Any] = answers["tools/list"]
+    return {**listed, "tools": [*listed["tools"], *answers["app tools"]]} if has_app() else listed
 
 
 def _nothing_restricts() -> bool:

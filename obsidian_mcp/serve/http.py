@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 from obsidian_mcp.rad import Bridge as Registry
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
 
 from . import listener
 from .dialects.bridge import Bridge
@@ -69,7 +69,7 @@ class FrontDesk:
         return tools
 
     async def listed(self) -> Mapping[str, Tool]:
-        return self.tools()
+        return await to_thread.run_sync(listed, self._app, self.tools())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         try:

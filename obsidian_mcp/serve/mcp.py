@@ -16,7 +16,7 @@ from mcp.server.models import InitializationOptions
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
 
 from .consent import asking
 from .guard import guard
@@ -58,7 +58,8 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         only_page(params)
-        offered = [tool for tool in tools().values() if tool.read_only or tool.mixed or not app.config.read_only]
+        here = await to_thread.run_sync(listed, app, tools())
+        offered = [tool for tool in here.values() if tool.read_only or tool.mixed or not app.config.read_only]
         asks = await to_thread.run_sync(app.vaults.asks)
         return types.ListToolsResult(tools=[tool_entry(tool, asks=asks) for tool in offered])
 

@@ -1,7 +1,7 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import search, notes, edits, moves, files, attachments, links, tags, properties, history, plugin  # noqa: I001
-from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call
+from . import search, notes, edits, moves, files, attachments, links, tags, properties, history, app, plugin  # noqa: I001
+from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
 
 __all__ = [
     "CONFIRM",
@@ -9,12 +9,14 @@ __all__ = [
     "TOOLS",
     "Outcome",
     "Tool",
+    "app",
     "attachments",
     "call",
     "edits",
     "files",
     "history",
     "links",
+    "listed",
     "moves",
     "notes",
     "plugin",

@@ -103,6 +103,8 @@ class Tool:
     written."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
+    needs_app: bool = False
+    """Of use only where the app or its command is there."""
     takes_confirm: ClassVar[bool] = True
     """Whether a writing tool may be given CONFIRM beside its own arguments."""
 
@@ -243,11 +245,12 @@ def tool(
     destructive: bool = False,
     idempotent: bool = False,
     mixed: str = "",
+    needs_app: bool = False,
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
     `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more. `mixed`: writes
-    only when this argument asks for it.
+    only when this argument asks for it. `needs_app`: listed only where the app or its command is there.
     A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
     """
 
@@ -265,6 +268,7 @@ def tool(
             idempotent=idempotent or not writes,
             mixed=mixed,
             enveloped=bool(command),
+            needs_app=needs_app,
         )
         return function
 
@@ -287,6 +291,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(member) for member in value]
     return value
+
+
+def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
+    """The tools that are of use here and now."""
+    absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
+    return {name: tool for name, tool in tools.items() if not (absent and tool.needs_app)}
 
 
 def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:

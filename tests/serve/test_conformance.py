@@ -140,7 +140,7 @@ def seen_by(command: Sequence[str]) -> dict[str, Any]:
 def check_client(seen: dict[str, Any], home: str) -> None:
     assert seen["server"] == "obsidian-mcp"
     assert seen["session"] is True
-    assert {*TOOLS, *PLUGIN_TOOLS} <= set(seen["tools"])
+    assert {name for name, tool in {**TOOLS, **PLUGIN_TOOLS}.items() if not tool.needs_app} <= set(seen["tools"])
     assert seen["read"]["content"][0]["text"] == home
     assert seen["failed"]["isError"] is True
     assert seen["failed"]["content"][0]["text"].startswith("Error: ")

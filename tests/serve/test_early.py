@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.serve.early import FILE, Early, is_server
+from obsidian_mcp.serve.early import FILE, Early, is_server, tool_list
 from tests.conftest import FIXTURES
 from tests.serve.raw import RawServer, initialize_params, notification, request, tool_call
 
@@ -64,6 +64,8 @@ UNUSUAL_PARAMS: list[Any] = [
     initialize_params(capabilities={"tasks": {}}),
     initialize_params(capabilities={"unheard": {}}),
 ]
+WITH_APP = {"OBSIDIAN_MCP_CLI": sys.executable}
+"""A program that could be the `obsidian` command is there."""
 HELLO = json.dumps(request(1, "initialize", initialize_params())).encode() + b"\n"
 UNUSUAL_LINES = [
     b"\n",
@@ -107,18 +109,27 @@ def sdk(vault: Path) -> Iterator[RawServer]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def written(sdk: RawServer, request: pytest.FixtureRequest) -> None:
+def written(sdk: RawServer, vault: Path, request: pytest.FixtureRequest) -> None:
     """The file of answers, made anew by `pytest --update`."""
     if request.config.getoption("--update"):
         hello = sdk.initialize()["result"]
-        answers = {"protocolVersions": REVISIONS, "initialize": hello, "tools/list": sdk.call("tools/list")["result"]}
+        tools = sdk.call("tools/list")["result"]
+        with started(vault, **WITH_APP) as server:
+            server.initialize()
+            all_tools = server.call("tools/list")["result"]["tools"]
+        answers = {
+            "protocolVersions": REVISIONS,
+            "initialize": hello,
+            "tools/list": tools,
+            "app tools": [tool for tool in all_tools if tool not in tools["tools"]],
+        }
         Path(FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def beginning(*, every_tool: bool = True) -> tuple[Early, list[bytes]]:
     said: list[bytes] = []
     answers = json.loads(Path(FILE).read_text(encoding="utf-8"))
-    return Early(answers, said.append, lambda: every_tool), said
+    return Early(answers, said.append, lambda: answers["tools/list"] if every_tool else None), said
 
 
 def line(message: object) -> bytes:
@@ -222,6 +233,22 @@ def test_tools_are_listed_once_and_only_where_nothing_restricts_them() -> None:
 
     assert (len(said), early.rest) == (2, HELLO + listing * 2)
     assert (len(little), restricted.rest) == (1, HELLO + listing)
+
+
+def test_the_tools_that_need_the_app_are_listed_where_it_is(vault: Path) -> None:
+    # START-07
+    with started(vault, **WITH_APP) as server:
+        server.send(json.loads(HELLO), notification("notifications/initialized"), request(2, "tools/list", {}))
+        hello, listing = server.line(), server.line()
+        assert server.close() == 0
+    answers = json.loads(Path(FILE).read_text(encoding="utf-8"))
+
+    said: list[bytes] = []
+    early = Early(answers, said.append, lambda: tool_list(answers, lambda: True))
+    early.feed(HELLO + line(request(2, "tools/list")))
+
+    assert said == [hello, listing]
+    assert json.loads(listing)["result"]["tools"][-1]["name"] == "obsidian_app"
 
 
 def test_a_flood_is_not_kept_in_memory() -> None:

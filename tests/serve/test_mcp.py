@@ -65,7 +65,7 @@ def test_discovery_needs_no_handshake(vault: Path) -> None:
         made = fresh.call("tools/call", {"name": "obsidian_vault_info", "arguments": {}, "_meta": MODERN})["result"]
 
         assert "2026-07-28" in found["supportedVersions"]
-        assert len(listed["tools"]) == len(TOOLS)
+        assert len(listed["tools"]) == sum(not tool.needs_app for tool in TOOLS.values())
         assert made["structuredContent"]["data"]["vault"] == "v"
 
 
