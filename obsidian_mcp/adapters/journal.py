@@ -66,14 +66,22 @@ def digest_of(data: bytes) -> str:
 class SqliteJournal:
     """`Journal` in one folder, which is made. Safe with several threads and processes."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time, *, keep_bytes: int = KEEP_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], float] = time.time,
+        *,
+        keep_bytes: int = KEEP_BYTES,
+        patience: float = LOCK_SECONDS,
+    ) -> None:
         """Nothing is opened yet: a vault can be read where no journal can be written."""
         self._folder = folder
         self._clock = clock
         self._keep_bytes = keep_bytes
+        self._patience = patience
         self._connection: sqlite3.Connection | None = None
         self._mutex = threading.RLock()
-        self._lock = FileLock(folder / "write.lock", timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
+        self._lock = FileLock(folder / "write.lock", timeout=patience, mode=0o600, thread_local=False)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -83,9 +91,9 @@ class SqliteJournal:
                 self._lock.acquire()
             except Timeout as error:
                 raise OperationTimeout(
-                    f"Another program has been writing to this vault for more than {LOCK_SECONDS:g} s. "
+                    f"Another program has been writing to this vault for more than {self._patience:g} s. "
                     "Nothing was changed; try again.",
-                    seconds=LOCK_SECONDS,
+                    seconds=self._patience,
                 ) from error
             except OSError as error:
                 raise _failed(error, self._folder) from error

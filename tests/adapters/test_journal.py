@@ -14,7 +14,7 @@ import pytest
 from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJournal
 from obsidian_mcp.core.ports import Step
 from obsidian_mcp.core.vault import etag_of
-from obsidian_mcp.errors import StorageFailed
+from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 DAY = 86_400.0
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
@@ -155,3 +155,15 @@ def test_what_was_not_finished_is_no_history_and_is_found_at_the_next_start(jour
     journal.discard(number)
     assert journal.unfinished() == []
     assert journal.latest() == 0
+
+
+def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path: Path) -> None:
+    """SAFE-08."""
+    one = SqliteJournal(tmp_path / "state")
+    other = SqliteJournal(tmp_path / "state", patience=0.1)
+    with one.exclusive(), pytest.raises(OperationTimeout, match="Nothing was changed"), other.exclusive():
+        pass
+    with other.exclusive(), other.exclusive():
+        pass
+    one.close()
+    other.close()
