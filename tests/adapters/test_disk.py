@@ -20,8 +20,11 @@ from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, Stal
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Disk:
+@pytest.fixture(params=["openat", "paths"])
+def disk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """By the calls that walk from folder to folder, and as on systems without them."""
+    if request.param == "paths":
+        monkeypatch.setattr("obsidian_mcp.adapters.disk._HAS_AT", False)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "n.md").write_bytes(b"old")
     return Disk(tmp_path)
