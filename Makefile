@@ -24,7 +24,7 @@ bundle: .venv/.installed
 lock: .venv/.installed
 	@$(PY) -m pip install --quiet uv
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-	  --group dev pyproject.toml --output-file requirements.lock
+	  --group dev --all-extras pyproject.toml --output-file requirements.lock
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist

@@ -86,5 +86,5 @@ class LocalMedia:
             raise
         except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
             # It raises whatever the broken file makes it stumble over.
-            raise NotShowable(f"The PDF cannot be read: {error or type(error).__name__}.") from error
+            raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error
         return total, texts
