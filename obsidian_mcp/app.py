@@ -22,7 +22,10 @@ class Vaults(Protocol):
         ...
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most so long, until a file of a vault in use may have changed; False once closed. One waits."""
+        """Wait until a file of an open vault may have changed; False once closed. One thread waits.
+
+        `seconds` is how often to look where the system does not tell of changes.
+        """
         ...
 
     def obsidian(self, name: str = "") -> Obsidian:

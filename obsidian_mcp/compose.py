@@ -118,9 +118,15 @@ class FolderVaults:
         threading.Thread(target=open_default, name="warm", daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        self._news.wait(seconds)
+        while not self._news.wait(seconds) and self._reported():
+            pass  # nothing to look for
         self._news.clear()
         return not self._closed
+
+    def _reported(self) -> bool:
+        """Whether the system tells of every change in the vaults that are open."""
+        watchers = list(self._watchers)
+        return len(watchers) == len(self._open) and all(watcher.mode == "events" for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
