@@ -499,3 +499,27 @@ def test_a_change_of_case_is_taken_back_on_a_disk_that_knows_no_case(
     again.commit("test", [Move("n.md", "N.md")])
     undo(again, None)
     assert contents(root) == before
+
+
+def test_an_undo_of_what_is_gone_already_makes_way_for_the_next(root: Path, opened: Callable[..., Vault]) -> None:
+    vault = opened()
+    vault.edit("test", vault.find("0"), lambda body: body + "edited\n")
+    vault.commit("test", [Create("new.md", b"made\n")])
+    (root / "new.md").unlink()
+
+    assert undo(vault, None)[0].number == 2
+    assert undo(vault, None)[0].number == 1
+    assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
+    with pytest.raises(AppError, match="no change to undo"):
+        undo(vault, None)
+
+
+def test_undo_of_an_edit_says_so_when_the_note_has_been_moved_since(root: Path, opened: Callable[..., Vault]) -> None:
+    vault = opened()
+    vault.edit("test", vault.find("0"), lambda body: body + "edited\n")
+    vault.commit("test", [Move("0.md", "moved.md")])
+    with pytest.raises(UndoConflict, match="moved or deleted"):
+        undo(vault, 1)
+    undo(vault, 1, "undo")
+    assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
+    assert (root / "moved.md").read_bytes() == b"note 0\r\nold\nedited\n"

@@ -64,10 +64,11 @@ def last(vault: Vault) -> Recorded:
             raise ChangeNotFound("There is no change to undo.", change=None)
 
 
-def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done | None]:
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
     """Take back a change, the last one without a number; the change, and the one that undid it.
 
-    None for the latter when every file was left as it is (`wins="current"`).
+    The latter has no steps where every file already was as before, or was left: the next undo then takes the next
+    change.
     Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
     """
     with vault.changing():
@@ -79,8 +80,7 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
                 change=found.number,
                 undone_by=found.undone_by,
             )
-        operations = plan(vault, found, wins)
-        return found, vault.commit(TOOL, operations, undoes=found.number) if operations else None
+        return found, vault.commit(TOOL, plan(vault, found, wins), undoes=found.number)
 
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
@@ -155,6 +155,12 @@ def _body(data: bytes | None) -> str:
 
 def _conflict(disk: str, step: Step, now: bytes | None) -> UndoConflict:
     path = normal_form(disk)
+    if now is None:
+        return UndoConflict(
+            f"{path!r} has been moved or deleted since, so nothing was undone. Undo that first (obsidian_history shows "
+            "it), or choose with wins: 'undo' brings the old text back under the old name, 'current' leaves it.",
+            path=path,
+        )
     return UndoConflict(
         f"{path!r} has changed since, so nothing was undone. The change did this:\n"
         f"{diff(path, _body(step.before), _body(step.after))}Since then:\n{diff(path, _body(step.after), _body(now))}"

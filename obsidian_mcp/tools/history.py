@@ -68,7 +68,7 @@ def history(
 class Undone:
     undone: int
     files: list[str]
-    change: int | None = None
+    change: int
     """The number under which the undo itself can be undone."""
 
 
@@ -84,7 +84,7 @@ def undo(
     """Take back a change made by these tools: every file of it, byte for byte, or none."""
     place = app.vaults.get(vault)
     recorded, done = core_undo.undo(place, change or None, wins)
-    return Undone(recorded.number, _files(recorded.steps), done.change if done else None)
+    return Undone(recorded.number, _files(recorded.steps), done.change)
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
