@@ -74,6 +74,7 @@ class Watcher:
         with self._lock:
             self._observer = observer
             self._live = self._overflow = True  # what changed while it started is found by one scan
+        self._news.set()
 
     def stop(self) -> None:
         with self._lock:
