@@ -30,7 +30,7 @@ class Server:
 def bare(vault: Path) -> Server:
     return Server(
         "bare SDK",
-        [sys.executable, "-m", "benchmarks.bare"],
+        [sys.executable, str(Path(__file__).with_name("bare.py"))],
         lambda path: ("read", {"path": str(vault / path)}),
         None,
     )
