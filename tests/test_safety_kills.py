@@ -52,11 +52,13 @@ def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterat
         if child == 0:
             _repeat(root, writer, work)
         os.close(writer)
-        os.read(reader, 1)  # it is about to begin
-        os.close(reader)
-        time.sleep(rng.uniform(0.0, 0.03))
+        for _ in range(rng.randint(1, 3)):  # it is about to begin, or has done one or two changes
+            os.read(reader, 1)
+        time.sleep(rng.uniform(0.0, 0.02))
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        os.close(reader)
+        _, status = os.waitpid(child, 0)
+        assert os.WTERMSIG(status) == signal.SIGKILL, "it died of something else"
         vault = vault_of(root)
         with vault.changing():
             yield contents(root)
@@ -73,6 +75,7 @@ def _repeat(root: Path, ready: int, work: Callable[[Vault], None]) -> None:
         os.write(ready, b"!")
         while True:
             work(vault)
+            os.write(ready, b"!")
     finally:
         os._exit(1)
 

@@ -197,3 +197,17 @@ def test_links_out_of_the_vault_lead_nowhere(app: App, root: Path, tool: str, pa
         assert code or tool == "history", (name, message)
         assert "zebra" not in message
     assert outside(root) == before
+
+
+@pytest.mark.parametrize("tool", ["create_note", "read_note", "edit_note", "delete_note", "move_note"])
+def test_a_note_that_is_only_in_the_cloud_is_not_said_to_be_missing_and_not_made_anew(
+    app: App, root: Path, tool: str
+) -> None:
+    """SAFE-14: iCloud Drive has put `.Away.md.icloud` in the place of the note."""
+    (root / ".Away.md.icloud").write_bytes(b"bplist00")
+    code, message = asked(app, tool, arguments(tool, "name", "Away"))
+    assert code == "STORAGE_FAILED"
+    assert "not downloaded" in message
+    assert not (root / "Away.md").exists()
+    assert asked(app, "move_note", {"name": "Note", "to": "Away"})[0] == "STORAGE_FAILED"
+    assert (root / "Note.md").exists()
