@@ -5,66 +5,32 @@ Files that the app names and the policy hides do not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, QueryInvalid
+from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
-from . import deadline
-from . import search as own_search
-from .catalog import FileEntry
 from .facts import LinkFact
 from .graph import Reference
+from .hits import Hits, Request
 from .obsidian import UnresolvedLink
 from .paths import VaultPath, is_note
-from .search import ANSWER_CHARACTERS, Hit, Hits
 from .vault import Vault
 
 
-def search(
-    vault: Vault,
-    entries: Iterable[FileEntry],
-    read: Callable[[FileEntry], str],
-    query: str,
-    folder: str | None,
-    *,
-    limit: int,
-    offset: int,
-    snippets: int,
-) -> Hits | None:
-    """The files among `entries` that the app finds, in its order.
+def search(vault: Vault, request: Request) -> Hits | None:
+    """The files that the app finds, in its order.
 
-    None where the app is not to be asked, and for a query that it cannot be sent.
+    None where the app is not to be asked, for a smart search, and for a query that it cannot be sent.
     """
-    if vault.app is None:
+    if vault.app is None or request.match != "exact":
         return None
     try:
-        named = vault.app.search(query, folder)
+        named = vault.app.search(request.query, request.folder)
     except AppCommandFailed as error:
         if error.data.get("reason") == "cannot_carry":
             return None
         raise
-    allowed = {entry.path: entry for entry in entries}
-    found = [allowed[path] for path in _known(vault, named) if path in allowed]
-    hits: list[Hit] = []
-    room = ANSWER_CHARACTERS
-    for entry in found[offset : offset + limit]:
-        deadline.checkpoint()
-        hit = _hit(entry, read, query, snippets)
-        room -= len(hit.path) + 40 + sum(len(each.text) + len(each.heading or "") + 40 for each in hit.snippets or ())
-        if room < 0 and hits:
-            break
-        hits.append(hit)
-    following = offset + len(hits)
-    return Hits(len(found), hits, following if following < len(found) else None)
-
-
-def _hit(entry: FileEntry, read: Callable[[FileEntry], str], query: str, snippets: int) -> Hit:
-    """Where the query stands in a file that the app has found; no place where we would not have found it."""
-    try:
-        own = own_search.search([entry], read, query, limit=1, snippets=snippets).hits
-    except QueryInvalid:
-        own = []
-    return own[0] if own else Hit(entry.path, 0)
+    return vault.search.show(request, _known(vault, named))
 
 
 def links(

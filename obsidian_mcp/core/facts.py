@@ -10,12 +10,13 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.errors import AppError
 
-from . import canvas, frontmatter, note, tags
+from . import canvas, content, frontmatter, note, tags
+from .content import Content
 from .elements import ListItem
 from .links import Link, PropertyLink, Style
 from .paths import NOTE_EXTENSION, extension, is_note, name_key
@@ -126,6 +127,8 @@ class Facts:
     tasks: tuple[TaskFact, ...] = ()
     warnings: tuple[str, ...] = ()
     """Sentences of one line each on what could not be read."""
+    content: Content = field(default=Content(), compare=False)
+    """What a search looks at; empty when the facts come from rows."""
 
 
 def indexable(path: str) -> bool:
@@ -168,14 +171,36 @@ def of(path: str, data: bytes, size: int) -> Facts:
     text = Text.decode(data)
     if not text.is_utf8:
         warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
+    body = storable(text.body)
+    searched = body if is_note(path) else ""
     try:
-        body = storable(text.body)
-        found = _of_note(note.parse(body)) if is_note(path) else _of_canvas(canvas.read(body))
+        if is_note(path):
+            found = _of_note(note.parse(body))
+        else:
+            cards = canvas.read(body)
+            found, searched = _of_canvas(cards), cards_text(cards)
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)
         found = Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
-    return replace(found, warnings=(*warnings, *found.warnings))
+    return replace(
+        found,
+        warnings=(*warnings, *found.warnings),
+        content=content.of(
+            storable(path),
+            searched,
+            aliases=[alias.alias for alias in found.aliases],
+            headings=[heading.text for heading in found.headings],
+            tags=[tag.tag for tag in found.tags],
+            properties=[each.name for each in found.properties],
+            truncated=size > BODY_LIMIT,
+        ),
+    )
+
+
+def cards_text(read: canvas.Canvas) -> str:
+    """The text of a canvas: that of its cards, an empty line between two."""
+    return storable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
 
 
 def _beginning(data: bytes) -> bytes:

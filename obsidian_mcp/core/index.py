@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError
 
-from . import facts
+from . import content, facts, fulltext, words
 from .catalog import FileEntry
 from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import Facts, Job, Parse
@@ -27,7 +27,7 @@ from .rows import TABLES, Rows, marks, parts, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
 
-_KEYED = ("links", "tags", "properties", "aliases")
+_KEYED = ("links", "tags", "aliases")
 """Tables that are asked by `key`."""
 
 _SCHEMA = (
@@ -40,9 +40,11 @@ _SCHEMA = (
         for table, row in TABLES.items()
     ),
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
+    "CREATE INDEX properties_by_value ON properties (key, value)",
+    *fulltext.SCHEMA,
 )
 
-VERSION = zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
+VERSION = zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, words.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {
@@ -97,6 +99,8 @@ class Index:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._words: tuple[int, set[str]] = (self.epoch, set())
+        """Words that are in the tables for certain, of this epoch: a build asks for the same ones again and again."""
 
     @classmethod
     def open(cls, place: Path | None) -> Index:
@@ -191,8 +195,12 @@ class Index:
         """
         latest = {record.entry.path: record for record in records}
         with self._database.writing(patience) as connection:
+            epoch, words_ = self._words
+            self._words = (epoch, set())  # where the transaction fails, nothing is known
+            words_ = words_ if epoch == self.epoch else set()
+            epoch = self.epoch
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
-            batch = _Batch(connection, generation)
+            batch = _Batch(connection, generation, words_)
             for path in gone:
                 if path not in latest:
                     batch.remove(path)
@@ -203,6 +211,7 @@ class Index:
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
+        self._words = (epoch, words_)
         return refused
 
     def rebuild(self, files: Iterable[tuple[FileEntry, bytes]]) -> None:
@@ -252,16 +261,16 @@ class Index:
         """Every row of every table with paths in place of row ids, in order: equal for equal vaults."""
         with self._database.reading() as connection:
             files = "SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path"
-            content = {"files": list(connection.execute(files))}
+            kept = {"files": list(connection.execute(files))}
             for table, row in TABLES.items():
                 columns = ", ".join(f"t.{column}" for column in row._fields)
-                content[table] = list(
+                kept[table] = list(
                     connection.execute(
                         f"SELECT files.path, t.n, {columns} FROM {table} t"  # noqa: S608 - our own names
                         " JOIN files ON files.id = t.file ORDER BY files.path, t.n"
                     )
                 )
-            return content
+            return kept | fulltext.dump(connection)
 
 
 class _Known(NamedTuple):
@@ -274,11 +283,12 @@ class _Known(NamedTuple):
 class _Batch:
     """Records on their way into the tables, inside one transaction."""
 
-    def __init__(self, connection: Connection, generation: int) -> None:
+    def __init__(self, connection: Connection, generation: int, words_: set[str]) -> None:
         self._connection = connection
         self._generation = generation
         self._stale: list[tuple[int]] = []
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
+        self._contents = fulltext.Writer(connection, words_)
         self._changed = False
 
     def put(self, record: Record) -> bool:
@@ -310,6 +320,7 @@ class _Batch:
             file = self._connection.execute(sql, (stored(entry.path), *stat, *rest)).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
+        self._contents.put(file, facts_.content if facts_.content.name else content.of(stored(entry.path), ""))
         return True
 
     def remove(self, path: VaultPath) -> None:
@@ -324,9 +335,12 @@ class _Batch:
         self._delete(self._stale)
         for table, rows in self._new.items():
             self._connection.executemany(_INSERT[table], rows)
+        self._contents.finish()
         return self._changed
 
     def _delete(self, files: list[tuple[int]]) -> None:
+        for (file,) in files:
+            self._contents.drop(file)
         for table in TABLES:
             self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", files)  # noqa: S608 - our own names
 

@@ -59,13 +59,14 @@ _VARIANTS = {
 _VARIANT = re.compile(f"[{''.join(_VARIANTS)}]")
 _TABLE = str.maketrans(_VARIANTS)
 
-_CONTINUOUS = (
+CONTINUOUS = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\u3006\u30FC\uFF70"
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 )
-_WORD = rf"(?![{_CONTINUOUS}])[\p{{L}}\p{{N}}\p{{M}}]"
+"""Letters of scripts that put no spaces between words, for a class of the `regex` module."""
+SPACED = rf"(?![{CONTINUOUS}])[\p{{L}}\p{{N}}\p{{M}}]"
 """A letter, digit or combining mark of a script that puts spaces between words (semantics 5.3)."""
-_IS_WORD = regex.compile(_WORD)
+_IS_SPACED = regex.compile(SPACED)
 
 
 def fold(text: str) -> str:
@@ -81,9 +82,14 @@ def is_caseless(text: str) -> bool:
     return text.lower() == text == text.upper()
 
 
+def is_spaced(char: str) -> bool:
+    """Whether a character is part of words that stand between spaces."""
+    return _IS_SPACED.match(char) is not None
+
+
 def has_edges(text: str) -> bool:
     """Whether a phrase asks for a word boundary at one end or both."""
-    return bool(text) and bool(_IS_WORD.match(text[0]) or _IS_WORD.match(text[-1]))
+    return bool(text) and bool(_IS_SPACED.match(text[0]) or _IS_SPACED.match(text[-1]))
 
 
 @lru_cache(maxsize=512)
@@ -98,8 +104,8 @@ def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
 
     Only an end that is itself part of a spaced word asks for a boundary: `"- [ ]"` and `"東京"` match anywhere.
     """
-    before = rf"(?<!{_WORD})" if text and _IS_WORD.match(text[0]) else ""
-    after = rf"(?!{_WORD})" if text and _IS_WORD.match(text[-1]) else ""
+    before = rf"(?<!{SPACED})" if text and _IS_SPACED.match(text[0]) else ""
+    after = rf"(?!{SPACED})" if text and _IS_SPACED.match(text[-1]) else ""
     return regex.compile(before + literal(text, match_case=match_case) + after, _flags(text, match_case=match_case))
 
 

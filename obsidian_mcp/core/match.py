@@ -395,7 +395,7 @@ def _compile_one(node: Node, field: _Field) -> _Test:
             return _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex():
             if field.where == "tag":
-                return _Tagged(_tag(node))
+                return _Tagged(tag_test(node))
             expensive = isinstance(node, Regex)
             content = _InContent(finder(node, field.match_case), 20 if expensive else 10)
             path = _InPath(finder(node, field.match_case, path=True), field.where == "name", 1 if expensive else 0)
@@ -474,8 +474,8 @@ def _holds_section(node: Node) -> bool:
     return False
 
 
-def _tag(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
-    """Always without regard to case; a tag and those below it (semantics 3.4)."""
+def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
+    """Whether a tag, without `#`, is what `tag:` asks for: itself or one below it, in any case (semantics 3.4)."""
     if isinstance(leaf, Regex):
         expression = translate(leaf.source)
         return lambda tag: expression.found(tag) or expression.found(f"#{tag}")

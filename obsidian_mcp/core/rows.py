@@ -49,6 +49,11 @@ class Rows:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @property
+    def connection(self) -> Connection:
+        """For a module with tables of its own."""
+        return self._connection
+
     def stamp(self) -> Stamp:
         return Stamp(*self._connection.execute("SELECT identity, generation FROM state").fetchone())
 

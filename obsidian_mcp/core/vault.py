@@ -34,10 +34,13 @@ from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath, is_note, name_key
 from .policy import Policy
 from .ports import Change, Changer, Files, Journal, Obsidian, Step
+from .search import Search
 from .settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from .text import Text
 
 log = logging.getLogger(__name__)
+
+NO_FILTERS = IgnoreFilters(())
 
 RESCAN_ABOVE = 200
 """More changed paths than this are found faster by one scan than one by one."""
@@ -170,6 +173,7 @@ class Vault:
         # without the vault's lock: its holder may be waiting for the threads that ask
         self.keeper = Keeper(index, lambda: list(self.catalog), self._indexed, files.stat)
         self.graph = Graph(self.keeper, self.catalog, self._indexed, self.excluded)
+        self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
 
     # -- what is there -----------------------------------------------------------------------------------------
 
@@ -332,6 +336,10 @@ class Vault:
     def excluded(self, path: str) -> bool:
         """Whether the user hides a file from search, graph, tags and properties (semantics 8.3)."""
         return bool(self._excluded) and self._excluded.match(path)
+
+    def _filters(self) -> IgnoreFilters:
+        """Those of the settings as they stand now; the same object as long as they are the same."""
+        return self._excluded if self.settings.ignore_filters else NO_FILTERS
 
     def _indexed(self, entry: FileEntry) -> bytes:
         return self.files.head(entry.disk, BODY_LIMIT)

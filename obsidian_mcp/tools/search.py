@@ -8,10 +8,8 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core import app_answers
-from obsidian_mcp.core import search as core_search
-from obsidian_mcp.core.catalog import FileEntry
-from obsidian_mcp.core.paths import name_key, parse_folder
-from obsidian_mcp.core.search import SNIPPETS, Hits
+from obsidian_mcp.core.hits import SNIPPETS, Hits, Match, Request
+from obsidian_mcp.core.paths import parse_folder
 
 from .params import Limit, Offset, VaultName
 from .registry import tool
@@ -28,6 +26,7 @@ def search(
             min_length=1,
         ),
     ],
+    match: Annotated[Match, Field(description="smart: word forms, accents, typos; exact: Obsidian's own")] = "smart",
     folder: Annotated[str, Field(description="Only below this folder")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
@@ -35,19 +34,7 @@ def search(
     paths_only: Annotated[bool, Field(description="Paths without snippets")] = False,
     vault: VaultName = "",
 ) -> Hits:
-    """Find notes with Obsidian's search syntax, best first. All words must occur somewhere in the note or its path."""
+    """Find notes with Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
-    inside = parse_folder(folder)
-    prefix = name_key(inside) + "/" if inside else ""
-    entries = [
-        entry for entry in place.entries() if name_key(entry.path).startswith(prefix) and not place.excluded(entry.path)
-    ]
-    shown = 0 if paths_only else snippets
-
-    def read(entry: FileEntry) -> str:
-        return place.read(entry).text.body
-
-    by_app = app_answers.search(place, entries, read, query, inside, limit=limit, offset=offset, snippets=shown)
-    if by_app is not None:
-        return by_app
-    return core_search.search(entries, read, query, limit=limit, offset=offset, snippets=shown)
+    request = Request(query, match, parse_folder(folder), limit, offset, 0 if paths_only else snippets)
+    return app_answers.search(place, request) or place.search.find(request)

@@ -222,7 +222,7 @@ def test_with_auto_notes_are_read_from_the_files(make: MakeDesk) -> None:
     through_app = make("auto")
 
     through_app.call("read_note", name="Alpha")
-    through_app.call("search", query="clock")
+    through_app.call("search", match="exact", query="clock")
     through_app.call("get_links", name="Alpha")
 
     assert through_app.asked == []

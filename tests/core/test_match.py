@@ -14,25 +14,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core import compat, deadline
-from obsidian_mcp.core.letters import fold
-from obsidian_mcp.core.match import Matcher, find, matches
+from obsidian_mcp.core.letters import fold, phrase
+from obsidian_mcp.core.match import Matcher, find, matches, tag_test
 from obsidian_mcp.core.narrow import (
     ANYTHING,
     AllOf,
     AnyOf,
     Anything,
+    AtMost,
     Filter,
     HasProperty,
     HasTag,
     Holds,
-    Narrowed,
     NoneOf,
     prefilter,
 )
 from obsidian_mcp.core.note import Note
-from obsidian_mcp.core.query import parse
+from obsidian_mcp.core.query import Phrase, Property, Regex, Word, parse
 from obsidian_mcp.core.subject import Document, Kind
 from obsidian_mcp.core.text import Span
+from obsidian_mcp.core.values import name_test, value_test
 from obsidian_mcp.errors import OperationTimeout
 
 from .naive_search import REGEXES, PlainFile, plain_matches
@@ -77,31 +78,50 @@ def test_the_table_is_what_an_index_narrows_to(files: dict[str, Document], case:
         check_narrowed(narrowed, file, listed=path in case["files"])
 
 
-def check_narrowed(narrowed: Narrowed, file: Document, *, listed: bool) -> None:
+def check_narrowed(narrowed: Filter, file: Document, *, listed: bool) -> None:
+    sure, possible = bounds(narrowed, file)
     if listed:
-        assert holds(narrowed.filter, file), file.path
-    elif narrowed.exact and file.kind != "other":  # QUERY-61
-        assert not holds(narrowed.filter, file), file.path
+        assert possible, file.path
+    elif file.kind != "other":  # QUERY-61
+        assert not sure, file.path
 
 
-def holds(filter_: Filter, file: Document) -> bool:
+def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
+    """Whether a condition holds of a file for certain, and whether it may."""
     match filter_:
-        case Holds(text, where):
-            content = file.kind != "other" and where != "path" and text in fold(file.text)
-            path = (where == "path" or (where == "text" and file.kind != "other")) and text in fold(file.path)
-            return content or path
-        case HasTag(name):
-            return any(f"{fold(tag)}/".startswith(f"#{name}/") for tag in file.tags)
-        case HasProperty(name):
-            return any(fold(key) == name for key in file.properties)
         case AllOf(parts):
-            return all(holds(part, file) for part in parts)
+            told = [bounds(part, file) for part in parts]
+            return all(sure for sure, _ in told), all(possible for _, possible in told)
         case AnyOf(parts):
-            return any(holds(part, file) for part in parts)
+            told = [bounds(part, file) for part in parts]
+            return any(sure for sure, _ in told), any(possible for _, possible in told)
         case NoneOf(part):
-            return not holds(part, file)
+            sure, possible = bounds(part, file)
+            return not possible, not sure
+        case AtMost(part):
+            return False, bounds(part, file)[1]
         case Anything():
-            return True
+            return True, True
+        case Holds() | HasTag() | HasProperty():
+            exactly = holds(filter_, file)
+            return exactly, exactly
+
+
+def holds(filter_: Holds | HasTag | HasProperty, file: Document) -> bool:
+    match filter_:
+        case Holds(text, where, bounded):
+            content = file.kind != "other" and where != "path" and is_in(text, file.text, bounded)
+            path = (where == "path" or (where == "text" and file.kind != "other")) and is_in(text, file.path, bounded)
+            return content or path
+        case HasTag(leaf):
+            return any(tag_test(leaf)(tag.removeprefix("#")) for tag in file.tags)
+        case HasProperty(asked, case):
+            named, valued = name_test(asked.key), value_test(asked.value, case)
+            return any(named(key) and valued(value) for key, value in file.properties.items())
+
+
+def is_in(text: str, place: str, bounded: bool) -> bool:
+    return bool(phrase(text, match_case=False).search(place)) if bounded else text in fold(place)
 
 
 # Against the plain meaning
@@ -411,7 +431,8 @@ def test_what_the_sources_leave_open_is_one_constant_each(
     assert matches(parse(query), file) is before
     monkeypatch.setattr(compat, constant, value)
     assert matches(parse(query), file) is (query.startswith("/^"))
-    assert not prefilter(parse(query)).exact or query.startswith("-")
+    if not query.startswith("-"):
+        check_narrowed(prefilter(parse(query)), file, listed=query.startswith("/^"))
 
 
 # Narrowing
@@ -420,40 +441,35 @@ def test_what_the_sources_leave_open_is_one_constant_each(
 @pytest.mark.parametrize(
     ("query", "narrowed"),
     [
-        ("Größe", Narrowed(Holds("größe", "text"), True)),
-        ("a b", Narrowed(AllOf((Holds("a", "text"), Holds("b", "text"))), True)),
-        ("a (b OR c)", Narrowed(AllOf((Holds("a", "text"), AnyOf((Holds("b", "text"), Holds("c", "text"))))), True)),
-        ("a -content:b", Narrowed(AllOf((Holds("a", "text"), NoneOf(Holds("b", "content")))), True)),
-        ('a -"b"', Narrowed(Holds("a", "text"), False)),
-        ('"ab cd"', Narrowed(Holds("ab cd", "text"), False)),
-        ('"東京"', Narrowed(Holds("東京", "text"), True)),
-        ('""', Narrowed(ANYTHING, False)),
-        ("a OR /b/", Narrowed(ANYTHING, False)),
+        ("Größe", Holds("größe", "text")),
+        ("a b", AllOf((Holds("a", "text"), Holds("b", "text")))),
+        ("a (b OR c)", AllOf((Holds("a", "text"), AnyOf((Holds("b", "text"), Holds("c", "text")))))),
+        ("a -content:b", AllOf((Holds("a", "text"), NoneOf(Holds("b", "content"))))),
+        ('a -"b"', AllOf((Holds("a", "text"), NoneOf(Holds("b", "text", bounded=True))))),
+        ('"ab cd"', Holds("ab cd", "text", bounded=True)),
+        ('""', Anything()),
+        ("a OR /b/", AnyOf((Holds("a", "text"), ANYTHING))),
         (
             "/foo (bar|baz)/",
-            Narrowed(AllOf((Holds("foo ", "text"), AnyOf((Holds("bar", "text"), Holds("baz", "text"))))), False),
+            AtMost(AllOf((Holds("foo ", "text"), AnyOf((Holds("bar", "text"), Holds("baz", "text")))))),
         ),
-        ("match-case:Bob", Narrowed(Holds("bob", "text"), False)),
-        ("file:a", Narrowed(Holds("a", "path"), False)),
-        ("path:a", Narrowed(Holds("a", "path"), True)),
-        ("e\u0301", Narrowed(AnyOf((Holds("e\u0301", "content"), Holds("é", "path"))), True)),
-        ("tag:#A/b/", Narrowed(HasTag("a/b"), True)),
-        ("-tag:a", Narrowed(NoneOf(HasTag("a")), True)),
-        ("tag:/a/", Narrowed(ANYTHING, False)),
-        ("[Status]", Narrowed(HasProperty("status"), True)),
-        ("[a OR b:c]", Narrowed(AnyOf((HasProperty("a"), HasProperty("b"))), False)),
-        ("[a OR /b/]", Narrowed(ANYTHING, False)),
-        ("line:(a -b)", Narrowed(Holds("a", "content"), False)),
-        ("-line:a", Narrowed(ANYTHING, False)),
-        (
-            "section:(a line:(b tag:t))",
-            Narrowed(AllOf((Holds("a", "content"), Holds("b", "content"), HasTag("t"))), False),
-        ),
-        ("task-todo:a", Narrowed(AllOf((Holds("[ ]", "content"), Holds("a", "content"))), False)),
-        ("block:(x path:y)", Narrowed(AllOf((Holds("x", "content"), Holds("y", "path"))), False)),
+        ("match-case:Bob", AtMost(Holds("bob", "text"))),
+        ("match-case:12", Holds("12", "text")),
+        ("file:a", AtMost(Holds("a", "path"))),
+        ("path:a", Holds("a", "path")),
+        ("e\u0301", AnyOf((Holds("e\u0301", "content"), Holds("é", "path")))),
+        ("tag:#A/b/", HasTag(Word("#A/b/"))),
+        ("-tag:a", NoneOf(HasTag(Word("a")))),
+        ("tag:/a/", HasTag(Regex("a"))),
+        ("[Status]", HasProperty(Property(Word("Status"), None), None)),
+        ('match-case:["a":b]', HasProperty(Property(Phrase("a"), Word("b")), True)),
+        ("line:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), ANYTHING)))),
+        ("-line:a", NoneOf(AtMost(AtMost(Holds("a", "content"))))),
+        ("task-todo:a", AtMost(AllOf((Holds("[ ]", "content"), AtMost(Holds("a", "content")))))),
+        ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
     ],
 )
-def test_a_query_narrows_to_what_an_index_can_look_up(query: str, narrowed: Narrowed) -> None:  # QUERY-60 to QUERY-62
+def test_a_query_narrows_to_what_an_index_can_look_up(query: str, narrowed: Filter) -> None:  # QUERY-60 to QUERY-62
     assert prefilter(parse(query)) == narrowed
 
 

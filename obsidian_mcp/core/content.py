@@ -1,0 +1,71 @@
+"""What a search looks at in one file, in the form in which the index takes it (specs/search.md, SEARCH-20 to 29)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from . import words
+from .letters import fold
+
+ODD_KEYS = 1
+"""A tag or property compares otherwise in a search (QUERY-21) than by the key of its row."""
+ODD_WORDS = 2
+"""A word is longer than the vocabulary takes."""
+TRUNCATED = 4
+"""Only the beginning of the file is here."""
+
+
+class Content(NamedTuple):
+    """Only `text` is as in the file; the others are `words.spread`."""
+
+    text: str = ""
+    """The body with its frontmatter; of a canvas the texts of its cards, an empty line between two."""
+    body: str = ""
+    name: str = ""
+    """File name without extension."""
+    alias: str = ""
+    heading: str = ""
+    tag: str = ""
+    folder: str = ""
+    words: str = ""
+    """Every different word of all these, with spaces between; without those that are too long."""
+    odd: int = 0
+
+
+FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
+"""The columns of the index, as `Content` names them."""
+
+
+def of(
+    path: str,
+    text: str,
+    *,
+    aliases: Iterable[str] = (),
+    headings: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    properties: Iterable[str] = (),
+    truncated: bool = False,
+) -> Content:
+    """`text` holds no lone surrogates. `tags` without `#`; of `properties` the names."""
+    folder, _, name = path.rpartition("/")
+    tags = tuple(tags)
+    body = words.spread(text)
+    fields = (
+        words.spread(name.rpartition(".")[0]),
+        words.spread(" . ".join(aliases)),
+        words.spread(" . ".join(headings)),
+        words.spread(" ".join(tags)),
+        words.spread(folder),
+    )
+    found = set(words.words(body))
+    for field in fields:
+        if field:
+            found.update(words.words(field))
+    odd = TRUNCATED if truncated else 0
+    if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
+        odd |= ODD_KEYS
+    if any(len(word) > words.LONGEST for word in found):
+        odd |= ODD_WORDS
+        found = {word for word in found if len(word) <= words.LONGEST}
+    return Content(text, body, *fields, b" ".join(found).decode(), odd)

@@ -1,0 +1,242 @@
+"""Which files meet a condition, as far as the index can tell (specs/search.md, SEARCH-40 to 46)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from . import content, deadline, fulltext, words
+from .database import Connection
+from .letters import phrase
+from .match import tag_test
+from .narrow import (
+    AllOf,
+    AnyOf,
+    Anything,
+    AtMost,
+    Filter,
+    HasProperty,
+    HasTag,
+    Holds,
+    NoneOf,
+    tag_name,
+)
+from .query import Regex
+from .roster import Roster
+from .values import name_test, value_test
+from .vocabulary import Vocabulary
+
+MANY_WORDS = 64
+"""So many words of the vocabulary are asked for without a thought."""
+ASKED = 1e-4
+READ = 1.2e-5
+"""Seconds that one more word costs in the index, and one text that is read instead."""
+WORDS_AT_ONCE = 500
+MANY_ENDINGS = 20
+"""Of the first word of a text, so many longer words that end with it are tried."""
+
+NOTHING: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Files that meet a condition for certain, and all those that may; the truth lies between."""
+
+    sure: AbstractSet[int]
+    possible: AbstractSet[int]
+
+    @classmethod
+    def exact(cls, files: AbstractSet[int]) -> Bounds:
+        return cls(files, files)
+
+
+class Lookup:
+    """Asks the tables of one moment. `files` are those that count; answers may hold others too."""
+
+    def __init__(self, connection: Connection, roster: Roster, vocabulary: Vocabulary, files: AbstractSet[int]) -> None:
+        self._connection = connection
+        self._roster = roster
+        self._vocabulary = vocabulary
+        self._files = files
+        self._kept: dict[int, AbstractSet[int]] = {}
+
+    def bounds(self, condition: Filter) -> Bounds:
+        match condition:
+            case AllOf(parts):
+                found = [self.bounds(part) for part in parts]
+                return Bounds(_all([each.sure for each in found]), _all([each.possible for each in found]))
+            case AnyOf(parts):
+                found = [self.bounds(part) for part in parts]
+                return Bounds(_any(each.sure for each in found), _any(each.possible for each in found))
+            case NoneOf(part):
+                inner = self.bounds(part)
+                return Bounds(self._files - inner.possible, self._files - inner.sure)
+            case AtMost(part):
+                return Bounds(NOTHING, self.bounds(part).possible)
+            case Anything():
+                return Bounds.exact(self._files)
+            case Holds():
+                return self._holds(condition)
+            case HasTag():
+                return self._tagged(condition)
+            case HasProperty():
+                return self._with_property(condition)
+
+    def having(self, words_: str) -> set[int]:
+        """Files for which an expression of the full-text index holds."""
+        deadline.checkpoint()
+        # One text instead of many rows: most of the time would go into making rows.
+        (found,) = self._connection.execute(
+            "SELECT group_concat(rowid) FROM search WHERE search MATCH ?", (words_,)
+        ).fetchone()
+        return _numbers(found)
+
+    def count(self, words_: str) -> int:
+        """How many files of the index `having` would give."""
+        if not words_:
+            return 0
+        (found,) = self._connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (words_,)).fetchone()
+        return int(found)
+
+    def known_words(self, some: Sequence[str]) -> int:
+        """How many of some words are in the vocabulary."""
+        marks = ", ".join("?" * len(some))
+        sql = f"SELECT count(*) FROM words WHERE word IN ({marks})"  # noqa: S608 - only placeholders
+        (found,) = self._connection.execute(sql, some).fetchone()
+        return int(found)
+
+    # -- texts -------------------------------------------------------------------------------------------------
+
+    def _holds(self, asked: Holds) -> Bounds:
+        found = Bounds.exact(NOTHING)
+        if asked.where != "path":
+            found = self._content_holds(asked)
+        if asked.where != "content":
+            at = set(self._roster.path_holds(asked.text))
+            if asked.bounded and at:
+                pattern = phrase(asked.text, match_case=False)
+                at = {file for file in at if pattern.search(self._roster.paths[file])}
+            if at:
+                found = Bounds(found.sure | at, found.possible | at)
+        return found
+
+    def _content_holds(self, asked: Holds) -> Bounds:
+        wanted = words.wanted(asked.text, bounded=asked.bounded)
+        if not wanted.words:
+            return Bounds(NOTHING, self._files)
+        odd = self.odd(content.TRUNCATED)
+        if wanted.open_start or wanted.open_end:
+            odd = odd | self.odd(content.ODD_WORDS)
+        if len(wanted.words) > 1:
+            return Bounds(NOTHING, odd | self._with_phrase(wanted))
+        (word,) = wanted.words
+        if wanted.open_start or wanted.open_end:
+            parts = self._vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
+            found = self._with_any(parts)
+        else:
+            found = Bounds.exact(self._in_bodies([fulltext.quoted([word])]))
+        return Bounds(found.sure if wanted.whole else NOTHING, found.possible | odd)
+
+    def _with_any(self, parts: Sequence[str]) -> Bounds:
+        """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""
+        found = self._in_bodies(fulltext.quoted([word]) for word in parts[:MANY_WORDS])
+        rest = parts[MANY_WORDS:]
+        if len(rest) * ASKED > (len(self._files) - len(found)) * READ:
+            return Bounds(found, self._files)
+        for start in range(0, len(rest), WORDS_AT_ONCE):
+            found |= self._in_bodies(fulltext.quoted([word]) for word in rest[start : start + WORDS_AT_ONCE])
+        return Bounds.exact(found)
+
+    def _with_phrase(self, wanted: words.Wanted) -> AbstractSet[int]:
+        """Files in which these words follow each other, whatever stands between two of them."""
+        first, middle = wanted.words[:1], wanted.words[1:]
+        prefix = wanted.open_end
+        if prefix and len(middle[-1]) < 2:  # nearly every word begins so
+            middle, prefix = middle[:-1], False
+        firsts: list[str] = list(first)
+        if wanted.open_start:
+            firsts = self._vocabulary.containing(first[0], to_end=True)
+        if len(firsts) <= MANY_ENDINGS:
+            phrases = [(each, *middle) for each in firsts]
+        elif middle:
+            phrases = [middle]
+        else:
+            return self._files
+        return self._in_bodies(fulltext.quoted(each, prefix=prefix) for each in phrases)
+
+    def _in_bodies(self, phrases: Iterable[str]) -> set[int]:
+        asked = " OR ".join(phrases)
+        return self.having(f"body : ({asked})") if asked else set()
+
+    # -- tags and properties -----------------------------------------------------------------------------------
+
+    def _tagged(self, asked: HasTag) -> Bounds:
+        leaf = asked.leaf
+        name = "" if isinstance(leaf, Regex) else tag_name(leaf.text)
+        if name:
+            found = self._files_of("tags WHERE key = ? OR key > ? AND key < ?", name, name + "/", name + "0")
+        else:
+            accepts = tag_test(leaf)
+            found = set()
+            for key in self._keys("tags"):
+                if accepts(key):
+                    found |= self._files_of("tags WHERE key = ?", key)
+        unsure = self.odd(content.TRUNCATED | content.ODD_KEYS) | self._roster.canvases
+        return Bounds(found - unsure, found | unsure)
+
+    def _with_property(self, asked: HasProperty) -> Bounds:
+        named = name_test(asked.asked.key)
+        valued = value_test(asked.asked.value, asked.match_case)
+        found: set[int] = set()
+        for key in self._keys("properties"):
+            if not named(key):
+                continue
+            if asked.asked.value is None:
+                found |= self._files_of("properties WHERE key = ?", key)
+                continue
+            for value, files in self._connection.execute(
+                "SELECT value, group_concat(file) FROM properties WHERE key = ? GROUP BY value", (key,)
+            ):
+                if valued(json.loads(value)):
+                    found |= _numbers(files)
+        unsure = self.odd(content.TRUNCATED | content.ODD_KEYS)
+        return Bounds(found - unsure, found | unsure)
+
+    def _keys(self, table: str) -> Iterator[str]:
+        """Every different key, each by one look into the index instead of a walk through all rows."""
+        (key,) = self._connection.execute(f"SELECT min(key) FROM {table}").fetchone()  # noqa: S608 - our own names
+        while key is not None:
+            yield key
+            sql = f"SELECT min(key) FROM {table} WHERE key > ?"  # noqa: S608
+            (key,) = self._connection.execute(sql, (key,)).fetchone()
+
+    def _files_of(self, where: str, *values: str) -> set[int]:
+        return _numbers(self._connection.execute(f"SELECT group_concat(file) FROM {where}", values).fetchone()[0])  # noqa: S608 - our own names
+
+    def odd(self, bits: int) -> AbstractSet[int]:
+        """Files of which one of these bits of `content` says something."""
+        found = self._kept.get(bits)
+        if found is None:
+            found = self._kept[bits] = fulltext.odd(self._connection, bits)
+        return found
+
+
+def _numbers(listed: str | None) -> set[int]:
+    return set(json.loads(f"[{listed}]")) if listed else set()
+
+
+def _all(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
+    found = min(sets, key=len)
+    for each in sets:
+        if each is not found:
+            found = found & each
+    return found
+
+
+def _any(sets: Iterable[AbstractSet[int]]) -> AbstractSet[int]:
+    found: AbstractSet[int] = NOTHING
+    for each in sets:
+        found = found | each if found else each
+    return found

@@ -1,0 +1,150 @@
+"""What a query looks for: its words as terms with their forms, and what must be exactly so (specs/search.md).
+
+In a smart search the bare words of a query are found by what they mean; everything else keeps its exact meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from . import terms, words
+from .content import Content
+from .letters import fold
+from .lookup import MANY_WORDS
+from .query import And, Node, Or, Phrase, Scope, Word
+from .scene import Scene
+from .terms import Term
+from .vocabulary import Vocabulary
+
+Choice = tuple[Word, ...]
+"""Words of which one must be there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What a file must have: of each choice one word, and what `exact` asks for."""
+
+    choices: tuple[Choice, ...]
+    exact: Node | None
+
+
+def groups(query: Node) -> list[Group]:
+    """The alternatives of a query; a file that meets one is a result."""
+    alternatives = query.parts if isinstance(query, Or) else (query,)
+    return [_group(alternative) for alternative in alternatives]
+
+
+def _group(query: Node) -> Group:
+    parts = query.parts if isinstance(query, And) else (query,)
+    choices: list[Choice] = []
+    exact: list[Node] = []
+    for part in parts:
+        choice = _choice(part)
+        if choice:
+            choices.append(choice)
+        else:
+            exact.append(part)
+    telling = [choice for choice in choices if not all(fold(word.text) in terms.STOP_WORDS for word in choice)]
+    rest = And(tuple(exact)) if len(exact) > 1 else exact[0] if exact else None
+    return Group(tuple(telling or choices), rest)
+
+
+def _choice(part: Node) -> Choice:
+    """The words of a bare word or of several joined by OR; empty for everything else."""
+    found = tuple(each for each in (part.parts if isinstance(part, Or) else (part,)) if isinstance(each, Word))
+    if len(found) == (len(part.parts) if isinstance(part, Or) else 1) and all(map(terms.is_smart, found)):
+        return found
+    return ()
+
+
+class Reading:
+    """The words of some groups as terms, in one of the circles of `terms.WIDENINGS`."""
+
+    def __init__(self, asked: Sequence[Group], vocabulary: Vocabulary, languages: Sequence[str], width: int) -> None:
+        self._vocabulary = vocabulary
+        self._languages = languages
+        self._any = width == len(terms.WIDENINGS) - 1
+        self._width = width
+        self.groups = [[self._term(choice) for choice in group.choices] for group in asked]
+
+    @property
+    def terms(self) -> list[Term]:
+        return [term for group in self.groups for term in group]
+
+    def _term(self, choice: Choice) -> Term:
+        found = [self._one(word) for word in choice]
+        if len(found) == 1:
+            return found[0]
+        variants = {word: weight for each in reversed(found) for word, weight in each.variants.items()}
+        return Term(" ".join(each.text for each in found), variants, tuple(p for each in found for p in each.phrases))
+
+    def _one(self, word: Word) -> Term:
+        """Mistakes are looked for only in words that no note has."""
+        near = terms.term(word, self._vocabulary, self._languages, min(self._width, 1))
+        if self._width < 2 or (near.asked and not near.every and not near.phrases):
+            return near
+        return terms.term(word, self._vocabulary, self._languages, self._width)
+
+    def asked(self, group: Sequence[Term]) -> str:
+        """A group for the full-text index."""
+        parts = [term.asked for term in group]
+        if self._any:
+            return " OR ".join(filter(None, parts))
+        return " AND ".join(f"({part})" for part in parts) if all(parts) else ""
+
+    def rows(self, scene: Scene, asked: Sequence[Group]) -> set[int]:
+        """Files of the rows that are results."""
+        found: set[int] = set()
+        for group, read in zip(asked, self.groups, strict=True):
+            files: set[int] | None = None
+            if read:
+                expression = self.asked(read)
+                files = scene.lookup.having(expression) & scene.files if expression else set()
+            if group.exact is not None and (files is None or files):
+                files = scene.matching(group.exact, files)
+            found |= files or set()
+        return found
+
+    def is_told_by(self, group: Sequence[Term], told: Content) -> bool:
+        """Whether the contents of a file have what a group asks for."""
+        have = set(told.words.split())
+        held = [_holds(term, have, told) for term in group]
+        return any(held) if self._any else all(held)
+
+
+def _holds(term: Term, have: set[str], told: Content) -> bool:
+    if not have.isdisjoint(term.variants):
+        return True
+    found = [have.issuperset(phrase) and _follow(phrase, told) for phrase in term.phrases]
+    return bool(found) and (all(found) if term.every else any(found))
+
+
+def _follow(phrase: tuple[str, ...], told: Content) -> bool:
+    wanted = f" {' '.join(phrase)} ".encode()
+    return any(wanted in b" " + b" ".join(words.words(field)) + b" " for field in told[1:7])
+
+
+def literal_terms(query: Node, vocabulary: Vocabulary) -> list[Term]:
+    """What is affirmed by an exact query, to weigh its results."""
+    found = []
+    for leaf in _affirmed(query):
+        wanted = words.wanted(fold(leaf.text), bounded=isinstance(leaf, Phrase))
+        if len(wanted.words) > 1:
+            found.append(Term(leaf.text, {}, (wanted.words,)))
+        elif wanted.words:
+            parts = vocabulary.containing(wanted.words[0], from_start=not wanted.open_start, to_end=not wanted.open_end)
+            same = {word: terms.SAME if word == wanted.words[0] else terms.BEGINNING for word in parts[:MANY_WORDS]}
+            found.append(Term(leaf.text, same))
+    return [term for term in found if term.asked]
+
+
+def _affirmed(query: Node) -> Iterator[Word | Phrase]:
+    match query:
+        case And() | Or():
+            for part in query.parts:
+                yield from _affirmed(part)
+        case Scope() if query.operator not in {"tag", "path", "file"}:
+            yield from _affirmed(query.part)
+        case Word() | Phrase() if query.text:
+            yield query

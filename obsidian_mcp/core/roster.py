@@ -1,0 +1,78 @@
+"""The files that a search may list, by their number in the index, and their paths as one text (specs/search.md)."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from . import facts
+from .catalog import FileEntry
+from .letters import fold
+from .paths import VaultPath, is_note
+
+
+@dataclass(frozen=True)
+class Roster:
+    """What was there at one moment, without hidden files. Files that the index does not know are not in `paths`."""
+
+    paths: Mapping[int, VaultPath]
+    """Notes and canvases by number."""
+    others: tuple[FileEntry, ...]
+    """Files without contents, by path."""
+    canvases: frozenset[int]
+    hides: Callable[[str], bool]
+    """Whether the user hides the file at a path."""
+
+    @cached_property
+    def files(self) -> frozenset[int]:
+        return frozenset(self.paths)
+
+    @cached_property
+    def _lines(self) -> tuple[str, array[int], list[int]]:
+        """The folded paths, one a line; where each begins; whose it is. A line end in a path is NUL here."""
+        starts, at = array("Q"), 0
+        folded = []
+        for path in self.paths.values():
+            line = fold(path.replace("\n", "\0"))
+            folded.append(line)
+            starts.append(at)
+            at += len(line) + 1
+        return "\n".join([*folded, ""]), starts, list(self.paths)
+
+    def path_holds(self, text: str) -> Iterator[int]:
+        """Files whose folded path contains `text`."""
+        lines, starts, numbers = self._lines
+        text = text.replace("\n", "\0")
+        at = lines.find(text)
+        while at >= 0:
+            yield numbers[bisect_right(starts, at) - 1]
+            at = lines.find(text, lines.find("\n", at))
+
+
+def of(
+    stored: Iterable[tuple[int, VaultPath]], entries: Iterable[FileEntry], hidden: Callable[[str], bool] | None
+) -> Roster:
+    """`stored` are the files of the rows, `entries` those of the vault; `hidden` None where none is."""
+    numbers = {path: number for number, path in stored}
+    paths: dict[int, VaultPath] = {}
+    others: list[FileEntry] = []
+    for entry in entries:
+        path = entry.path
+        if hidden is not None and hidden(path):
+            continue
+        if facts.indexable(path):
+            number = numbers.get(path)
+            if number is not None:
+                paths[number] = path
+        else:
+            others.append(entry)
+    others.sort(key=lambda entry: entry.path)
+    canvases = (number for number, path in paths.items() if not is_note(path))
+    return Roster(paths, tuple(others), frozenset(canvases), hidden or _nothing)
+
+
+def _nothing(path: str) -> bool:  # noqa: ARG001
+    return False

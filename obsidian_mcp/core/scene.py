@@ -1,0 +1,187 @@
+"""What one search sees: the rows of one moment, and the files that the rows do not tell of (specs/search.md).
+
+Files have numbers: those of the rows where they have some, negative ones for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from obsidian_mcp.errors import AppError
+
+from . import canvas, content, facts, progress
+from .catalog import Catalog, FileEntry
+from .content import Content
+from .database import Connection
+from .lookup import Lookup
+from .match import Matcher
+from .narrow import prefilter
+from .paths import VaultPath, is_note
+from .query import And, Node, Not, Or, Scope
+from .ranking import Fields
+from .roster import Roster
+from .rows import stored
+from .snippets import Heading
+from .stored import Stored
+from .subject import Document, Kind, Subject
+from .text import Text
+from .vocabulary import Vocabulary
+
+Read = Callable[[FileEntry], bytes]
+
+
+class Scene:
+    """Lives as long as one search, in one thread."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        roster: Roster,
+        vocabulary: Vocabulary,
+        pending: Mapping[VaultPath, FileEntry],
+        catalog: Catalog,
+        read: Read,
+    ) -> None:
+        self.connection = connection
+        self.vocabulary = vocabulary
+        self.files: AbstractSet[int] = roster.files
+        """Notes and canvases that the rows tell of."""
+        if pending:
+            self.files = frozenset(number for number, path in roster.paths.items() if path not in pending)
+        self.fresh: dict[int, FileEntry] = {}
+        """Notes and canvases that are not in the rows as they are now."""
+        for path, entry in pending.items():
+            if path in catalog and not roster.hides(path):
+                self.fresh[-1 - len(self.fresh)] = entry
+        self.lookup = Lookup(connection, roster, vocabulary, self.files)
+        self._roster = roster
+        self._catalog = catalog
+        self._read = read
+
+    # -- which files -------------------------------------------------------------------------------------------
+
+    def matching(self, query: Node, within: AbstractSet[int] | None = None) -> set[int]:
+        """Files of the rows for which a query is true: by the index where it can tell, else by their texts."""
+        bounds = self.lookup.bounds(prefilter(query))
+        among = self.files if within is None else self.files & within
+        found = set(bounds.sure & among)
+        unsure = (bounds.possible & among) - found
+        if unsure:
+            matcher = Matcher(query)
+            found.update(each.number for each in self._stored(unsure) if matcher.matches(each))
+        return found
+
+    def _stored(self, files: AbstractSet[int]) -> Iterator[Stored]:
+        """These files; where they are many, with their texts, which are read in one pass."""
+        if len(files) * 4 < len(self.files):
+            for done, number in enumerate(files):
+                progress.report(done, len(files), "Searching")
+                yield self.row(number)
+            return
+        truncated = self.lookup.odd(content.TRUNCATED)
+        for done, (number, text) in enumerate(self.connection.execute("SELECT file, text FROM texts")):
+            if number in files:
+                progress.report(done, len(self.files), "Searching")
+                yield self.row(number, None if number in truncated else text)
+
+    def row(self, number: int, text: str | None = None) -> Stored:
+        path = self._roster.paths[number]
+        if text is None and number in self.lookup.odd(content.TRUNCATED):
+            text = self._text(self._catalog.get(path))
+        return Stored(self.connection, number, path, text)
+
+    def fresh_matching(self, query: Node) -> set[int]:
+        """Files without rows for which a query is true."""
+        matcher = Matcher(query)
+        found = set()
+        for done, number in enumerate(self.fresh):
+            progress.report(done, len(self.fresh), "Searching")
+            if matcher.matches(self.subject(number)):
+                found.add(number)
+        return found
+
+    def others_matching(self, query: Node) -> list[FileEntry]:
+        """Files without contents for which a query is true; only one that asks for names can be."""
+        if not asks_for_paths(query):
+            return []
+        matcher = Matcher(query)
+        return [entry for entry in self._roster.others if matcher.matches(Document(entry.path, "", "other"))]
+
+    # -- one file ----------------------------------------------------------------------------------------------
+
+    def entry(self, number: int) -> FileEntry | None:
+        """None for a file that has just gone."""
+        return self.fresh[number] if number < 0 else self._catalog.get(self._roster.paths[number])
+
+    def number(self, path: VaultPath) -> int | None:
+        """None for a file without contents, or one that is not there."""
+        for number, entry in self.fresh.items():
+            if entry.path == path:
+                return number
+        found = self.connection.execute("SELECT id FROM files WHERE path = ?", (stored(path),)).fetchone()
+        return found[0] if found and found[0] in self.files else None
+
+    def hides(self, path: str) -> bool:
+        return self._roster.hides(path)
+
+    def path(self, number: int) -> VaultPath:
+        return self.fresh[number].path if number < 0 else self._roster.paths[number]
+
+    def subject(self, number: int) -> Subject:
+        if number > 0:
+            return self.row(number)
+        entry = self.fresh[number]
+        return Document(entry.path, self._text(entry), kind_of(entry.path))
+
+    def contents(self, number: int) -> Content:
+        """What the index would hold of a file without rows."""
+        entry = self.fresh[number]
+        subject = self.subject(number)
+        if not is_note(entry.path):
+            return content.of(entry.path, subject.text)
+        return facts.of(entry.path, subject.text.encode("utf-8", "surrogateescape"), entry.size).content
+
+    def fields(self, number: int) -> Fields:
+        if number < 0:
+            told = self.contents(number)
+            return Fields(told.name, told.alias, told.heading, told.tag, told.folder, told.text)
+        sql = "SELECT name, alias, heading, tag, folder, text FROM texts WHERE file = ?"
+        return Fields(*self.connection.execute(sql, (number,)).fetchone())
+
+    def headings(self, number: int, subject: Subject) -> list[Heading]:
+        if number < 0:
+            return [Heading(each.text, each.span.start) for each in subject.note.outline]
+        found = self.connection.execute("SELECT text, start FROM headings WHERE file = ? ORDER BY n", (number,))
+        return [Heading(*row) for row in found]
+
+    def newest(self) -> Iterator[int]:
+        """Files of the rows, the one changed last first."""
+        for (number,) in self.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path"):
+            if number in self.files:
+                yield number
+
+    def _text(self, entry: FileEntry | None) -> str:
+        if entry is None:
+            return ""
+        try:
+            text = Text.decode(self._read(entry)).body
+        except AppError:  # gone or unreadable: its name can still match
+            return ""
+        return text if is_note(entry.path) else facts.cards_text(canvas.read(text))
+
+
+def kind_of(path: str) -> Kind:
+    return "note" if is_note(path) else "canvas" if facts.indexable(path) else "other"
+
+
+def asks_for_paths(query: Node) -> bool:
+    """Whether a query has an operator that looks at the names of all files."""
+    match query:
+        case And() | Or():
+            return any(map(asks_for_paths, query.parts))
+        case Not():
+            return asks_for_paths(query.part)
+        case Scope():
+            return query.operator in {"file", "path"} or asks_for_paths(query.part)
+    return False

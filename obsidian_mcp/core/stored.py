@@ -1,0 +1,51 @@
+"""A file as a search looks at it, from the rows of the index (specs/search.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from . import note
+from .database import Connection
+from .paths import VaultPath, is_note
+from .subject import Kind
+
+
+class Stored:
+    """A Subject. What is asked for is read at that moment, and once; `text` may be known already."""
+
+    __slots__ = ("_connection", "_note", "_text", "kind", "number", "path")
+
+    def __init__(self, connection: Connection, number: int, path: VaultPath, text: str | None = None) -> None:
+        self._connection = connection
+        self.number = number
+        self.path: str = path
+        self.kind: Kind = "note" if is_note(path) else "canvas"
+        self._text = text
+        self._note: note.Note | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            found = self._connection.execute("SELECT text FROM texts WHERE file = ?", (self.number,)).fetchone()
+            self._text = found[0] if found else ""
+        return self._text
+
+    @property
+    def note(self) -> note.Note:
+        if self._note is None:
+            self._note = note.parse(self.text)
+        return self._note
+
+    @property
+    def tags(self) -> Iterable[str]:
+        if self.kind == "canvas":  # its rows tell the tags of each card by itself
+            return self.note.all_tags
+        return [
+            tag for (tag,) in self._connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
+        ]
+
+    @property
+    def properties(self) -> Mapping[str, object]:
+        sql = "SELECT name, value FROM properties WHERE file = ? ORDER BY n"
+        return {name: json.loads(value) for name, value in self._connection.execute(sql, (self.number,))}

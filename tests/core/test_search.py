@@ -1,0 +1,102 @@
+"""Exact search through the index lists what a scan of the files lists (specs/search.md, specs/query.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core import canvas, facts
+from obsidian_mcp.core.hits import Request
+from obsidian_mcp.core.match import Matcher
+from obsidian_mcp.core.query import parse
+from obsidian_mcp.core.scene import kind_of
+from obsidian_mcp.core.search import Search
+from obsidian_mcp.core.settings import IgnoreFilters
+from obsidian_mcp.core.subject import Document
+from obsidian_mcp.core.text import Text
+
+from .memory import MemoryVault
+from .naive_search import PlainFile
+from .test_match import QUERIES, VECTORS, files
+
+EVERYTHING = 500
+NOTHING_HIDDEN = IgnoreFilters(())
+
+
+def search_of(vault: MemoryVault) -> Search:
+    return Search(vault.keeper, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
+
+
+@contextmanager
+def indexed(contents: Mapping[str, str | bytes]) -> Iterator[MemoryVault]:
+    with MemoryVault(contents) as vault:
+        vault.keeper.begin()
+        vault.keeper.finish()
+        yield vault
+
+
+def listed(search: Search, query: str) -> list[str]:
+    found = search.find(Request(query, "exact", limit=EVERYTHING, snippets=0))
+    assert len(found.hits) == found.total
+    return sorted(hit.path for hit in found.hits)
+
+
+def scanned(vault: MemoryVault, query: str) -> list[str]:
+    matcher = Matcher(parse(query))
+    return sorted(path for path, data in vault.data.items() if matcher.matches(document(path, data)))
+
+
+def document(path: str, data: bytes) -> Document:
+    text = Text.decode(data).body
+    return Document(path, facts.cards_text(canvas.read(text)) if path.endswith(".canvas") else text, kind_of(path))
+
+
+def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
+    """As they would lie on a disk: a name of its own for each, and a canvas with a card."""
+    found: dict[str, str | bytes] = {}
+    for number, file in enumerate(plain):
+        folder, _, name = file.path.rpartition("/")
+        path = "/".join(part for part in [*folder.split("/"), f"{number}{name}"] if part)
+        card = {"nodes": [{"id": "1", "type": "text", "text": file.text}]}
+        found[path] = json.dumps(card) if file.kind == "canvas" else file.text
+    return found
+
+
+@given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
+@settings(max_examples=250, deadline=None)
+def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
+    with indexed(as_files(plain)) as vault:
+        search = search_of(vault)
+        for query in queries:
+            assert listed(search, query) == scanned(vault, query), query
+
+
+@given(st.lists(QUERIES, min_size=1, max_size=3), st.lists(files(), min_size=1, max_size=6), st.integers(0, 6))
+@settings(max_examples=100, deadline=None)
+def test_exact_results_are_the_same_while_the_index_is_being_built(
+    queries: list[str], plain: list[PlainFile], known: int
+) -> None:
+    with MemoryVault(as_files(plain)) as vault:
+        vault.index.apply(vault.contents()[:known])
+        vault.keeper.begin()
+        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
+        search = search_of(vault)
+        for query in queries:
+            assert listed(search, query) == scanned(vault, query), query
+
+
+@pytest.mark.parametrize("group", VECTORS["groups"], ids=range(len(VECTORS["groups"])))
+def test_the_tables_of_exact_search_hold_through_the_index(group: dict[str, object]) -> None:
+    contents = {path: text or "" for path, text in group["files"].items()}  # type: ignore[attr-defined]
+    for path, text in contents.items():
+        if path.endswith(".canvas"):
+            contents[path] = json.dumps({"nodes": [{"id": "1", "type": "text", "text": text}]})
+    with indexed(contents) as vault:
+        search = search_of(vault)
+        for case in group["cases"]:  # type: ignore[attr-defined]
+            assert listed(search, case["query"]) == case["files"], case
