@@ -20,6 +20,8 @@ from .tokens import Operator, Token, fail, tokens
 MAX_DEPTH = 50
 """Groups, operators and hyphens inside one another."""
 
+MAX_TERM = 500
+"""Code points of one word or phrase: the time to look for it grows with its length, and cannot be cut off."""
 MAX_LENGTH = 10_000
 """Characters of a query."""
 
@@ -220,6 +222,12 @@ class _Parser:
         if token.kind == "regex":
             self.check_regex(token)
             return Regex(token.text, token.span)
+        if len(token.text) > MAX_TERM:
+            column = token.span.start + 1
+            raise QueryInvalid(
+                f"The word or phrase at column {column} is longer than {MAX_TERM} characters. Search for a part of it.",
+                column=column,
+            )
         return (Phrase if token.kind == "phrase" else Word)(token.text, token.span)
 
     def check_regex(self, token: Token) -> None:

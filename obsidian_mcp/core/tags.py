@@ -13,6 +13,9 @@ WHITE_SPACE = " \\t\\n\\v\\f\\r\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202
 match = re.compile(rf"#([^{WHITE_SPACE}\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{{|}}~\[\]\\]+)").match
 """`#` and the characters that may follow it in a tag; `name` says whether they make one (TAG-01)."""
 
+MAX_LEVELS = 100
+"""Levels of a nested tag that are told apart; what is deeper is one level."""
+
 _digits = re.compile("[0-9]*").fullmatch
 
 
@@ -35,5 +38,5 @@ def covers(tag: str, other: str) -> bool:
 
 def ancestry(tag: str) -> list[str]:
     """The tag's parents from the top, then itself: `a/b/c` gives `a`, `a/b`, `a/b/c` (TAG-22)."""
-    parts = tag.removeprefix("#").split("/")
+    parts = tag.removeprefix("#").split("/", MAX_LEVELS)
     return ["/".join(parts[: i + 1]) for i in range(len(parts))]

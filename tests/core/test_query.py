@@ -195,3 +195,10 @@ def test_what_the_sources_leave_open_can_be_made_an_error(
     with pytest.raises(QueryInvalid) as refused:
         parse(query)
     assert refused.value.data["column"] == column
+
+
+def test_a_word_too_long_to_look_for_is_refused_at_its_column() -> None:
+    with pytest.raises(QueryInvalid) as error:
+        parse("fine " + "[" * 5000)
+
+    assert error.value.data["column"] == 6
