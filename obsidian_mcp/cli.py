@@ -143,7 +143,10 @@ def serve(asked: Asked) -> int:
     from . import compose
     from .serve import early, mcp, stdio
 
-    app = compose.build(asked.config(), serving=True)
+    settings = asked.config()
+    if settings.bridge:
+        return serve_plugin(settings)
+    app = compose.build(settings, serving=True)
     server = mcp.build_server(app)
     app.vaults.warm()
     first, answered = early.finish()
@@ -157,6 +160,42 @@ def serve(asked: Asked) -> int:
         )
     finally:
         app.vaults.close()
+
+
+@command.command("bridge", epilog=epilog("bridge"))
+@click.option("--host", help="Where the plugin listens.  [default: OBSIDIAN_MCP_HOST, else 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Its port.  [default: OBSIDIAN_MCP_PORT, else 3000]")
+@click.pass_obj
+def bridge_command(asked: Asked, host: str | None, port: int | None) -> int:
+    """Offer a plugin's tools to one MCP client on stdio, and the vault's where --vault names one."""
+    settings = asked.config()
+    at = settings.plugin
+    return serve_plugin(replace(settings, plugin=replace(at, host=host or at.host, port=port or at.port)))
+
+
+def serve_plugin(settings: config.Config) -> int:
+    """Serve the tools of a plugin, beside those of the vaults that were named."""
+    from . import compose
+    from .serve import bridge, early, stdio
+
+    plugin = compose.plugin(settings)
+    app = compose.build(settings, serving=True) if settings.vaults else None
+    front = bridge.build(bridge.Desk(plugin, settings.timeout), settings, app)
+    if app is not None:
+        app.vaults.warm()
+    first, answered = early.finish()
+    try:
+        return stdio.run(
+            front.server,
+            front.options,
+            on_shutdown=front.close,
+            first=first,
+            answered=answered,
+            grace=bridge.GRACE,
+        )
+    finally:
+        if app is not None:
+            app.vaults.close()
 
 
 @command.command("http", epilog=epilog("http"))

@@ -29,6 +29,7 @@ from .core.vault import Dirty, Scanning, Vault
 from .errors import AppError, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
+    from .adapters.bridge import Bridge as PluginBridge
     from .rad import Bridge
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,14 @@ def vault_id(root: Path) -> str:
     """Name of the folder that holds what this program keeps about a vault."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
     return f"{readable}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
+
+
+def plugin(config: Config) -> PluginBridge:
+    """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
+    from .adapters.bridge import Bridge  # httpx takes 100 ms to import
+
+    at = config.plugin
+    return Bridge(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
 
 
 def built_in_tools(config: Config) -> Bridge:

@@ -26,6 +26,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "undo": ("undo", "undo 12"),
     "app": ("app commands", 'app daily_append --text "- called"'),
     "serve": ("--vault ~/Notes serve", "--vault ~/Notes --read-only serve"),
+    "bridge": ("bridge --port 3000",),
     "http": ("http --vault ~/Notes --port 3000",),
     "index status": ("index status --json",),
     "index rebuild": ("index rebuild",),

@@ -26,6 +26,7 @@ from mcp.server.subscriptions import (
     ResourcesListChanged,
     ResourceUpdated,
     ServerEvent,
+    ToolsListChanged,
 )
 
 from obsidian_mcp.app import App
@@ -83,6 +84,12 @@ class News:
         _keep_newest(self._joined)
         with suppress(AppError):  # without a vault there is no list; calls say so
             await self._follow(())
+
+    async def tools_changed(self) -> None:
+        """Tell that the list of tools is another one."""
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._joined.values()):
+            await session.send_tool_list_changed()
 
     def close(self) -> None:
         """End the listen streams with their last message."""

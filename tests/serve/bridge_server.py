@@ -1,0 +1,50 @@
+"""The bridge on stdio as the program runs it, but fifty times as impatient.
+
+python bridge_server.py PORT [--mode v1] [--seconds 1] [--vault FOLDER] [--read-only] [--errors result]
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from dataclasses import replace
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.adapters.bridge import Bridge
+from obsidian_mcp.core.plugin import Pause, pause_after
+from obsidian_mcp.serve import bridge, stdio
+
+HASTE = 50
+
+
+def pause(failures: int) -> Pause:
+    usual = pause_after(failures)
+    return replace(usual, seconds=usual.seconds / HASTE)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("--mode", default="auto")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--vault")
+    parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--errors", default="error")
+    asked = parser.parse_args()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+    plugin = Bridge("127.0.0.1", asked.port, mode=asked.mode, list_seconds=1, call_seconds=asked.seconds)
+    settings = config.read((asked.vault,) if asked.vault else (), read_only=asked.read_only)
+    settings = replace(settings, error_style=asked.errors)
+    app = compose.build(settings, serving=True) if asked.vault else None
+    pace = bridge.Pace(poll=5 / HASTE, first=1, pause=pause)
+    front = bridge.build(bridge.Desk(plugin, asked.seconds, pace), settings, app)
+    try:
+        return stdio.run(front.server, front.options, on_shutdown=front.close, grace=bridge.GRACE)
+    finally:
+        if app is not None:
+            app.vaults.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
