@@ -18,11 +18,11 @@ from .vault import Vault
 
 
 def search(vault: Vault, request: Request) -> Hits | None:
-    """The files that the app finds, in its order.
+    """The files that the app finds, in its order; it knows one way of matching only (APP-FILE-08).
 
-    None where the app is not to be asked, for a smart search, and for a query that it cannot be sent.
+    None where the app is not to be asked, and for a query that it cannot be sent.
     """
-    if vault.app is None or request.match != "exact":
+    if vault.app is None:
         return None
     try:
         named = vault.app.search(request.query, request.folder)

@@ -32,7 +32,7 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "Alpha"}),
     ("properties", {"name": "Home"}),
-    ("search", {"query": "clocks", "match": "exact"}),
+    ("search", {"query": "clocks"}),
     ("get_links", {"name": "Alpha"}),
     ("graph", {"question": "orphans"}),
     ("graph", {"question": "dead_ends"}),
@@ -54,7 +54,8 @@ def test_an_answer_through_the_app_is_that_of_the_files(
     # APP-FILE-08
     through_app, by_files = make(**mood), make("files")
 
-    answers = [each.call(tool, **arguments) for each in (through_app, by_files)]
+    exact = {"match": "exact"} if tool == "search" else {}
+    answers = [through_app.call(tool, **arguments), by_files.call(tool, **arguments, **exact)]
     for answer in answers:
         answer.pop("modified", None)
         for hit in answer.get("hits", []):
