@@ -44,7 +44,7 @@ ALLOWED = {
 """Part -> parts of the package that it may import."""
 
 OUTSIDE = {
-    "core": {"yaml", "frontmatter", "regex", "pathspec"},
+    "core": {"yaml", "frontmatter", "regex", "pathspec", "snowballstemmer"},
     "adapters": {"watchdog", "psutil", "httpx", "send2trash", "filelock", "PIL", "pypdf"},
     "tools": {"pydantic", "pydantic_core"},
     "serve": {"mcp", "mcp_types", "anyio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx"},
