@@ -3,13 +3,16 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test demo bundle clean lock
+.PHONY: test demo bench bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
 
 demo: .venv/.installed
 	@$(PY) -m tests.demo
+
+bench: .venv/.installed
+	@$(PY) -m benchmarks $(BENCH)
 
 bundle: .venv/.installed
 	@$(PY) packaging/bundle.py
@@ -19,6 +22,7 @@ bundle: .venv/.installed
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@PYTHONDONTWRITEBYTECODE= $(PY) -m compileall -q obsidian_mcp
 	@touch $@
 
 lock: .venv/.installed

@@ -329,6 +329,8 @@ def application(
         Rad(http.max_body), doors, rad_desk, below=2, patience=patience, keyless=(("health",),), key_in_query=True
     )
 
+    nowhere = Endpoint(Nowhere(), doors, desk, patience=patience)
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with manager.run():
@@ -342,10 +344,11 @@ def application(
             *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),
             Route("/", Endpoint(Page(), doors, desk, path=("page",), patience=patience, key_in_query=True)),
             Route("/openapi.json", Endpoint(OpenApi(), doors, desk, path=OPEN, patience=patience, keyless=(OPEN,))),
-            Mount("/", Endpoint(Nowhere(), doors, desk, patience=patience)),
+            Mount("/", nowhere),
         ],
         lifespan=lifespan,
     )
+    starlette.router.default = nowhere  # a path with a line break matches no route, not even the last
     starlette.state.stop = sessions.stop
     return starlette
 

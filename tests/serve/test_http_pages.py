@@ -106,6 +106,13 @@ def test_whatever_is_asked_the_answer_is_one_of_the_document(
         conforms(answer, described)
 
 
+def test_a_path_with_a_line_break_is_nowhere(served: TestClient) -> None:
+    answer = served.post("/bridge/v1/tools/%0A/call", content=b"{}")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"] == "Not found"
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from tests.conftest import app_on
