@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 import mcp_types as types
@@ -24,14 +24,14 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
 from obsidian_mcp import __version__
-from obsidian_mcp.app import App
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.plugin import Pause, PluginResult, PluginTool, PluginTools, pause_after
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
-from obsidian_mcp.tools import TOOLS
 
 from .guard import guard
-from .mcp import build_server, failure
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import App
 
 log = logging.getLogger(__name__)
 
@@ -183,20 +183,10 @@ class Front:
 
 def build(desk: Desk, settings: Config, app: App | None = None) -> Front:
     """The server that offers the plugin's tools, with `app` the vault's as well."""
-    server: Server[dict[str, Any]]
-    if app is None:
-        audience = Audience()
-        server = Server("obsidian-mcp", version=__version__, title="Obsidian plugin", instructions=INSTRUCTIONS)
-        server.middleware.insert(0, guard)
-        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, audience.listen)
-        server.add_notification_handler("notifications/initialized", types.NotificationParams, audience.joined)
-        changed, close = audience.tools_changed, audience.listen.close
-    else:
-        vault_server = build_server(app)
-        server, changed, close = vault_server, vault_server.news.tools_changed, vault_server.news.close
+    server, changed, close = _for_the_plugin() if app is None else _for_the_vault(app)
     own_list = server.get_request_handler("tools/list")
     own_call = server.get_request_handler("tools/call")
-    own_names = frozenset(TOOLS) if app is not None else frozenset()
+    own_names = frozenset() if app is None else _names()
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
         own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)
@@ -220,6 +210,8 @@ def build(desk: Desk, settings: Config, app: App | None = None) -> Front:
             result = await desk.call(name, params.arguments or {})
         except AppError as error:
             if settings.error_style == "result" and error.application:
+                from .mcp import failure
+
                 return failure(error)
             raise
         _rest.set(partial(_completed, result))
@@ -231,6 +223,34 @@ def build(desk: Desk, settings: Config, app: App | None = None) -> Front:
     server.lifespan = _keeping(desk, changed)
     told = NotificationOptions(tools_changed=True, resources_changed=app is not None)
     return Front(server, server.create_initialization_options(told), close)
+
+
+Parts = tuple[Server[dict[str, Any]], Callable[[], Awaitable[None]], Callable[[], None]]
+"""A server, what tells its clients that the tools are others, and what to call when serving ends."""
+
+
+def _for_the_plugin() -> Parts:
+    audience = Audience()
+    server: Server[dict[str, Any]] = Server(
+        "obsidian-mcp", version=__version__, title="Obsidian plugin", instructions=INSTRUCTIONS
+    )
+    server.middleware.insert(0, guard)
+    server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, audience.listen)
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, audience.joined)
+    return server, audience.tools_changed, audience.listen.close
+
+
+def _for_the_vault(app: App) -> Parts:
+    from .mcp import build_server  # 0.3 s that nobody shall wait for who has no vault
+
+    server = build_server(app)
+    return server, server.news.tools_changed, server.news.close
+
+
+def _names() -> frozenset[str]:
+    from obsidian_mcp.tools import TOOLS
+
+    return frozenset(TOOLS)
 
 
 def named(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:
