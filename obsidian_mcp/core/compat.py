@@ -61,3 +61,15 @@ TAG_MAY_FOLLOW_A_TAG = True
 
 TASK_MARK_MAY_BE_ASTRAL = True
 """9: "exactly one character" of a task is one code point; False makes it one UTF-16 unit, so no emoji."""
+
+DATETIME_INFERRED = False
+"""4.3: an unassigned `2024-01-02T10:30` is a datetime; measured as text on 1.12."""
+
+UNRESOLVED_LINK_IS_A_WAY_OUT = True
+"""14: a note whose only links lead nowhere is no dead end."""
+
+CANVASES_IN_LINK_MAPS = True
+"""1.6: links of canvases are in `resolvedLinks` and `unresolvedLinks`."""
+
+TAGS_OF_CANVASES_COUNT = False
+"""10: tags on the cards of canvases are among the tags of the vault; they are found either way."""

@@ -13,14 +13,11 @@ from typing import Literal
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from . import yaml12
+from . import compat, yaml12
 from .text import Span
 from .yaml12 import InvalidYaml, Marks, NoValue, Value
 
 PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
-
-DATETIME_INFERRED = False
-"""Whether an unassigned `2024-01-02T10:30` is a datetime; measured as text on 1.12 (semantics 4.3 [U])."""
 
 TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
 """Types no assignment changes (semantics 4.3)."""
@@ -189,7 +186,7 @@ def infer_type(value: Value) -> PropertyType:
         case str():
             if _DATE.match(value):
                 return "date"
-            return "datetime" if DATETIME_INFERRED and _DATETIME.match(value) else "text"
+            return "datetime" if compat.DATETIME_INFERRED and _DATETIME.match(value) else "text"
         case list():
             return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
         case None:

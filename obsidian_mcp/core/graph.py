@@ -17,20 +17,13 @@ from typing import Any, TypeVar
 
 from obsidian_mcp.errors import AppError
 
-from . import deadline, facts, mention, tags
+from . import compat, deadline, facts, mention, tags
 from .catalog import Catalog, FileEntry
 from .facts import Facts, LinkFact, TagFact
 from .keeper import Keeper
 from .paths import VaultPath, is_note, name_key
 from .question import Answer, File, Questions, View
 from .web import Web, brought_up, keys_of, target_of, with_fresh
-
-UNRESOLVED_LINK_IS_A_WAY_OUT = True
-"""Semantics 14 [U]: a note whose only links lead nowhere is no dead end."""
-CANVASES_IN_LINK_MAPS = True
-"""Semantics 1.6 [U]: links of canvases are in `resolvedLinks` and `unresolvedLinks`."""
-TAGS_OF_CANVASES_COUNT = False
-"""Semantics 10 [U]: tags on the cards of canvases are among the tags of the vault. They are found either way."""
 
 CONTEXT = 200
 """Code points shown of the line that holds a link."""
@@ -205,7 +198,7 @@ class Graph:
             sources = [
                 path
                 for path in sorted(web.paths)
-                if (facts.indexable(path) if CANVASES_IN_LINK_MAPS else is_note(path))
+                if (facts.indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
             ]
             return LinkMaps(
                 {path: dict(web.resolved.get(path, {})) for path in sources},
@@ -250,7 +243,7 @@ class Graph:
                 for path in self._shown()
                 if is_note(path)
                 and not (web.resolved.get(path, {}).keys() - {path})
-                and not (UNRESOLVED_LINK_IS_A_WAY_OUT and web.unresolved.get(path))
+                and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and web.unresolved.get(path))
             )
 
         return self._questions.ask_all(question)
@@ -311,7 +304,9 @@ class Graph:
 
         def question(view: View) -> tuple[TagUse, ...]:
             files_of: dict[str, list[File]] = defaultdict(list)
-            shown = view.shown(lambda path: (is_note(path) or TAGS_OF_CANVASES_COUNT) and not self._excluded(path))
+            shown = view.shown(
+                lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not self._excluded(path)
+            )
             for file, tag in view.tags():
                 if file in shown:
                     files_of[tag].append(file)

@@ -113,6 +113,12 @@ class ReadNote:
     """The alias that the note was found by."""
     outline: list[OutlineHeading] | None = None
     properties: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    aliases: list[str] | None = None
+    blocks: list[str] | None = None
+    """Block ids that links can name."""
+    tasks: dict[str, int] | None = None
+    """How many are open and done."""
     warnings: list[str] | None = None
 
 
@@ -122,7 +128,9 @@ def read_note(
     name: Name,
     section: Annotated[str, Field(description="Only this heading, Parent#Child, or ^block")] = "",
     lines: Annotated[str, Field(description="Only these lines, such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
-    view: Annotated[Literal["text", "outline", "properties"], Field(description="What of the note")] = "text",
+    view: Annotated[
+        Literal["text", "outline", "properties", "metadata"], Field(description="What of the note")
+    ] = "text",
     offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
     vault: VaultName = "",
 ) -> Document:
@@ -185,7 +193,19 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
     parsed = note.parse(body)
     if parsed.frontmatter is not None and parsed.frontmatter.error:
         warnings.append(parsed.frontmatter.error)
+    headings = [OutlineHeading(heading.level, heading.text, heading.line + 1) for heading in parsed.outline]
     if view == "outline":
-        headings = [OutlineHeading(heading.level, heading.text, heading.line + 1) for heading in parsed.outline]
         return replace(facts, outline=headings, warnings=warnings or None)
-    return replace(facts, properties=parsed.properties, warnings=warnings or None)
+    if view == "properties":
+        return replace(facts, properties=parsed.properties, warnings=warnings or None)
+    still_open = sum(task.mark == " " for task in parsed.tasks)
+    return replace(
+        facts,
+        outline=headings,
+        properties=parsed.properties,
+        tags=list(dict.fromkeys(parsed.all_tags)),
+        aliases=parsed.aliases,
+        blocks=[f"^{block.id}" for block in parsed.block_ids],
+        tasks={"open": still_open, "done": sum(1 for _ in parsed.tasks) - still_open},
+        warnings=warnings or None,
+    )

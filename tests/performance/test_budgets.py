@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.generate import generate, name_of, words
+from tests.performance.conftest import FIGURES
 from tests.serve.raw import RawServer, initialize_params
 
 NOTES = 10_000
@@ -55,7 +56,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 def within(budget: float, what: str, figures: list[float]) -> None:
     median = statistics.median(figures)
-    print(f"\n{what}: median {median * 1e3:.1f} ms of {len(figures)} (budget {budget * 1e3:.0f} ms)")
+    FIGURES.append(f"{what}: median {median * 1e3:.1f} ms of {len(figures)}, budget {budget * 1e3:.0f} ms")
     assert median < budget
 
 

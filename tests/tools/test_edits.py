@@ -162,6 +162,13 @@ def test_views_give_outline_and_properties_without_the_text(app: App) -> None:
         (3, "Measurements", 22),
     ]
     assert read(app, name="Alpha", view="properties")[0]["properties"]["tags"] == ["project", "work/clocks"]
+    data, text = read(app, name="Alpha", view="metadata")
+    assert text is None
+    assert data["tags"] == ["#project", "#work/clocks", "#idea"]
+    assert data["blocks"] == ["^brass"]
+    assert data["tasks"] == {"open": 2, "done": 1}
+    assert data["aliases"] == []
+    assert data["properties"]["owner"] == "[[Mori Ayumi]]"
 
 
 def test_a_long_note_comes_in_pages_that_add_up(app: App, basic: Path) -> None:
