@@ -117,11 +117,12 @@ class AppAccess:
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
     """Whether the vault that the app has at `path` is the one that is here at `folder` (CMD-11).
 
-    A path that does not exist here is one of another computer, seen from a container: then the files must be the same.
+    A path that does not exist here is one of another computer, seen from a container: then, and where no path is told,
+    the files must be the same.
     """
     from .app_registry import is_same_folder
 
-    if Path(path).exists():
+    if path and Path(path).exists():
         return is_same_folder(path, folder)
     names = files()
     here = sum((folder / name).is_file() for name in names)

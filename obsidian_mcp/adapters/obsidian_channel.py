@@ -94,18 +94,18 @@ class Channel:
         return allowed if ending is None else min(allowed, ending.remaining)
 
     def _verify(self, turn: Turn) -> None:
-        answer = turn.ask(Request("vault"))
-        path = answer.fields.get("path")
-        if path is None:
-            raise turn.failure(answer)
+        path = turn.folder()
 
         def files() -> Sequence[str]:
-            return turn.ask(Request("files")).lines
+            answer = turn.ask(Request("files"))
+            if not answer.text or answer.is_refusal:
+                raise turn.failure(answer)
+            return answer.lines
 
         if self._same_folder is not None and not self._same_folder(path, files):
             raise VaultNotFound(
-                f"What Obsidian calls {self.vault!r} is another folder: {path}. Open this vault in Obsidian, and give "
-                "the two vaults different names.",
+                f"What Obsidian calls {self.vault!r} is another folder: {path or 'it holds other files'}. Open this "
+                "vault in Obsidian, and give the two vaults different names.",
                 vault=self.vault,
                 folder=path,
             )
@@ -147,6 +147,17 @@ class Turn:
             answer = self.call(request)
         self.reject_message(answer)
         return answer
+
+    def folder(self) -> str:
+        """The path of the vault's folder; "" where the app answers and does not tell it."""
+        try:
+            answer = self.ask(Request("vault", {"info": "path"}))
+        except AppCommandFailed as error:
+            if error.data.get("command") != "vault":
+                raise
+            return ""
+        told = answer.fields.get("path", answer.text)
+        return told if "\n" not in told and not answer.is_refusal else ""
 
     def change(self, request: Request) -> Answer:
         """`ask` for a command that changes something: any leading error line is a refusal."""

@@ -9,10 +9,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from obsidian_mcp import compose, config
+from obsidian_mcp.adapters.app_access import is_same_vault
 from obsidian_mcp.adapters.app_files import AppFiles
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
@@ -156,7 +158,7 @@ def desk(
     command = None
     through = None
     if program is not None:
-        sent = command = ObsidianCommand(program, "Notes", timeout, same_folder=lambda path, _: path == str(root))
+        sent = command = ObsidianCommand(program, "Notes", timeout, same_folder=partial(is_same_vault, root))
         through = AppFiles(disk, lambda: sent, None if backend == "cli" else lambda: is_open, late_seconds=late_seconds)
     vault = Vault(
         "vault",

@@ -129,7 +129,7 @@ BAD: list[tuple[dict[str, Any], type[AppError]]] = [
     ({"crash": -6}, AppCommandFailed),
     ({"mute": True}, AppCommandFailed),
     ({"type_error": True}, AppCommandFailed),
-    ({"answers": {"vault": "What?"}}, AppCommandFailed),
+    ({"answers": {"vault": "What?", "files": ""}}, AppCommandFailed),
     ({"cold": 99}, AppCommandFailed),
     ({"hang": True}, OperationTimeout),
 ]
