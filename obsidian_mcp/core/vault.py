@@ -267,6 +267,9 @@ class Vault:
         """The file at this path, in any case and normal form."""
         with self.lock:
             known = self.catalog.at(path)
+            if known is not None:  # somebody may have deleted it a moment ago
+                self._look_at(self.catalog[known].disk)
+                known = self.catalog.at(path)
             return None if known is None else self.catalog[known]
 
     def folder(self, path: VaultPath) -> tuple[str, str]:
