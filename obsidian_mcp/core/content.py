@@ -31,6 +31,8 @@ class Content(NamedTuple):
     words: str = ""
     """Every different word of all these, with spaces between; without those that are too long."""
     odd: int = 0
+    structure: bytes = b""
+    """`structure.pack` of the text; empty where it is not known."""
 
 
 FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
@@ -46,6 +48,7 @@ def of(
     tags: Iterable[str] = (),
     properties: Iterable[str] = (),
     truncated: bool = False,
+    structure: bytes = b"",
 ) -> Content:
     """`text` holds no lone surrogates. `tags` without `#`; of `properties` the names."""
     folder, _, name = path.rpartition("/")
@@ -68,4 +71,4 @@ def of(
     if any(len(word) > words.LONGEST for word in found):
         odd |= ODD_WORDS
         found = {word for word in found if len(word) <= words.LONGEST}
-    return Content(text, body, *fields, b" ".join(found).decode(), odd)
+    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)

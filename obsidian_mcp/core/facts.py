@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.errors import AppError
 
-from . import canvas, content, frontmatter, note, tags
+from . import canvas, content, frontmatter, note, structure, tags
 from .content import Content
 from .elements import ListItem
 from .links import Link, PropertyLink, Style
@@ -172,10 +172,11 @@ def of(path: str, data: bytes, size: int) -> Facts:
     if not text.is_utf8:
         warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
     body = storable(text.body)
-    searched = body if is_note(path) else ""
+    searched, structured = body if is_note(path) else "", b""
     try:
         if is_note(path):
-            found = _of_note(note.parse(body))
+            parsed = note.parse(body)
+            found, structured = _of_note(parsed), structure.pack(structure.of(parsed), body)
         else:
             cards = canvas.read(body)
             found, searched = _of_canvas(cards), cards_text(cards)
@@ -194,6 +195,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
             tags=[tag.tag for tag in found.tags],
             properties=[each.name for each in found.properties],
             truncated=size > BODY_LIMIT,
+            structure=structured,
         ),
     )
 

@@ -14,7 +14,7 @@ _FIELDS = ", ".join(FIELDS)
 SCHEMA = (
     # The text stands last: what stands before it is read without it.
     f"""CREATE TABLE texts (file INTEGER PRIMARY KEY, odd INTEGER NOT NULL, {", ".join(FIELDS[1:])},
-    text TEXT NOT NULL)""",
+    structure BLOB NOT NULL, text TEXT NOT NULL)""",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
     "CREATE INDEX texts_odd ON texts (odd) WHERE odd != 0",
     # Numbered as they are met, in a batch the most frequent first: what has a low number is common.
@@ -26,7 +26,7 @@ SCHEMA = (
 )
 """Every row depends on the bytes and the path of its file alone; `words` may hold more than the files do."""
 
-_PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 2))})"  # noqa: S608 - our own names
+_PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  # noqa: S608 - our own names
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
@@ -63,7 +63,9 @@ class Writer:
             if old is not None:  # the index has no copy of its words: they are told again to be taken out
                 connection.execute(_DROP, (file, words.spread(old[1]), *old[2:]))
                 connection.execute("DELETE FROM texts WHERE file = ?", (file,))
-        connection.executemany(_PUT_TEXT, ((file, new.odd, *new[2:7], new.text) for file, new in self._new.items()))
+        connection.executemany(
+            _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in self._new.items())
+        )
         connection.executemany(_PUT, ((file, *new[1:7]) for file, new in self._new.items()))
         self._add_words()
 
@@ -83,7 +85,7 @@ class Writer:
 
 def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
     """The contents by path, in order: equal for equal vaults. The full-text index is checked against them."""
-    columns = ", ".join(f"t.{name}" for name in ("odd", *FIELDS[1:], "text"))
+    columns = ", ".join(f"t.{name}" for name in ("odd", *FIELDS[1:], "structure", "text"))
     texts = list(
         connection.execute(
             f"SELECT files.path, {columns} FROM texts t JOIN files ON files.id = t.file"  # noqa: S608 - our own names

@@ -82,6 +82,7 @@ def is_caseless(text: str) -> bool:
     return text.lower() == text == text.upper()
 
 
+@lru_cache(maxsize=4096)
 def is_spaced(char: str) -> bool:
     """Whether a character is part of words that stand between spaces."""
     return _IS_SPACED.match(char) is not None

@@ -28,8 +28,8 @@ from .roster import Roster
 from .values import name_test, value_test
 from .vocabulary import Vocabulary
 
-MANY_WORDS = 64
-"""So many words of the vocabulary are asked for without a thought."""
+FIRST_WORDS = 10
+"""Of the words that hold some letters, so many are asked for first: they are the most common, and may be enough."""
 ASKED = 1e-4
 READ = 1.2e-5
 """Seconds that one more word costs in the index, and one text that is read instead."""
@@ -51,11 +51,25 @@ class Bounds:
     def exact(cls, files: AbstractSet[int]) -> Bounds:
         return cls(files, files)
 
+    def and_also(self, files: AbstractSet[int]) -> Bounds:
+        """With these files, for certain."""
+        sure = self.sure | files
+        return Bounds(sure, sure if self.possible is self.sure else self.possible | files)
+
 
 class Lookup:
-    """Asks the tables of one moment. `files` are those that count; answers may hold others too."""
+    """Asks the tables of one moment. `files` are those that count; `complete`: the rows tell of no others."""
 
-    def __init__(self, connection: Connection, roster: Roster, vocabulary: Vocabulary, files: AbstractSet[int]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        roster: Roster,
+        vocabulary: Vocabulary,
+        files: AbstractSet[int],
+        *,
+        complete: bool,
+    ) -> None:
+        self._complete = complete
         self._connection = connection
         self._roster = roster
         self._vocabulary = vocabulary
@@ -66,7 +80,9 @@ class Lookup:
         match condition:
             case AllOf(parts):
                 found = [self.bounds(part) for part in parts]
-                return Bounds(_all([each.sure for each in found]), _all([each.possible for each in found]))
+                sure = _all([each.sure for each in found])
+                exactly = all(each.sure is each.possible for each in found)
+                return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
             case AnyOf(parts):
                 found = [self.bounds(part) for part in parts]
                 return Bounds(_any(each.sure for each in found), _any(each.possible for each in found))
@@ -91,20 +107,18 @@ class Lookup:
         (found,) = self._connection.execute(
             "SELECT group_concat(rowid) FROM search WHERE search MATCH ?", (words_,)
         ).fetchone()
-        return _numbers(found)
+        return self._counting(_numbers(found))
+
+    def _counting(self, found: set[int]) -> set[int]:
+        if not self._complete:
+            found &= self._files
+        return found
 
     def count(self, words_: str) -> int:
         """How many files of the index `having` would give."""
         if not words_:
             return 0
         (found,) = self._connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (words_,)).fetchone()
-        return int(found)
-
-    def known_words(self, some: Sequence[str]) -> int:
-        """How many of some words are in the vocabulary."""
-        marks = ", ".join("?" * len(some))
-        sql = f"SELECT count(*) FROM words WHERE word IN ({marks})"  # noqa: S608 - only placeholders
-        (found,) = self._connection.execute(sql, some).fetchone()
         return int(found)
 
     # -- texts -------------------------------------------------------------------------------------------------
@@ -114,12 +128,12 @@ class Lookup:
         if asked.where != "path":
             found = self._content_holds(asked)
         if asked.where != "content":
-            at = set(self._roster.path_holds(asked.text))
+            at = self._counting(set(self._roster.path_holds(asked.text)))
             if asked.bounded and at:
                 pattern = phrase(asked.text, match_case=False)
                 at = {file for file in at if pattern.search(self._roster.paths[file])}
             if at:
-                found = Bounds(found.sure | at, found.possible | at)
+                found = found.and_also(at)
         return found
 
     def _content_holds(self, asked: Holds) -> Bounds:
@@ -137,16 +151,20 @@ class Lookup:
             found = self._with_any(parts)
         else:
             found = Bounds.exact(self._in_bodies([fulltext.quoted([word])]))
-        return Bounds(found.sure if wanted.whole else NOTHING, found.possible | odd)
+        possible = found.possible | odd if odd else found.possible
+        return Bounds(found.sure if wanted.whole else NOTHING, possible)
 
     def _with_any(self, parts: Sequence[str]) -> Bounds:
         """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""
-        found = self._in_bodies(fulltext.quoted([word]) for word in parts[:MANY_WORDS])
-        rest = parts[MANY_WORDS:]
-        if len(rest) * ASKED > (len(self._files) - len(found)) * READ:
-            return Bounds(found, self._files)
-        for start in range(0, len(rest), WORDS_AT_ONCE):
-            found |= self._in_bodies(fulltext.quoted([word]) for word in rest[start : start + WORDS_AT_ONCE])
+        found: set[int] = set()
+        start, step = 0, FIRST_WORDS
+        while start < len(parts):
+            reading = (len(self._files) - len(found)) * READ
+            left = len(parts) - start
+            if start and left * ASKED > reading and 3 * min(left, step) * ASKED > reading:
+                return Bounds(found, self._files)
+            found |= self._in_bodies(fulltext.quoted([word]) for word in parts[start : start + step])
+            start, step = start + step, min(step * 6, WORDS_AT_ONCE)
         return Bounds.exact(found)
 
     def _with_phrase(self, wanted: words.Wanted) -> AbstractSet[int]:
@@ -184,7 +202,11 @@ class Lookup:
                 if accepts(key):
                     found |= self._files_of("tags WHERE key = ?", key)
         unsure = self.odd(content.TRUNCATED | content.ODD_KEYS) | self._roster.canvases
-        return Bounds(found - unsure, found | unsure)
+        return self._unless(found, unsure)
+
+    def _unless(self, found: set[int], unsure: AbstractSet[int]) -> Bounds:
+        found = self._counting(found)
+        return Bounds(found - unsure, found | (unsure & self._files)) if unsure else Bounds.exact(found)
 
     def _with_property(self, asked: HasProperty) -> Bounds:
         named = name_test(asked.asked.key)
@@ -201,8 +223,7 @@ class Lookup:
             ):
                 if valued(json.loads(value)):
                     found |= _numbers(files)
-        unsure = self.odd(content.TRUNCATED | content.ODD_KEYS)
-        return Bounds(found - unsure, found | unsure)
+        return self._unless(found, self.odd(content.TRUNCATED | content.ODD_KEYS))
 
     def _keys(self, table: str) -> Iterator[str]:
         """Every different key, each by one look into the index instead of a walk through all rows."""
@@ -219,7 +240,7 @@ class Lookup:
         """Files of which one of these bits of `content` says something."""
         found = self._kept.get(bits)
         if found is None:
-            found = self._kept[bits] = fulltext.odd(self._connection, bits)
+            found = self._kept[bits] = self._counting(fulltext.odd(self._connection, bits))
         return found
 
 

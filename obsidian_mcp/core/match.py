@@ -18,9 +18,9 @@ from .deadline import checkpoint
 from .finders import Finder, expression_of, finder
 from .letters import fold, substring
 from .narrow import required, tag_name
-from .note import Note
 from .query import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
+from .structure import Structure
 from .subject import Subject
 from .text import Span
 from .tokens import Operator
@@ -38,6 +38,14 @@ class Match:
 
     content: tuple[Span, ...]
     path: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One thing to look for: by a test of the path, in the content, or in either."""
+
+    path: Callable[[str], bool] | None
+    content: Finder | None
 
 
 class Matcher:
@@ -59,6 +67,31 @@ class Matcher:
         hits = _Hits()
         self._test.collect(place, hits)
         return Match(_ordered(hits.content), _ordered(hits.path))
+
+    def leaf(self) -> Leaf | None:
+        """What a query is that looks for one thing in the path or content of notes; None for any other."""
+        match self._test:
+            case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(None, found)
+            case _InPath() as path:
+                return Leaf(path.met, None)
+            case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(path.met, content.finder)
+        return None
+
+    def places(self, subject: Subject) -> list[Iterator[Span]]:
+        """Where in the content of a result each thing stands that is asked for, as far as somebody wants to know."""
+        parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
+        contents = [part.content if isinstance(part, _Anyplace) else part for part in parts]
+        place = _Place(_File(subject), None)
+        if all(isinstance(content, _InContent) for content in contents):
+            text = place.file.text
+            return [
+                content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
+            ]
+        hits = _Hits()
+        self._test.collect(place, hits)
+        return [iter(_ordered(hits.content))]
 
     def _holds(self, place: _Place) -> bool:
         checkpoint()
@@ -164,10 +197,12 @@ class _InPath:
     name_only: bool
     cost: int
 
-    def holds(self, place: _Place) -> bool:
-        path = place.file.subject.path
+    def met(self, path: str) -> bool:
         name = self._start(path)
         return self.finder.found(path[name:], 0, len(path) - name)
+
+    def holds(self, place: _Place) -> bool:
+        return self.met(place.file.subject.path)
 
     def shows(self, place: _Place) -> bool:
         return self.holds(place)
@@ -225,12 +260,12 @@ class _Tagged:
 
     def _here(self, place: _Place) -> Iterator[Span]:
         start, end = place.bounds()
-        tags = place.file.subject.note.tags
-        for at in range(bisect_left(tags, start, key=lambda tag: tag.span.start), len(tags)):
-            span = tags[at].span
+        tags = place.file.subject.structure.tags
+        for at in range(bisect_left(tags, start, key=lambda tag: tag[1].start), len(tags)):
+            name, span = tags[at]
             if span.end > end:
                 return
-            if self.accepts(tags[at].name):
+            if self.accepts(name):
                 yield span
 
 
@@ -431,7 +466,7 @@ def _anchor(part: Node, field: _Field, musts: tuple[regex.Pattern[str], ...]) ->
     return None
 
 
-_Unit = Callable[[Note], Iterator[Span]]
+_Unit = Callable[[Structure, str], Iterator[Span]]
 _UNITS: dict[Operator, _Unit] = {
     "block": units.blocks,
     "section": partial(units.sections, tree=False),
@@ -451,7 +486,7 @@ def _parts(place: _Place, *, unit: _Unit) -> Iterator[Span]:
     known = place.file.units
     spans = known.get(unit)
     if spans is None:
-        spans = known[unit] = list(unit(place.file.subject.note))
+        spans = known[unit] = list(unit(place.file.subject.structure, place.file.text))
     start, end = place.bounds()
     # All but the trees of sections follow one another, so that their ends are in order too.
     first = 0 if unit is _TREE else bisect_right(spans, start, key=lambda span: span.end)

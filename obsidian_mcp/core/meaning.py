@@ -6,16 +6,19 @@ In a smart search the bare words of a query are found by what they mean; everyth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from . import terms, words
 from .content import Content
 from .letters import fold
-from .lookup import MANY_WORDS
 from .query import And, Node, Or, Phrase, Scope, Word
 from .scene import Scene
 from .terms import Term
 from .vocabulary import Vocabulary
+
+WEIGHED = 8
+"""Words of the vocabulary that stand for a part of a word where results are put in order."""
 
 Choice = tuple[Word, ...]
 """Words of which one must be there."""
@@ -97,13 +100,13 @@ class Reading:
         """Files of the rows that are results."""
         found: set[int] = set()
         for group, read in zip(asked, self.groups, strict=True):
-            files: set[int] | None = None
+            files: AbstractSet[int] | None = None
             if read:
                 expression = self.asked(read)
                 files = scene.lookup.having(expression) & scene.files if expression else set()
             if group.exact is not None and (files is None or files):
                 files = scene.matching(group.exact, files)
-            found |= files or set()
+            found.update(files or ())
         return found
 
     def is_told_by(self, group: Sequence[Term], told: Content) -> bool:
@@ -134,7 +137,7 @@ def literal_terms(query: Node, vocabulary: Vocabulary) -> list[Term]:
             found.append(Term(leaf.text, {}, (wanted.words,)))
         elif wanted.words:
             parts = vocabulary.containing(wanted.words[0], from_start=not wanted.open_start, to_end=not wanted.open_end)
-            same = {word: terms.SAME if word == wanted.words[0] else terms.BEGINNING for word in parts[:MANY_WORDS]}
+            same = {word: terms.SAME if word == wanted.words[0] else terms.BEGINNING for word in parts[:WEIGHED]}
             found.append(Term(leaf.text, same))
     return [term for term in found if term.asked]
 

@@ -26,6 +26,9 @@ class Roster:
     hides: Callable[[str], bool]
     """Whether the user hides the file at a path."""
 
+    complete: bool
+    """Whether the rows tell of no other files than these."""
+
     @cached_property
     def files(self) -> frozenset[int]:
         return frozenset(self.paths)
@@ -71,7 +74,7 @@ def of(
             others.append(entry)
     others.sort(key=lambda entry: entry.path)
     canvases = (number for number, path in paths.items() if not is_note(path))
-    return Roster(paths, tuple(others), frozenset(canvases), hidden or _nothing)
+    return Roster(paths, tuple(others), frozenset(canvases), hidden or _nothing, len(paths) == len(numbers))
 
 
 def _nothing(path: str) -> bool:  # noqa: ARG001

@@ -10,13 +10,12 @@ from collections.abc import Set as AbstractSet
 
 from obsidian_mcp.errors import AppError
 
-from . import canvas, content, facts, progress
+from . import canvas, content, decide, facts, progress
 from .catalog import Catalog, FileEntry
 from .content import Content
 from .database import Connection
 from .lookup import Lookup
 from .match import Matcher
-from .narrow import prefilter
 from .paths import VaultPath, is_note
 from .query import And, Node, Not, Or, Scope
 from .ranking import Fields
@@ -39,12 +38,14 @@ class Scene:
         connection: Connection,
         roster: Roster,
         vocabulary: Vocabulary,
+        languages: tuple[str, ...],
         pending: Mapping[VaultPath, FileEntry],
         catalog: Catalog,
         read: Read,
     ) -> None:
         self.connection = connection
         self.vocabulary = vocabulary
+        self.languages = languages
         self.files: AbstractSet[int] = roster.files
         """Notes and canvases that the rows tell of."""
         if pending:
@@ -54,36 +55,27 @@ class Scene:
         for path, entry in pending.items():
             if path in catalog and not roster.hides(path):
                 self.fresh[-1 - len(self.fresh)] = entry
-        self.lookup = Lookup(connection, roster, vocabulary, self.files)
+        self.lookup = Lookup(connection, roster, vocabulary, self.files, complete=roster.complete and not pending)
         self._roster = roster
         self._catalog = catalog
         self._read = read
 
     # -- which files -------------------------------------------------------------------------------------------
 
-    def matching(self, query: Node, within: AbstractSet[int] | None = None) -> set[int]:
-        """Files of the rows for which a query is true: by the index where it can tell, else by their texts."""
-        bounds = self.lookup.bounds(prefilter(query))
-        among = self.files if within is None else self.files & within
-        found = set(bounds.sure & among)
-        unsure = (bounds.possible & among) - found
-        if unsure:
-            matcher = Matcher(query)
-            found.update(each.number for each in self._stored(unsure) if matcher.matches(each))
-        return found
+    def matching(self, query: Node, within: AbstractSet[int] | None = None) -> AbstractSet[int]:
+        """Files of the rows, of `within` or all, for which a query is true."""
+        return decide.matching(self, query, within)
 
-    def _stored(self, files: AbstractSet[int]) -> Iterator[Stored]:
-        """These files; where they are many, with their texts, which are read in one pass."""
-        if len(files) * 4 < len(self.files):
-            for done, number in enumerate(files):
-                progress.report(done, len(files), "Searching")
-                yield self.row(number)
-            return
+    def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
+        """The texts of files of the rows; where they are many, in one pass."""
         truncated = self.lookup.odd(content.TRUNCATED)
-        for done, (number, text) in enumerate(self.connection.execute("SELECT file, text FROM texts")):
+        if len(files) * 2 < len(self.files):
+            for number in files:
+                yield number, self.row(number).text
+            return
+        for number, text in self.connection.execute("SELECT file, text FROM texts"):
             if number in files:
-                progress.report(done, len(self.files), "Searching")
-                yield self.row(number, None if number in truncated else text)
+                yield number, self.row(number).text if number in truncated else text
 
     def row(self, number: int, text: str | None = None) -> Stored:
         path = self._roster.paths[number]
@@ -150,10 +142,15 @@ class Scene:
         return Fields(*self.connection.execute(sql, (number,)).fetchone())
 
     def headings(self, number: int, subject: Subject) -> list[Heading]:
-        if number < 0:
+        if isinstance(subject, Document):
             return [Heading(each.text, each.span.start) for each in subject.note.outline]
         found = self.connection.execute("SELECT text, start FROM headings WHERE file = ? ORDER BY n", (number,))
         return [Heading(*row) for row in found]
+
+    def time(self, number: int) -> int:
+        """Of the last change, in nanoseconds since the epoch."""
+        entry = self.entry(number)
+        return entry.mtime_ns if entry else 0
 
     def newest(self) -> Iterator[int]:
         """Files of the rows, the one changed last first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from .text import Span
 
 CHARACTERS = 160
 """Most of a line that is shown."""
-LOOKED_AT = 400
-"""Places of a note among which the lines to show are chosen."""
+LOOKED_AT = 60
+"""Places of one word among which the lines to show are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,18 @@ class Place(NamedTuple):
     weight: float = 1.0
 
 
-def choose(text: str, places: Iterable[Place], headings: Sequence[Heading], most: int) -> list[Snippet]:
-    """The lines that hold the most of what was asked for, in their order. `headings` in their order, too."""
+def choose(text: str, places: Iterable[Place], headings: Callable[[], Sequence[Heading]], most: int) -> list[Snippet]:
+    """The lines that hold the most of what was asked for, in their order. `headings` gives those of the note."""
     lines: dict[int, dict[int, float]] = {}
     first: dict[int, Span] = {}
-    for count, place in enumerate(places):
-        if count == LOOKED_AT:
-            break
+    for place in places:
         start = text.rfind("\n", 0, place.span.start) + 1
         found = lines.setdefault(start, {})
         found[place.term] = max(found.get(place.term, 0.0), place.weight)
         first.setdefault(start, place.span)
     best = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))[:most]
-    return [_snippet(text, start, first[start], headings) for start in sorted(best)]
+    above = headings() if best else ()
+    return [_snippet(text, start, first[start], above) for start in sorted(best)]
 
 
 def _snippet(text: str, start: int, span: Span, headings: Sequence[Heading]) -> Snippet:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from . import note
+from . import content, note, structure
 from .database import Connection
 from .paths import VaultPath, is_note
+from .structure import Structure
 from .subject import Kind
 
 
 class Stored:
     """A Subject. What is asked for is read at that moment, and once; `text` may be known already."""
 
-    __slots__ = ("_connection", "_note", "_text", "kind", "number", "path")
+    __slots__ = ("_connection", "_structure", "_text", "kind", "number", "path")
 
     def __init__(self, connection: Connection, number: int, path: VaultPath, text: str | None = None) -> None:
         self._connection = connection
@@ -22,7 +23,7 @@ class Stored:
         self.path: str = path
         self.kind: Kind = "note" if is_note(path) else "canvas"
         self._text = text
-        self._note: note.Note | None = None
+        self._structure: Structure | None = None
 
     @property
     def text(self) -> str:
@@ -32,15 +33,20 @@ class Stored:
         return self._text
 
     @property
-    def note(self) -> note.Note:
-        if self._note is None:
-            self._note = note.parse(self.text)
-        return self._note
+    def structure(self) -> Structure:
+        if self._structure is None:
+            sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
+            found = self._connection.execute(sql, (self.number, content.TRUNCATED)).fetchone()
+            if found and found[0]:
+                self._structure = structure.unpack(found[0], self.text)
+            else:
+                self._structure = structure.of(note.parse(self.text))
+        return self._structure
 
     @property
     def tags(self) -> Iterable[str]:
         if self.kind == "canvas":  # its rows tell the tags of each card by itself
-            return self.note.all_tags
+            return note.parse(self.text).all_tags
         return [
             tag for (tag,) in self._connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
         ]

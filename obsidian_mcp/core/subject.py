@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
 
+from . import structure
 from .note import Note, parse
+from .structure import Structure
 
 Kind = Literal["note", "canvas", "other"]
 
@@ -41,8 +43,8 @@ class Subject(Protocol):
         ...
 
     @property
-    def note(self) -> Note:
-        """`text`, parsed."""
+    def structure(self) -> Structure:
+        """Of `text`."""
         ...
 
 
@@ -57,6 +59,10 @@ class Document:
     @cached_property
     def note(self) -> Note:
         return parse(self.text)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return structure.of(self.note)
 
     @property
     def tags(self) -> list[str]:

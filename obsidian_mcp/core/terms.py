@@ -6,11 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+
+import regex
 
 from . import fulltext, words
-from .letters import fold, is_spaced
+from .letters import SPACED, fold, is_spaced
 from .query import Word
 from .stems import forms
+from .text import Span
 from .vocabulary import Vocabulary
 
 MOST = 300
@@ -69,6 +74,34 @@ class Term:
         if self.every and len(phrases) > 1:
             phrases = [f"({' AND '.join(phrases)})"]
         return " OR ".join(parts + phrases)
+
+    def places(self, text: str, most: int) -> Iterator[tuple[Span, float]]:
+        """Where it stands in a folded text, and what that counts; at most so many places of each word."""
+        for word, weight in self.variants.items():
+            yield from ((span, weight) for span in islice(_standing(word, text), most))
+        share = 1.0 / len(self.phrases) if self.every else 1.0
+        for phrase in self.phrases:
+            for found in islice(_phrase(phrase).finditer(text), most):
+                yield Span(*found.span()), share
+
+
+def _standing(word: str, text: str) -> Iterator[Span]:
+    """Where a word stands that is not a part of a longer one."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (at and is_spaced(text[at - 1])) and not (end < len(text) and is_spaced(text[end])):
+            yield Span(at, end)
+        at = text.find(word, end)
+
+
+@lru_cache(maxsize=256)
+def _phrase(phrase: tuple[str, ...]) -> regex.Pattern[str]:
+    """Finds folded words that follow each other with little between."""
+    before = rf"(?<!{SPACED})" if is_spaced(phrase[0][0]) else ""
+    after = rf"(?!{SPACED})" if is_spaced(phrase[-1][-1]) else ""
+    between = r"[^\p{L}\p{N}\p{M}]{0,3}"
+    return regex.compile(before + between.join(regex.escape(word, special_only=True) for word in phrase) + after)
 
 
 def is_smart(word: Word) -> bool:

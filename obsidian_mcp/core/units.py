@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from . import compat
-from .note import Note
+from .structure import Structure
 from .text import Span
 
 Anchor = Callable[[str, int, int], int]
@@ -27,45 +27,35 @@ def lines(text: str, start: int, end: int, anchor: Anchor | None) -> Iterator[Sp
         start = stop + 1
 
 
-def blocks(note: Note) -> Iterator[Span]:
+def blocks(structure: Structure, text: str) -> Iterator[Span]:  # noqa: ARG001 - as its neighbours
     """Top-level blocks, and list items each by itself."""
-    items = note.list_items
-    at = 0
-    for section in note.sections:
-        if section.kind != "list":
-            yield section.span
-            continue
-        while at < len(items) and items[at].span.start < section.span.start:
-            at += 1
-        while at < len(items) and items[at].span.start < section.span.end:
-            yield items[at].span
-            at += 1
+    yield from structure.blocks
 
 
-def sections(note: Note, *, tree: bool) -> Iterator[Span]:
+def sections(structure: Structure, text: str, *, tree: bool) -> Iterator[Span]:
     """From a heading to the next one, or, as a tree, to the next one that is not below it."""
-    headings = note.outline
-    starts = [heading.span.start for heading in headings] + [len(note.body)]
+    headings = structure.headings
+    starts = [start for start, _ in headings] + [structure.length]
     if starts[0] and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
-        yield _trimmed(note.body, 0, starts[0])
+        yield _trimmed(text, 0, starts[0])
     ends = starts[1:]
     if tree:
         above: list[tuple[int, int]] = []  # level and start of what may end a heading before them, nearest last
         for index in range(len(headings) - 1, -1, -1):
-            level = headings[index].level
+            level = headings[index][1]
             while above and above[-1][0] > level:
                 above.pop()
-            ends[index] = above[-1][1] if above else len(note.body)
+            ends[index] = above[-1][1] if above else structure.length
             above.append((level, starts[index]))
     for start, end in zip(starts, ends, strict=False):
-        yield _trimmed(note.body, start, end)
+        yield _trimmed(text, start, end)
 
 
-def tasks(note: Note, state: Literal["any", "todo", "done"]) -> Iterator[Span]:
+def tasks(structure: Structure, text: str, state: Literal["any", "todo", "done"]) -> Iterator[Span]:  # noqa: ARG001
     """Task items without the items below them. Every mark but the space is done (semantics 5.4)."""
-    for item in note.tasks:
-        if state == "any" or (item.mark == " ") == (state == "todo"):
-            yield item.span
+    for mark, span in structure.tasks:
+        if state == "any" or (mark == " ") == (state == "todo"):
+            yield span
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

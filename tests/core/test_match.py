@@ -312,7 +312,7 @@ class Closed:
         return "some text"
 
     @property
-    def note(self) -> NoReturn:
+    def structure(self) -> NoReturn:
         raise AssertionError("the text was parsed")
 
 

@@ -1,0 +1,119 @@
+"""Which files of the rows satisfy a query: by the index where it can tell, else by the texts (specs/search.md).
+
+A query is taken apart, so that every part is asked of as few files as can be, and a text is searched for one thing at
+a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import reduce
+from typing import Protocol
+
+from . import compat, progress
+from .lookup import Lookup
+from .match import Matcher
+from .narrow import prefilter
+from .paths import VaultPath
+from .query import And, Node, Not, Or, Scope
+from .stored import Stored
+from .tokens import Operator
+
+_FIELDS = frozenset({"file", "path", "content", "tag", "match-case", "ignore-case"})
+"""Operators that say where and how their operand looks, and can be given to each of its parts instead."""
+
+
+REPORTED = 64
+"""Texts between two reports of progress."""
+
+
+class Texts(Protocol):
+    """What is asked of a Scene."""
+
+    @property
+    def files(self) -> AbstractSet[int]: ...
+
+    @property
+    def lookup(self) -> Lookup: ...
+
+    def path(self, number: int) -> VaultPath: ...
+
+    def row(self, number: int) -> Stored: ...
+
+    def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
+
+
+def matching(texts: Texts, query: Node, within: AbstractSet[int] | None = None) -> AbstractSet[int]:
+    """Notes and canvases, of `within` or all, for which a query is true."""
+    among = texts.files if within is None else texts.files & within
+    if {"note", "canvas"} <= compat.SEARCH_NEGATIVE_LISTS_KINDS:
+        return _decided(texts, query, among, ())
+    return _decided_whole(texts, query, among)
+
+
+def _decided(texts: Texts, query: Node, among: AbstractSet[int], field: Sequence[Operator]) -> AbstractSet[int]:
+    match query:
+        case And():
+            return _all(texts, query.parts, among, field)
+        case Or():
+            found: AbstractSet[int] = frozenset()
+            for part in query.parts:
+                found = found | _decided(texts, part, among - found if found else among, field)
+            return found
+        case Not():
+            return among - _decided(texts, query.part, among, field)
+        case Scope(operator=operator) if operator in _FIELDS:
+            return _decided(texts, query.part, among, (*field, operator))
+    return _decided_whole(texts, _within(query, field), among)
+
+
+def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Sequence[Operator]) -> AbstractSet[int]:
+    """What the index excludes for any of the parts is asked of none; the texts are read for the fewest first."""
+    unsure: list[tuple[int, int, Node]] = []
+    for number, part in enumerate(parts):
+        bounds = texts.lookup.bounds(prefilter(_within(part, field)))
+        among = among & bounds.possible
+        if bounds.sure is not bounds.possible:
+            unsure.append((len(bounds.possible), number, part))
+    for _, _, part in sorted(unsure):
+        among = _decided(texts, part, among, field)
+    return among
+
+
+def _decided_whole(texts: Texts, query: Node, among: AbstractSet[int]) -> AbstractSet[int]:
+    bounds = texts.lookup.bounds(prefilter(query))
+    found = bounds.sure & among
+    if bounds.sure is bounds.possible:
+        return found
+    unsure = (bounds.possible & among) - found
+    return found | _read(texts, query, unsure) if unsure else found
+
+
+def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
+    """Those of the files whose texts satisfy the query."""
+    matcher = Matcher(query)
+    leaf = matcher.leaf()
+    found = set()
+    if leaf is None:
+        for done, number in enumerate(files):
+            progress.report(done, len(files), "Searching")
+            if matcher.matches(texts.row(number)):
+                found.add(number)
+        return found
+    if leaf.path is not None:
+        found = {number for number in files if leaf.path(texts.path(number))}
+        files = files - found
+    if leaf.content is not None:
+        holds = leaf.content.found
+        for done, (number, text) in enumerate(texts.texts(files)):
+            if not done % REPORTED:
+                progress.report(done, len(files), "Searching")
+            if holds(text, 0, len(text)):
+                found.add(number)
+    return found
+
+
+def _within(query: Node, field: Sequence[Operator]) -> Node:
+    """A query in the operators that it was taken out of."""
+    return reduce(lambda inner, operator: Scope(operator, inner), reversed(field), query)

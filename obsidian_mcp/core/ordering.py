@@ -1,0 +1,94 @@
+"""In which order the files of a search are listed (specs/search.md, SEARCH-60 to 66)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+from . import ranking
+from .finding import Found
+from .ranking import Judge
+from .scene import Scene
+from .terms import Term
+
+Scored = tuple[int, float | None]
+
+FEW = 1_000
+MANY = 3_000
+"""Up to so many files are weighed one by one, for one word and for several; of more only their names, headings and
+times are looked at."""
+
+
+def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
+    """The first `most` files with their scores; None for those that were not weighed."""
+    if not found.terms:
+        return _newest(scene, found.files, most)
+    if len(found.files) <= (FEW if len(found.terms) == 1 else MANY):
+        first = _weighed(scene, found)
+    else:
+        first = _roughly(scene, found, max(most, ranking.CLOSELY))
+    judge = Judge(found.terms, rarities(scene, found.terms), query)
+    closely = first[: ranking.CLOSELY]
+    scores = {number: judge.score(scene.fields(number)) for number in closely}
+    closely.sort(key=lambda number: (-round(scores[number], 1), -scene.time(number), scene.path(number)))
+    listed: list[Scored] = [(number, round(scores[number], 2)) for number in closely]
+    listed += ((number, None) for number in first[ranking.CLOSELY : most])
+    return listed[:most]
+
+
+def rarities(scene: Scene, terms: Sequence[Term]) -> list[float]:
+    """What each term counts."""
+    if len(terms) == 1:
+        return [1.0]
+    everything = len(scene.files)
+    return [ranking.rarity(everything, scene.lookup.count(term.asked)) for term in terms]
+
+
+def _weighed(scene: Scene, found: Found) -> list[int]:
+    """All files, the one with the greatest weight first."""
+    weights = ranking.weighed(scene.connection, found.asked)
+    return sorted(found.files, key=lambda number: (-weights.get(number, 0.0), -scene.time(number), scene.path(number)))
+
+
+def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
+    """Of very many files: those with the words in their names, then in headings and tags, then the newest."""
+    files = found.files
+    chosen: dict[int, None] = {}
+
+    def take(numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if len(chosen) >= most:
+                return
+            if number in files:
+                chosen[number] = None
+
+    take(_newest_first(scene, _having(scene, "name alias", found.asked)))
+    if len(chosen) < most:
+        take(_newest_first(scene, _having(scene, "heading tag folder", found.asked)))
+    take(scene.newest())
+    take(sorted(scene.fresh, reverse=True))
+    return list(chosen)
+
+
+def _having(scene: Scene, columns: str, asked: str) -> AbstractSet[int]:
+    return scene.lookup.having(f"{{{columns}}} : ({asked})")
+
+
+def _newest_first(scene: Scene, files: AbstractSet[int]) -> list[int]:
+    return sorted(files, key=lambda number: (-scene.time(number), scene.path(number)))
+
+
+def _newest(scene: Scene, files: AbstractSet[int], most: int) -> list[Scored]:
+    if len(files) <= FEW:
+        return [(number, None) for number in _newest_first(scene, files)[:most]]
+    return [(number, None) for number in _all_newest(scene, files, most)]
+
+
+def _all_newest(scene: Scene, files: AbstractSet[int], most: int) -> list[int]:
+    chosen = sorted((number for number in scene.fresh if number in files), reverse=True)
+    for number in scene.newest():
+        if len(chosen) >= most:
+            break
+        if number in files:
+            chosen.append(number)
+    return chosen[:most]

@@ -1,0 +1,59 @@
+"""The page of an answer: files in their order, each with the lines that answer the query (specs/search.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from . import deadline, ordering
+from .hits import ANSWER_CHARACTERS, Hit
+from .letters import fold
+from .match import Matcher
+from .query import Node
+from .scene import Scene
+from .snippets import LOOKED_AT, Place, Snippet, choose
+from .subject import Subject
+from .terms import Term
+
+
+class Showing:
+    """Shows files of one search."""
+
+    def __init__(self, scene: Scene, terms: Sequence[Term], exact: Sequence[Node], most: int) -> None:
+        """`most` snippets a file."""
+        self._scene = scene
+        self._most = most
+        self._terms = list(zip(terms, ordering.rarities(scene, terms), strict=True)) if most else []
+        self._matchers = [Matcher(query) for query in exact]
+
+    def page(self, files: Sequence[ordering.Scored]) -> list[Hit]:
+        """As many of the files as an answer has room for, at least one."""
+        hits: list[Hit] = []
+        room = ANSWER_CHARACTERS
+        for number, score in files:
+            deadline.checkpoint()
+            hit = Hit(self._scene.path(number), score, self._snippets(number))
+            room -= hit.size
+            if room < 0 and hits:
+                break
+            hits.append(hit)
+        return hits
+
+    def _snippets(self, number: int) -> list[Snippet] | None:
+        if not self._most:
+            return None
+        subject = self._scene.subject(number)
+        found = choose(subject.text, self._places(subject), lambda: self._scene.headings(number, subject), self._most)
+        return found or None
+
+    def _places(self, subject: Subject) -> Iterator[Place]:
+        if self._terms:
+            text = fold(subject.text)
+            for number, (term, rarity) in enumerate(self._terms):
+                for span, weight in term.places(text, LOOKED_AT):
+                    yield Place(span, number, rarity * weight)
+        number = len(self._terms)
+        for matcher in self._matchers:
+            for spans in matcher.places(subject):
+                yield from (Place(span, number) for span in islice(spans, LOOKED_AT))
+                number += 1
