@@ -37,7 +37,7 @@ def server(plugin: PluginServer) -> Iterator[RawServer]:
     with hasty(plugin) as running:
         running.initialize()
         yield running
-        assert running.close() == 0
+        assert ended(running) == 0
 
 
 def listed(server: RawServer) -> list[dict[str, Any]]:
@@ -48,6 +48,12 @@ def listed(server: RawServer) -> list[dict[str, Any]]:
 
 def called(server: RawServer, tool: str, /, **arguments: Any) -> Message:
     return server.call("tools/call", {"name": tool, "arguments": arguments})
+
+
+def ended(server: RawServer) -> int:
+    """The exit status at the end of input; news of the tools may still have come before it."""
+    server.close_stdin()
+    return server.wait()
 
 
 def wait_for_tools(server: RawServer, names: set[str]) -> None:
@@ -78,7 +84,7 @@ def test_content_comes_through_untouched(plugin: PluginServer, mode: str) -> Non
         extra = {} if mode == "v1" else {"structuredContent": {"odd": [None]}}
 
         assert result == {"content": CONTENT, "isError": False, **extra}
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_the_revision_without_handshakes_gets_the_same_and_what_it_demands(plugin: PluginServer) -> None:
@@ -88,7 +94,7 @@ def test_the_revision_without_handshakes_gets_the_same_and_what_it_demands(plugi
 
         assert tools["tools"] == [READ, WRITE]
         assert (result["content"], result["resultType"]) == (CONTENT, "complete")
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_a_tool_that_fails_is_a_result(plugin: PluginServer, server: RawServer) -> None:
@@ -114,7 +120,7 @@ def test_names_that_need_escapes_in_a_url_reach_the_plugin(plugin: PluginServer)
         called(server, listed(server)[0]["name"])
 
         assert names == ["utils/größe ✓"]
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 # A plugin that is late, gone, or another
@@ -131,7 +137,7 @@ def test_the_client_is_answered_at_once_while_the_plugin_is_down(plugin: PluginS
         error = called(server, "read_note", path="x")["error"]
         assert (error["code"], error["data"]["errorCode"]) == (-32001, "OBSIDIAN_NOT_RUNNING")
         assert server.call("ping")["result"] == {}
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_a_plugin_that_comes_late_is_found_and_the_client_told(plugin: PluginServer) -> None:
@@ -146,7 +152,7 @@ def test_a_plugin_that_comes_late_is_found_and_the_client_told(plugin: PluginSer
         assert server.read()["method"] == CHANGED
         assert listed(server) == [READ, WRITE]
         assert called(server, "read_note", path="x")["result"]["content"] == CONTENT
-        assert server.close() == 0
+        assert ended(server) == 0
         assert server.stderr().count("No plugin answers") >= 6
 
 
@@ -159,8 +165,7 @@ def test_a_client_that_asks_for_the_list_has_the_plugin_tried_at_once(plugin: Pl
         plugin.start()
 
         assert listed(server) == [READ, WRITE]
-        server.send(notification("exit"))
-        assert server.wait() == 0
+        assert ended(server) == 0
 
 
 def test_a_plugin_that_was_restarted_with_other_tools_is_noticed(plugin: PluginServer, server: RawServer) -> None:
@@ -185,8 +190,7 @@ def test_a_tool_that_is_too_new_for_the_list_is_called_all_the_same(plugin: Plug
         plugin.tools = [*plugin.tools, {**READ, "name": "new"}]
 
         assert called(server, "new", path="x")["result"]["content"] == CONTENT
-        server.send(notification("exit"))
-        assert server.wait() == 0
+        assert ended(server) == 0
 
 
 def test_a_plugin_that_goes_in_mid_call_fails_the_call_and_nothing_else(
@@ -238,7 +242,7 @@ def hardened() -> Iterator[dict[str, tuple[PluginServer, RawServer]]]:
             server.initialize()
             listed(server)
         yield {"v1": (first, v1), "mcp": (second, mcp)}
-        assert (v1.close(), mcp.close()) == (0, 0)
+        assert (ended(v1), ended(mcp)) == (0, 0)
 
 
 @pytest.mark.parametrize(("bad", "code"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
@@ -294,7 +298,7 @@ def test_a_tool_that_takes_too_long_is_answered_for_and_holds_up_nobody(plugin: 
         late = server.read()
         assert (late["id"], late["error"]["code"]) == (1, -32006)
         release.set()
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_every_one_of_many_calls_is_answered_whatever_the_plugin_does(plugin: PluginServer) -> None:
@@ -310,7 +314,7 @@ def test_every_one_of_many_calls_is_answered_whatever_the_plugin_does(plugin: Pl
         answers = server.read_answers(count)
         assert set(answers) == set(range(count))
         assert all(("result" in answers[number]) == (number % len(moods) == 0) for number in range(count))
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_a_plugin_that_is_slow_to_list_does_not_keep_the_client_waiting(plugin: PluginServer) -> None:
@@ -324,7 +328,7 @@ def test_a_plugin_that_is_slow_to_list_does_not_keep_the_client_waiting(plugin: 
         release.set()
         plugin.on_list = lambda: None
         wait_for_tools(server, {"read_note", "write_note"})
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 # The end
@@ -337,7 +341,7 @@ def test_the_end_of_input_ends_the_bridge_while_the_plugin_is_down(plugin: Plugi
         server.initialize()
         started = time.monotonic()
 
-        assert server.close() == 0
+        assert ended(server) == 0
         assert time.monotonic() - started < 5
 
 
@@ -355,7 +359,7 @@ def test_the_end_of_input_ends_the_bridge_while_a_look_at_the_plugin_hangs(plugi
         assert asked.wait(20)
         started = time.monotonic()
 
-        assert server.close() == 0
+        assert ended(server) == 0
         assert time.monotonic() - started < 4
         release.set()
 
@@ -389,7 +393,7 @@ def test_a_cancelled_call_is_not_answered_and_holds_up_nothing(plugin: PluginSer
 
         assert called(server, "read_note", path="x")["result"]["content"] == CONTENT
         started = time.monotonic()
-        assert server.close() == 0
+        assert ended(server) == 0
         assert time.monotonic() - started < 5
         release.set()
 
@@ -413,7 +417,7 @@ def test_the_environment_names_the_plugin_and_its_dialect(plugin: PluginServer) 
             server.initialize()
 
             assert listed(server) == [READ, WRITE]
-            assert server.close() == 0
+            assert ended(server) == 0
         assert {path for _, path, _ in plugin.requests} == paths
         keys = {headers.get("x-obsiscripta-api-key") for _, _, headers in plugin.requests}
         assert keys == ({"geheim"} if dialect == "mcp" else {None})
@@ -437,7 +441,7 @@ def test_application_errors_can_be_results(plugin: PluginServer) -> None:
 
         assert result["isError"] is True
         assert "OBSIDIAN_NOT_RUNNING" in result["content"][0]["text"]
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_a_listening_client_of_2026_is_told(plugin: PluginServer) -> None:
@@ -483,8 +487,7 @@ def test_the_vaults_and_the_plugins_tools_are_offered_at_once(plugin: PluginServ
         plugin.stop()
         assert called(server, "obsidian_vault_info")["result"]["structuredContent"]["data"]["vault"] == "v"
         assert called(server, "read_note")["error"]["code"] == -32001
-        server.send(notification("exit"))
-        assert server.wait() == 0
+        assert ended(server) == 0
 
 
 def test_a_client_is_told_of_a_plugin_that_comes_to_a_vault(plugin: PluginServer, vault: Path) -> None:
@@ -495,7 +498,7 @@ def test_a_client_is_told_of_a_plugin_that_comes_to_a_vault(plugin: PluginServer
         plugin.start()
 
         wait_for_tools(server, alone | {"read_note", "write_note"})
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 def test_read_only_offers_only_tools_that_say_that_they_only_read(plugin: PluginServer, vault: Path) -> None:
@@ -508,7 +511,7 @@ def test_read_only_offers_only_tools_that_say_that_they_only_read(plugin: Plugin
         assert not {"write_note", "obsidian_create_note"} & names
         assert called(server, "write_note")["error"]["code"] == -32602
         assert plugin.arrived.acquire(blocking=False) is False
-        assert server.close() == 0
+        assert ended(server) == 0
 
 
 # Our own server at the other end
@@ -548,9 +551,8 @@ def test_our_server_through_our_bridge_is_as_our_server_on_stdio(vault: Path, mo
                 missing = called(bridged, "obsidian_read_note", name="Nothing of the kind")["result"]
                 assert missing["isError"] is True
                 assert "FILE_NOT_FOUND" in missing["content"][0]["text"]
-                assert bridged.close() == 0
-                direct.send(notification("exit"))
-                assert direct.wait() == 0
+                assert ended(bridged) == 0
+                assert ended(direct) == 0
     finally:
         app.vaults.close()
     assert (vault / "New.md").read_bytes() == (other / "New.md").read_bytes() == b"a\n\\nu\n"
