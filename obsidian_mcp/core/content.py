@@ -14,6 +14,14 @@ ODD_WORDS = 2
 """A word is longer than the vocabulary takes."""
 TRUNCATED = 4
 """Only the beginning of the file is here."""
+UNDERSCORES = 16
+"""The text has underscores, which are letters for regular expressions and none for words."""
+ODD_FIELDS = 8
+"""An alias, heading or tag has a word that the text has not: it is written with escapes there."""
+
+
+ITEMS = f" {words.GAP} {words.GAP} "
+"""Between the aliases, headings or tags of a note: no words follow each other over it."""
 
 
 class Content(NamedTuple):
@@ -56,16 +64,19 @@ def of(
     body = words.spread(text)
     fields = (
         words.spread(name.rpartition(".")[0]),
-        words.spread(" . ".join(aliases)),
-        words.spread(" . ".join(headings)),
-        words.spread(" ".join(tags)),
+        ITEMS.join(map(words.spread, aliases)),
+        ITEMS.join(map(words.spread, headings)),
+        ITEMS.join(map(words.spread, tags)),
         words.spread(folder),
     )
     found = set(words.words(body))
-    for field in fields:
-        if field:
-            found.update(words.words(field))
+    found.discard(words.GAP.encode())
     odd = TRUNCATED if truncated else 0
+    if not found.issuperset(words.words(" ".join(fields[1:4]).replace(words.GAP, " "))):
+        odd |= ODD_FIELDS
+    found.update(words.words(" ".join(fields).replace(words.GAP, " ")))
+    if "_" in text:
+        odd |= UNDERSCORES
     if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
         odd |= ODD_KEYS
     if any(len(word) > words.LONGEST for word in found):

@@ -6,12 +6,13 @@ a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
 from typing import Protocol
 
-from . import compat, progress
+from . import compat, joined, progress
+from .finders import Expression, Finder
 from .lookup import Lookup
 from .match import Matcher
 from .narrow import prefilter
@@ -73,7 +74,7 @@ def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Se
     unsure: list[tuple[int, int, Node]] = []
     for number, part in enumerate(parts):
         bounds = texts.lookup.bounds(prefilter(_within(part, field)))
-        among = among & bounds.possible
+        among = bounds.possible if among is texts.files else among & bounds.possible
         if bounds.sure is not bounds.possible:
             unsure.append((len(bounds.possible), number, part))
     for _, _, part in sorted(unsure):
@@ -83,10 +84,12 @@ def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Se
 
 def _decided_whole(texts: Texts, query: Node, among: AbstractSet[int]) -> AbstractSet[int]:
     bounds = texts.lookup.bounds(prefilter(query))
-    found = bounds.sure & among
+    found, possible = bounds.sure, bounds.possible
+    if among is not texts.files:
+        found, possible = found & among, possible & among
     if bounds.sure is bounds.possible:
         return found
-    unsure = (bounds.possible & among) - found
+    unsure = possible - found
     return found | _read(texts, query, unsure) if unsure else found
 
 
@@ -94,7 +97,7 @@ def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int
     """Those of the files whose texts satisfy the query."""
     matcher = Matcher(query)
     leaf = matcher.leaf()
-    found = set()
+    found: set[int] = set()
     if leaf is None:
         for done, number in enumerate(files):
             progress.report(done, len(files), "Searching")
@@ -102,16 +105,29 @@ def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int
                 found.add(number)
         return found
     if leaf.path is not None:
-        found = {number for number in files if leaf.path(texts.path(number))}
-        files = files - found
+        paths: Iterable[tuple[int, str]] = ((number, texts.path(number)) for number in files)
+        if leaf.name_only:
+            paths = ((number, path.rpartition("/")[2]) for number, path in paths)
+        found = _holding(leaf.path, paths)
     if leaf.content is not None:
-        holds = leaf.content.found
-        for done, (number, text) in enumerate(texts.texts(files)):
-            if not done % REPORTED:
-                progress.report(done, len(files), "Searching")
-            if holds(text, 0, len(text)):
-                found.add(number)
+        left = files - found if found else files
+        found |= _holding(leaf.content, _reported(texts.texts(left), len(left)))
     return found
+
+
+def _holding(finder: Finder, texts: Iterable[tuple[int, str]]) -> set[int]:
+    """The numbers of the texts in which something stands."""
+    if isinstance(finder, Expression):
+        return set(joined.matching(finder.regexp, texts))
+    holds = finder.found
+    return {number for number, text in texts if holds(text, 0, len(text))}
+
+
+def _reported(texts: Iterable[tuple[int, str]], total: int) -> Iterator[tuple[int, str]]:
+    for done, each in enumerate(texts):
+        if not done % REPORTED:
+            progress.report(done, total, "Searching")
+        yield each
 
 
 def _within(query: Node, field: Sequence[Operator]) -> Node:

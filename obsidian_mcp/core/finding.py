@@ -35,8 +35,8 @@ def exactly(scene: Scene, query: Node) -> Found:
     files = scene.matching(query)
     if scene.fresh:
         files = files | scene.fresh_matching(query)
-    found = literal_terms(query, scene.vocabulary)
-    return Found(files, found, " OR ".join(term.asked for term in found), (), [query])
+    found, asked = literal_terms(query, scene.vocabulary)
+    return Found(files, found, asked, (), [query])
 
 
 def smartly(scene: Scene, query: Node) -> Found:

@@ -19,11 +19,13 @@ from .narrow import (
     Filter,
     HasProperty,
     HasTag,
+    HasWord,
     Holds,
     NoneOf,
     tag_name,
 )
 from .query import Regex
+from .regexp import translate
 from .roster import Roster
 from .values import name_test, value_test
 from .vocabulary import Vocabulary
@@ -75,8 +77,15 @@ class Lookup:
         self._vocabulary = vocabulary
         self._files = files
         self._kept: dict[int, AbstractSet[int]] = {}
+        self._known: dict[Filter, Bounds] = {}
 
     def bounds(self, condition: Filter) -> Bounds:
+        known = self._known.get(condition)
+        if known is None:
+            known = self._known[condition] = self._bounds(condition)
+        return known
+
+    def _bounds(self, condition: Filter) -> Bounds:
         match condition:
             case AllOf(parts):
                 found = [self.bounds(part) for part in parts]
@@ -95,6 +104,8 @@ class Lookup:
                 return Bounds.exact(self._files)
             case Holds():
                 return self._holds(condition)
+            case HasWord():
+                return self._has_word(condition)
             case HasTag():
                 return self._tagged(condition)
             case HasProperty():
@@ -140,21 +151,42 @@ class Lookup:
         wanted = words.wanted(asked.text, bounded=asked.bounded)
         if not wanted.words:
             return Bounds(NOTHING, self._files)
+        # Names and folders are parts of the path: where that counts too, all columns may be asked, which is quicker.
+        columns = "body : " if asked.where == "content" else ""
         odd = self.odd(content.TRUNCATED)
         if wanted.open_start or wanted.open_end:
             odd = odd | self.odd(content.ODD_WORDS)
         if len(wanted.words) > 1:
-            return Bounds(NOTHING, odd | self._with_phrase(wanted))
-        (word,) = wanted.words
-        if wanted.open_start or wanted.open_end:
-            parts = self._vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
-            found = self._with_any(parts)
+            found = self._with_phrase(wanted, columns)
+        elif wanted.open_start or wanted.open_end:
+            parts = self._vocabulary.containing(
+                wanted.words[0], from_start=not wanted.open_start, to_end=not wanted.open_end
+            )
+            found = self._with_any(parts, columns)
         else:
-            found = Bounds.exact(self._in_bodies([fulltext.quoted([word])]))
-        possible = found.possible | odd if odd else found.possible
-        return Bounds(found.sure if wanted.whole else NOTHING, possible)
+            found = Bounds.exact(self._with([fulltext.quoted(wanted.words)], columns))
+        if not columns:
+            odd = odd | self.odd(content.ODD_FIELDS)
+        if not odd:
+            return found if wanted.whole else Bounds(NOTHING, found.possible)
+        return Bounds(found.sure - odd if wanted.whole else NOTHING, found.possible | odd)
 
-    def _with_any(self, parts: Sequence[str]) -> Bounds:
+    def _has_word(self, asked: HasWord) -> Bounds:
+        expression = translate(asked.leaf.source)
+        found = Bounds.exact(NOTHING)
+        if asked.where != "path":
+            columns = "body : " if asked.where == "content" else ""
+            odd = self.odd(content.TRUNCATED | content.ODD_WORDS | (0 if columns else content.ODD_FIELDS))
+            if expression.sees_underscores:
+                odd = odd | self.odd(content.UNDERSCORES)
+            found = self._with_any(self._vocabulary.matching(expression), columns)
+            if odd:
+                found = Bounds(found.sure - odd, found.possible | odd)
+        if asked.where != "content":
+            found = found.and_also(self._counting(set(self._roster.path_matches(expression))))
+        return found
+
+    def _with_any(self, parts: Sequence[str], columns: str) -> Bounds:
         """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""
         found: set[int] = set()
         start, step = 0, FIRST_WORDS
@@ -163,30 +195,30 @@ class Lookup:
             left = len(parts) - start
             if start and left * ASKED > reading and 3 * min(left, step) * ASKED > reading:
                 return Bounds(found, self._files)
-            found |= self._in_bodies(fulltext.quoted([word]) for word in parts[start : start + step])
+            found |= self._with((fulltext.quoted([word]) for word in parts[start : start + step]), columns)
             start, step = start + step, min(step * 6, WORDS_AT_ONCE)
         return Bounds.exact(found)
 
-    def _with_phrase(self, wanted: words.Wanted) -> AbstractSet[int]:
-        """Files in which these words follow each other, whatever stands between two of them."""
-        first, middle = wanted.words[:1], wanted.words[1:]
-        prefix = wanted.open_end
-        if prefix and len(middle[-1]) < 2:  # nearly every word begins so
-            middle, prefix = middle[:-1], False
-        firsts: list[str] = list(first)
+    def _with_phrase(self, wanted: words.Wanted, columns: str) -> Bounds:
+        """Files in which these words follow each other."""
+        first, *rest = wanted.words
+        firsts, prefix = [first], wanted.open_end
         if wanted.open_start:
-            firsts = self._vocabulary.containing(first[0], to_end=True)
-        if len(firsts) <= MANY_ENDINGS:
-            phrases = [(each, *middle) for each in firsts]
-        elif middle:
-            phrases = [middle]
-        else:
-            return self._files
-        return self._in_bodies(fulltext.quoted(each, prefix=prefix) for each in phrases)
+            firsts = self._vocabulary.containing(first, to_end=True)
+        exactly = True
+        if prefix and len(rest[-1]) < 2:  # nearly every word begins so
+            rest, prefix, exactly = rest[:-1], False, False
+        if len(firsts) > MANY_ENDINGS:
+            firsts, exactly = [], False
+        phrases = [(each, *rest) for each in firsts] if exactly or firsts else [tuple(rest)]
+        if phrases == [()]:
+            return Bounds(NOTHING, self._files)
+        found = self._with((fulltext.quoted(each, prefix=prefix) for each in phrases), columns)
+        return Bounds.exact(found) if exactly else Bounds(NOTHING, found)
 
-    def _in_bodies(self, phrases: Iterable[str]) -> set[int]:
+    def _with(self, phrases: Iterable[str], columns: str) -> set[int]:
         asked = " OR ".join(phrases)
-        return self.having(f"body : ({asked})") if asked else set()
+        return self.having(f"{columns}({asked})") if asked else set()
 
     # -- tags and properties -----------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import regex
 
 from . import compat, frontmatter, units
 from .deadline import checkpoint
-from .finders import Finder, expression_of, finder
+from .finders import Finder, expression_of, finder, line
 from .letters import fold, substring
 from .narrow import required, tag_name
 from .query import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
@@ -42,10 +42,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One thing to look for: by a test of the path, in the content, or in either."""
+    """One thing to look for: in the path, in the content, or in either."""
 
-    path: Callable[[str], bool] | None
+    path: Finder | None
     content: Finder | None
+    name_only: bool = False
+    """Of the path only the file name counts."""
 
 
 class Matcher:
@@ -73,10 +75,12 @@ class Matcher:
         match self._test:
             case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(None, found)
-            case _InPath() as path:
-                return Leaf(path.met, None)
+            case _InPath(finder=found, name_only=name_only):
+                return Leaf(found, None, name_only)
             case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-                return Leaf(path.met, content.finder)
+                return Leaf(path.finder, content.finder)
+            case _InUnit(whole=found) if found is not None and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(None, found)
         return None
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
@@ -197,12 +201,10 @@ class _InPath:
     name_only: bool
     cost: int
 
-    def met(self, path: str) -> bool:
+    def holds(self, place: _Place) -> bool:
+        path = place.file.subject.path
         name = self._start(path)
         return self.finder.found(path[name:], 0, len(path) - name)
-
-    def holds(self, place: _Place) -> bool:
-        return self.met(place.file.subject.path)
 
     def shows(self, place: _Place) -> bool:
         return self.holds(place)
@@ -363,6 +365,8 @@ class _InUnit:
     musts: tuple[regex.Pattern[str], ...]
     """What the unit holds in any case: a search for it is cheaper than parsing the note."""
     cost: int
+    whole: Finder | None = None
+    """Finds such units in a whole text, where that is possible."""
 
     def holds(self, place: _Place) -> bool:
         return any(True for _ in self._satisfied(place))
@@ -449,7 +453,10 @@ def _unit(node: Scope, field: _Field, *, tree: bool | None = None) -> _Test:
     musts = tuple(substring(text, match_case=False) for text in required(node.part))
     if node.operator == "line":
         anchor = _anchor(node.part, field, musts)
-        return _InUnit(part, partial(_lines, anchor=anchor), musts[1:], 15 + part.cost)
+        leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
+        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase | Regex)]
+        whole = line(texts, field.match_case) if len(texts) == len(leaves) else None
+        return _InUnit(part, partial(_lines, anchor=anchor), musts[1:], 15 + part.cost, whole)
     unit = _TREE if tree and node.operator == "section" else _UNITS[node.operator]
     return _InUnit(part, partial(_parts, unit=unit), musts, 30 + part.cost)
 

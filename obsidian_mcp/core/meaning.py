@@ -5,7 +5,7 @@ In a smart search the bare words of a query are found by what they mean; everyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -128,26 +128,38 @@ def _follow(phrase: tuple[str, ...], told: Content) -> bool:
     return any(wanted in b" " + b" ".join(words.words(field)) + b" " for field in told[1:7])
 
 
-def literal_terms(query: Node, vocabulary: Vocabulary) -> list[Term]:
-    """What is affirmed by an exact query, to weigh its results."""
-    found = []
-    for leaf in _affirmed(query):
-        wanted = words.wanted(fold(leaf.text), bounded=isinstance(leaf, Phrase))
-        if len(wanted.words) > 1:
-            found.append(Term(leaf.text, {}, (wanted.words,)))
-        elif wanted.words:
-            parts = vocabulary.containing(wanted.words[0], from_start=not wanted.open_start, to_end=not wanted.open_end)
-            same = {word: terms.SAME if word == wanted.words[0] else terms.BEGINNING for word in parts[:WEIGHED]}
-            found.append(Term(leaf.text, same))
-    return [term for term in found if term.asked]
+def literal_terms(query: Node, vocabulary: Vocabulary) -> tuple[list[Term], str]:
+    """What an exact query affirms, to weigh its results: as terms, and for the full-text index."""
+    terms_: list[Term] = []
+    return terms_, _literally(query, vocabulary, terms_)
 
 
-def _affirmed(query: Node) -> Iterator[Word | Phrase]:
+def _literally(query: Node, vocabulary: Vocabulary, found: list[Term]) -> str:
     match query:
-        case And() | Or():
-            for part in query.parts:
-                yield from _affirmed(part)
+        case And():
+            parts = [each for part in query.parts if (each := _literally(part, vocabulary, found))]
+            return " AND ".join(f"({part})" for part in parts)
+        case Or():
+            parts = [_literally(part, vocabulary, found) for part in query.parts]
+            return " OR ".join(f"({part})" for part in parts) if all(parts) else ""
         case Scope() if query.operator not in {"tag", "path", "file"}:
-            yield from _affirmed(query.part)
-        case Word() | Phrase() if query.text:
-            yield query
+            return _literally(query.part, vocabulary, found)
+        case Word() | Phrase():
+            term = _literal(query, vocabulary)
+            if term.asked:
+                found.append(term)
+            return term.asked
+    return ""
+
+
+def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
+    text = fold(leaf.text)
+    wanted = words.wanted(text, bounded=isinstance(leaf, Phrase))
+    if len(wanted.words) > 1:
+        return Term(text, {}, (wanted.words,))
+    if not wanted.words:
+        return Term(text)
+    (word,) = wanted.words
+    parts = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
+    same = {each: terms.SAME if each == word else terms.BEGINNING for each in parts[:WEIGHED]}
+    return Term(text, same, part=True)

@@ -26,6 +26,14 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
+class HasWord:
+    """A word of the place, or several with underscores between, is what a regular expression matches in part."""
+
+    leaf: Regex
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
 class HasTag:
     """What `tag:` asks for."""
 
@@ -67,7 +75,7 @@ class Anything:
     """Holds of every file."""
 
 
-Filter = Holds | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
+Filter = Holds | HasWord | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
 ANYTHING = AtMost(Anything())
 """Nothing can be said: every file may match."""
 
@@ -134,7 +142,11 @@ def _scope(node: Scope, place: _Place) -> Filter:
 
 def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
     if isinstance(leaf, Regex):
-        clauses = translate(leaf.source).clauses
+        expression = translate(leaf.source)
+        if expression.in_words and not place.scoped and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            ignores_case = not place.match_case and compat.SEARCH_REGEX_IGNORES_CASE
+            return HasWord(leaf, where) if ignores_case else AtMost(HasWord(leaf, where))
+        clauses = expression.clauses
         return AtMost(all_of([any_of([Holds(text, where) for text in clause]) for clause in clauses]))
     if not leaf.text:
         return ANYTHING if place.scoped else Anything()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import words
-from .content import FIELDS
+from .content import FIELDS, ITEMS
 from .database import Connection
 from .letters import fold
 from .terms import Term
@@ -16,7 +16,7 @@ WEIGHTS = {"body": 1.0, "name": 10.0, "alias": 9.0, "heading": 4.0, "tag": 4.0, 
 """What a word counts in a field, in the first pass."""
 CLOSELY = 30
 """The best of the first pass whose texts are looked at."""
-OFTEN = 50
+OFTEN = 20
 """Places of one word in a text that are counted."""
 
 SATURATION = 1.2
@@ -61,6 +61,11 @@ class Judge:
         self._terms = terms
         self._rarities = rarities
         self._query = _plainly(fold(query))
+        self._first_words = [
+            word
+            for term in terms
+            for word in ([term.text] if term.part else [*term.variants, *(each[0] for each in term.phrases)])
+        ]
 
     def score(self, note: Fields) -> float:
         text = fold(note.text)
@@ -73,19 +78,27 @@ class Judge:
                 count += weight
                 places.append((span.start, number))
             score += rarity_ * count / (count + length)
+        name, aliases, headings, tags, folder = map(
+            fold, (note.name, note.aliases, note.headings, note.tags, note.folder)
+        )
         for weight, items in (
-            (1.6, [note.name]),
-            (1.4, _items(note.aliases)),
-            (0.7, _items(note.headings)),
-            (0.6, [note.tags]),
-            (0.3, [note.folder]),
+            (1.6, [name]),
+            (1.4, self._promising(aliases)),
+            (0.7, self._promising(headings)),
+            (0.6, [tags]),
+            (0.3, [folder]),
         ):
             score += weight * max(map(self._field, items), default=0.0)
         return score + self._nearness(sorted(places))
 
+    def _promising(self, items: str) -> list[str]:
+        """The items, where any of them can count."""
+        if not items or not any(word in items for word in self._first_words):
+            return []
+        return items.split(ITEMS)
+
     def _field(self, text: str) -> float:
         """What a short text counts: more the fewer other words are in it."""
-        text = fold(text)
         score, met = 0.0, 0
         for term, rarity_ in zip(self._terms, self._rarities, strict=True):
             best = 0.0
@@ -97,7 +110,7 @@ class Judge:
             return 0.0
         if _plainly(text) == self._query:
             return 2.2 * score
-        letters = len(text) - text.count(" ")
+        letters = len(text) - text.count(" ") - text.count(words.GAP)
         return score * (0.5 + 0.5 * min(1.0, met / letters))
 
     def _nearness(self, places: Sequence[tuple[int, int]]) -> float:
@@ -115,9 +128,6 @@ class Judge:
         return 0.6 * sum(self._rarities[number] for number in present) * (len(present) - 1) / gaps
 
 
-def _items(field: str) -> list[str]:
-    return field.split(" . ") if field else []
-
-
 def _plainly(text: str) -> list[str]:
-    return [words.plain(word.decode()) for word in words.words(words.spread(text))]
+    found = words.words(words.spread(text).replace(words.GAP, " "))
+    return [words.plain(word.decode()) for word in found]

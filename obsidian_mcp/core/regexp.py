@@ -15,7 +15,7 @@ import regex
 
 from obsidian_mcp.errors import OperationTimeout
 
-from .letters import fold, is_caseless, literal, substring
+from .letters import SPACED, fold, is_caseless, literal, substring
 
 SECONDS = 1.0
 """Time that one regular expression may take on one text."""
@@ -51,6 +51,11 @@ _NAMED = re.compile(r"\(\?<([^\s>=!][^\s>]*)>")
 _CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]+")
 _NAME = re.compile(r"k<([^>]*)>")
+_IN_WORDS = regex.compile(
+    rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
+    r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
+)
+"""Sources made only of letters, digits and classes of them, groups and repeats."""
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
@@ -73,6 +78,24 @@ class RegExp:
     """What every matching text holds: of each clause one string, two letters or longer."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether it can only match letters and digits that are parts of one word, or `_` between them."""
+        return _IN_WORDS.fullmatch(self.source) is not None and self.pattern.search("") is None
+
+    @property
+    def sees_underscores(self) -> bool:
+        """Of one that is `in_words`: whether an underscore beside or in a word matters."""
+        return "\\w" in self.source or "\\b" in self.source
+
+    def span(self, text: str, start: int) -> tuple[int, int]:
+        """Its first match from `start` on, (-1, -1) without one. Raises: OperationTimeout."""
+        try:
+            found = self.pattern.search(text, start, timeout=SECONDS)
+        except TimeoutError:
+            raise self._timeout() from None
+        return found.span() if found else (-1, -1)
 
     def first(self, text: str, start: int, end: int) -> int:
         """Where its first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""

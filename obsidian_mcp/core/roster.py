@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from . import facts
+from . import facts, joined
 from .catalog import FileEntry
 from .letters import fold
 from .paths import VaultPath, is_note
+from .regexp import RegExp
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class Roster:
         while at >= 0:
             yield numbers[bisect_right(starts, at) - 1]
             at = lines.find(text, lines.find("\n", at))
+
+    def path_matches(self, expression: RegExp) -> Iterator[int]:
+        """Files whose path an expression matches. Raises: OperationTimeout."""
+        return joined.matching(expression, self.paths.items())
 
 
 def of(

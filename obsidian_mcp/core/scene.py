@@ -27,6 +27,8 @@ from .subject import Document, Kind, Subject
 from .text import Text
 from .vocabulary import Vocabulary
 
+TEXTS_AT_ONCE = 500
+
 Read = Callable[[FileEntry], bytes]
 
 
@@ -69,13 +71,18 @@ class Scene:
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
         """The texts of files of the rows; where they are many, in one pass."""
         truncated = self.lookup.odd(content.TRUNCATED)
-        if len(files) * 2 < len(self.files):
-            for number in files:
-                yield number, self.row(number).text
+        for number, text in self._stored_texts(files):
+            yield number, self.row(number).text if number in truncated else text
+
+    def _stored_texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
+        if len(files) * 2 > len(self.files):
+            found = self.connection.execute("SELECT file, text FROM texts")
+            yield from (row for row in found if row[0] in files)
             return
-        for number, text in self.connection.execute("SELECT file, text FROM texts"):
-            if number in files:
-                yield number, self.row(number).text if number in truncated else text
+        numbers = sorted(files)
+        for start in range(0, len(numbers), TEXTS_AT_ONCE):
+            some = ", ".join(map(str, numbers[start : start + TEXTS_AT_ONCE]))
+            yield from self.connection.execute(f"SELECT file, text FROM texts WHERE file IN ({some})")  # noqa: S608
 
     def row(self, number: int, text: str | None = None) -> Stored:
         path = self._roster.paths[number]
@@ -105,6 +112,10 @@ class Scene:
     def entry(self, number: int) -> FileEntry | None:
         """None for a file that has just gone."""
         return self.fresh[number] if number < 0 else self._catalog.get(self._roster.paths[number])
+
+    def path_holds(self, text: str) -> Iterator[int]:
+        """Files of the rows, and perhaps others, whose folded path contains a text."""
+        return self._roster.path_holds(text)
 
     def number(self, path: VaultPath) -> int | None:
         """None for a file without contents, or one that is not there."""

@@ -9,11 +9,14 @@ from . import deadline, ordering
 from .hits import ANSWER_CHARACTERS, Hit
 from .letters import fold
 from .match import Matcher
-from .query import Node
+from .query import Node, Word
 from .scene import Scene
 from .snippets import LOOKED_AT, Place, Snippet, choose
 from .subject import Subject
 from .terms import Term
+
+FIRST_PLACES = 8
+"""Places of the only word asked for among which the lines to show are chosen."""
 
 
 class Showing:
@@ -25,6 +28,7 @@ class Showing:
         self._most = most
         self._terms = list(zip(terms, ordering.rarities(scene, terms), strict=True)) if most else []
         self._matchers = [Matcher(query) for query in exact]
+        self._several = len(self._terms) + len(exact) > 1 or not all(isinstance(query, Word) for query in exact)
 
     def page(self, files: Sequence[ordering.Scored]) -> list[Hit]:
         """As many of the files as an answer has room for, at least one."""
@@ -43,7 +47,8 @@ class Showing:
         if not self._most:
             return None
         subject = self._scene.subject(number)
-        found = choose(subject.text, self._places(subject), lambda: self._scene.headings(number, subject), self._most)
+        places = islice(self._places(subject), None if self._several else FIRST_PLACES)
+        found = choose(subject.text, places, lambda: self._scene.headings(number, subject), self._most)
         return found or None
 
     def _places(self, subject: Subject) -> Iterator[Place]:

@@ -11,7 +11,7 @@ from .text import Span
 
 CHARACTERS = 160
 """Most of a line that is shown."""
-LOOKED_AT = 60
+LOOKED_AT = 30
 """Places of one word among which the lines to show are chosen."""
 
 

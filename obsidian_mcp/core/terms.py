@@ -65,6 +65,8 @@ class Term:
     """Words that follow each other; of scripts without spaces, letters."""
     every: bool = False
     """Each of the phrases must be there, not only one."""
+    part: bool = False
+    """The text itself is looked for, also inside words; the variants all hold it."""
 
     @property
     def asked(self) -> str:
@@ -77,12 +79,24 @@ class Term:
 
     def places(self, text: str, most: int) -> Iterator[tuple[Span, float]]:
         """Where it stands in a folded text, and what that counts; at most so many places of each word."""
+        if self.part:
+            yield from islice(_anywhere(self.text, text), most)
+            return
         for word, weight in self.variants.items():
             yield from ((span, weight) for span in islice(_standing(word, text), most))
         share = 1.0 / len(self.phrases) if self.every else 1.0
         for phrase in self.phrases:
             for found in islice(_phrase(phrase).finditer(text), most):
                 yield Span(*found.span()), share
+
+
+def _anywhere(part: str, text: str) -> Iterator[tuple[Span, float]]:
+    at = text.find(part)
+    while at >= 0:
+        end = at + len(part)
+        inside = (at and is_spaced(text[at - 1])) or (end < len(text) and is_spaced(text[end]))
+        yield Span(at, end), INSIDE if inside else SAME
+        at = text.find(part, end)
 
 
 def _standing(word: str, text: str) -> Iterator[Span]:
@@ -101,7 +115,12 @@ def _phrase(phrase: tuple[str, ...]) -> regex.Pattern[str]:
     before = rf"(?<!{SPACED})" if is_spaced(phrase[0][0]) else ""
     after = rf"(?!{SPACED})" if is_spaced(phrase[-1][-1]) else ""
     between = r"[^\p{L}\p{N}\p{M}]{0,3}"
-    return regex.compile(before + between.join(regex.escape(word, special_only=True) for word in phrase) + after)
+    literals = [regex.escape(word, special_only=True) for word in _without_gaps(phrase)]
+    return regex.compile(before + between.join(literals) + after)
+
+
+def _without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for word in phrase if word != words.GAP)
 
 
 def is_smart(word: Word) -> bool:
@@ -113,13 +132,14 @@ def is_smart(word: Word) -> bool:
 def term(word: Word, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> Term:
     """`width` is an index of WIDENINGS: the circle includes those before it."""
     text = fold(word.text.strip(_SENTENCE_MARKS))
-    parts = words.wanted(text).words
+    asked = words.wanted(text).words
+    parts = _without_gaps(asked)
     if len(parts) == 1 and is_spaced(parts[0][0]):
         return Term(text, _variants(parts[0], vocabulary, languages, width))
     if any(not is_spaced(part[0]) for part in parts):
         return _unspaced(text, parts, width)
     if not width:
-        phrases = {parts, ("".join(parts),)}
+        phrases = {asked, parts, ("".join(parts),)}
         return Term(text, {}, tuple(sorted(phrases)))
     # `node.js`: from here on its parts may stand apart
     return Term(text, {}, tuple((part,) for part in parts), every=True)

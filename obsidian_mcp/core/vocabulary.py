@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .database import Connection
+from .regexp import RegExp
 from .words import plain
 
 _END = b"\n"
@@ -43,6 +44,14 @@ class Vocabulary:
             if part in before:
                 found[word] = None
         return list(found)
+
+    def matching(self, expression: RegExp) -> list[str]:
+        """Words that an expression without anchors matches in part. Raises: OperationTimeout."""
+        text, found, at = self.words.decode(), [], 0
+        while (start := expression.span(text, at)[0]) >= 0:
+            at = text.find("\n", start)
+            found.append(text[text.rfind("\n", 0, start) + 1 : at])
+        return found
 
     def count(self, words: Sequence[str]) -> int:
         """How many of some words are here."""

@@ -1,7 +1,9 @@
 """The words of a text, as the search index knows them (specs/search.md, SEARCH-20 to SEARCH-25).
 
 A word is a run of letters, digits and marks of a script that puts spaces between words. Every letter of another script
-(Chinese, Japanese, Thai, …) is a word by itself, and so is every symbol outside ASCII.
+(Chinese, Japanese, Thai, …) is a word by itself, and so is every symbol outside ASCII. What stands between two words is
+a word of its own, GAP, unless it is what is usual there: one space between words with spaces, else nothing. So a text
+without gaps stands where its words follow each other, and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,9 +21,19 @@ LONGEST = 100
 """Bytes of UTF-8. Longer words (encoded data) are not in the vocabulary: a text with one is read whenever a part of a
 word is asked for."""
 
+GAP = "\x80"
+"""Stands for everything unusual between two words. No text has it as a word: it is a control character."""
+
+_GAP_BETWEEN = f" {GAP} ".encode()
+_SEPARATORS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == 32 else 10 for byte in range(256))
+"""Bytes of UTF-8 with everything but a space between words as a line end."""
+_SPACES = re.compile(b"  +")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _ALONE = regex.compile(rf"[{CONTINUOUS}]+|[^\p{{L}}\p{{N}}\p{{M}}\p{{Z}}\p{{C}}]+")
 _BLANK = regex.compile(r"[\p{Z}\p{C}]")
+_JOINT = "\x81"
+"""Where two words stand without anything between, while the spaces of the text still stand beside it."""
+_BESIDE_JOINT = re.compile(f" {_JOINT}|{_JOINT} ")
 _LETTERS_ONLY = bytes(
     byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256)
 )
@@ -37,14 +49,21 @@ _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d
 
 
 def spread(text: str) -> str:
-    """The text folded, with spaces around every letter and symbol that is a word by itself.
-
-    ASCII characters other than letters and digits still stand between the words; ASCII text is given back as it is,
-    capitals included: that is how the index's tokenizer takes it.
-    """
+    """The text with its words and gaps between spaces: how the index's tokenizer takes it. ASCII is not folded yet."""
     if text.isascii():
-        return text
-    return _FOREIGN.sub(_spread, fold(text))
+        return _with_gaps(text.encode()).decode()
+    joined = _FOREIGN.sub(_spread, fold(text))
+    if _JOINT not in joined:
+        return _with_gaps(joined.encode()).decode()
+    joined = _BESIDE_JOINT.sub("\n", joined)
+    return _with_gaps(joined.encode()).decode().replace(_JOINT, " ")
+
+
+def _with_gaps(data: bytes) -> bytes:
+    data = data.translate(_SEPARATORS)
+    if b"  " in data:
+        data = _SPACES.sub(b"\n", data)
+    return _GAP_BETWEEN.join([part for part in data.split(b"\n") if part and part != b" "])
 
 
 def _spread(run: re.Match[str]) -> str:
@@ -52,7 +71,8 @@ def _spread(run: re.Match[str]) -> str:
 
 
 def _spread_run(run: str) -> str:
-    return _BLANK.sub(" ", _ALONE.sub(lambda found: f" {' '.join(found[0])} ", run))
+    run = _BLANK.sub("\n", run)
+    return _ALONE.sub(lambda found: f"{_JOINT}{_JOINT.join(found[0])}{_JOINT}", run)
 
 
 _spread_short = lru_cache(maxsize=4096)(_spread_run)
@@ -71,18 +91,22 @@ class Wanted:
     open_start: bool
     open_end: bool
     whole: bool
-    """The text is one word and nothing else."""
+    """The text is these words and nothing else: it stands where they do."""
 
 
 def wanted(text: str, *, bounded: bool = False) -> Wanted:
     """`text` is folded. `bounded`: it begins and ends at the bounds of words, where it has letters there."""
-    found = [word.decode() for word in words(spread(text))]
+    found = tuple(word.decode() for word in words(spread(text)))
     return Wanted(
-        tuple(found),
+        found,
         open_start=bool(found) and not bounded and is_spaced(text[0]),
         open_end=bool(found) and not bounded and is_spaced(text[-1]),
-        whole=len(found) == 1 and found[0] == text,
+        whole=bool(found) and GAP not in found and _is_in_word(text[0]) and _is_in_word(text[-1]),
     )
+
+
+def _is_in_word(char: str) -> bool:
+    return char.isalnum() if char.isascii() else not _BLANK.match(char)
 
 
 def plain(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,12 +26,14 @@ from obsidian_mcp.core.narrow import (
     Filter,
     HasProperty,
     HasTag,
+    HasWord,
     Holds,
     NoneOf,
     prefilter,
 )
 from obsidian_mcp.core.note import Note
 from obsidian_mcp.core.query import Phrase, Property, Regex, Word, parse
+from obsidian_mcp.core.regexp import translate
 from obsidian_mcp.core.subject import Document, Kind
 from obsidian_mcp.core.text import Span
 from obsidian_mcp.core.values import name_test, value_test
@@ -102,17 +105,21 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
             return False, bounds(part, file)[1]
         case Anything():
             return True, True
-        case Holds() | HasTag() | HasProperty():
+        case Holds() | HasWord() | HasTag() | HasProperty():
             exactly = holds(filter_, file)
             return exactly, exactly
 
 
-def holds(filter_: Holds | HasTag | HasProperty, file: Document) -> bool:
+def holds(filter_: Holds | HasWord | HasTag | HasProperty, file: Document) -> bool:
     match filter_:
         case Holds(text, where, bounded):
             content = file.kind != "other" and where != "path" and is_in(text, file.text, bounded)
             path = (where == "path" or (where == "text" and file.kind != "other")) and is_in(text, file.path, bounded)
             return content or path
+        case HasWord(leaf, where):
+            places = [file.text] * (file.kind != "other" and where != "path")
+            places += [file.path] * (where == "path" or (where == "text" and file.kind != "other"))
+            return any(translate(leaf.source).found(word) for place in places for word in SPACED_OUT.split(place))
         case HasTag(leaf):
             return any(tag_test(leaf)(tag.removeprefix("#")) for tag in file.tags)
         case HasProperty(asked, case):
@@ -122,6 +129,10 @@ def holds(filter_: Holds | HasTag | HasProperty, file: Document) -> bool:
 
 def is_in(text: str, place: str, bounded: bool) -> bool:
     return bool(phrase(text, match_case=False).search(place)) if bounded else text in fold(place)
+
+
+SPACED_OUT = re.compile(r"(?!_)\W+")
+"""What no expression matches that is made of letters and digits only."""
 
 
 # Against the plain meaning
@@ -448,7 +459,11 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ('a -"b"', AllOf((Holds("a", "text"), NoneOf(Holds("b", "text", bounded=True))))),
         ('"ab cd"', Holds("ab cd", "text", bounded=True)),
         ('""', Anything()),
-        ("a OR /b/", AnyOf((Holds("a", "text"), ANYTHING))),
+        ("a OR /b./", AnyOf((Holds("a", "text"), AtMost(Anything())))),
+        ("/b[a-z]+\\d/", HasWord(Regex("b[a-z]+\\d"), "text")),
+        ("match-case:/b/", AtMost(HasWord(Regex("b"), "text"))),
+        ("line:/foo|bar/", AtMost(AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content")))))),
+        ("/b*/", AtMost(Anything())),
         (
             "/foo (bar|baz)/",
             AtMost(AllOf((Holds("foo ", "text"), AnyOf((Holds("bar", "text"), Holds("baz", "text")))))),
