@@ -59,6 +59,8 @@ class Outcome:
     stderr: str = ""
     """Remarks of a program that the tool ran."""
     picture: Picture | None = None
+    result: object = None
+    """What the tool returned, for a front that shows it in a way of its own."""
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
@@ -132,6 +134,7 @@ class Tool:
             document=document,
             enveloped=self.enveloped,
             picture=result if isinstance(result, Picture) else None,
+            result=result,
         )
 
     @cached_property
@@ -281,10 +284,12 @@ def timestamp(nanoseconds: int) -> str:
 
 
 def plain(value: Any) -> Any:
-    """JSON types of a result: dataclasses become objects, and a field that is None is left out."""
+    """JSON types of a result: dataclasses become objects; a field that is None or `snippets.UNTOLD` is left out."""
     if is_dataclass(value):
         return {
-            field.name: plain(member) for field in fields(value) if (member := getattr(value, field.name)) is not None
+            field.name: plain(member)
+            for field in fields(value)
+            if (member := getattr(value, field.name)) is not None and field.metadata.get("told", True)
         }
     if isinstance(value, Mapping):
         return {str(key): plain(member) for key, member in value.items()}
