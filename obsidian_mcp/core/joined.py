@@ -32,7 +32,8 @@ def matching(expression: RegExp, texts: Iterable[tuple[int, str]]) -> Iterator[i
         if size > CHARACTERS:
             yield from (numbers[at] for at in _among(expression, some))
             numbers, some, size = [], [], 0
-    yield from (numbers[at] for at in _among(expression, some))
+    if some:
+        yield from (numbers[at] for at in _among(expression, some))
 
 
 def _among(expression: RegExp, texts: Sequence[str]) -> Iterator[int]:
