@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .paths import VaultPath, name_key
 from .ports import Change, DiskFile
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(NamedTuple):
     """One file of the vault: `path` is what the vault calls it (NFC), `disk` how the disk spells it."""
 
     path: VaultPath
@@ -46,16 +45,17 @@ class Catalog:
 
     def __init__(self, files: Iterable[DiskFile] = ()) -> None:
         self._by_path: dict[str, FileEntry] = {}
-        self._by_key: dict[str, list[VaultPath]] = {}
-        self._by_name: dict[str, list[VaultPath]] = {}
         self._twins: dict[str, list[str]] = {}
         """Normal form -> disk spellings, kept only for groups with a spelling that is not in normal form."""
         self._path_of: dict[str, VaultPath] = {}
+        """Disk spelling -> path, where the two differ."""
+        self._names = threading.Lock()
+        self._by_name: dict[str, list[VaultPath]] | None = None
+        """Comparison key of a file name -> paths; made when it is first asked for, which a search does not."""
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
-        for file in files:
-            self.put(file)
+        self.replace(files)
 
     def __len__(self) -> int:
         return len(self._by_path)
@@ -74,37 +74,56 @@ class Catalog:
 
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
-        path = self._path_of.get(disk)
-        return self._by_path[path] if path is not None else None
+        entry = self._by_path.get(self._path_of.get(disk, disk))
+        return entry if entry is not None and entry.disk == disk else None
+
+    def replace(self, files: Iterable[DiskFile]) -> list[Change]:
+        """These are all the files there are; the paths whose file is new, different or gone."""
+        listed = {file.disk: file for file in files}
+        if not self._by_path:  # what has one spelling only needs no look at the others
+            simple = {disk: FileEntry(VaultPath(disk), *file) for disk, file in listed.items() if disk.isascii()}
+            with self._names:
+                self._by_path.update(simple)
+                self._by_name = None
+            self.generation += 1
+            changes = [Change(entry.path) for entry in simple.values()]
+            listed = {disk: file for disk, file in listed.items() if disk not in simple}
+        else:
+            changes = []
+            for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
+                changes += self.drop(disk)
+        for file in listed.values():
+            changes += self.put(file)
+        return changes
 
     def put(self, file: DiskFile) -> list[Change]:
         """A file is there with this size and time; the paths whose file is new or different now."""
-        known = self._path_of.get(file.disk)
+        known = self.on_disk(file.disk)
         if known is not None:
-            if self._by_path[known].size == file.size and self._by_path[known].mtime_ns == file.mtime_ns:
+            if known.size == file.size and known.mtime_ns == file.mtime_ns:
                 return []
-            self._by_path[known] = FileEntry(known, file.disk, file.size, file.mtime_ns)
-            return [Change(known)]
+            self._by_path[known.path] = FileEntry(known.path, *file)
+            return [Change(known.path)]
         normal = normal_form(file.disk)
         group = self._twins.get(normal)
         if group is None and normal == file.disk:
-            self._add(FileEntry(VaultPath(normal), file.disk, file.size, file.mtime_ns))
+            self._add(FileEntry(VaultPath(normal), *file))
             return [Change(VaultPath(normal))]
         files = {file.disk: file}
         if group is None:
-            group = self._twins[normal] = [normal] if normal in self._path_of else []
+            group = self._twins[normal] = [normal] if self.on_disk(normal) else []
         group.append(file.disk)
         return self._reassign(normal, group, files)
 
     def drop(self, disk: str) -> list[Change]:
         """The file that the disk spelled so is gone."""
-        path = self._path_of.get(disk)
-        if path is None:
+        known = self.on_disk(disk)
+        if known is None:
             return []
         normal = normal_form(disk)
         group = self._twins.get(normal)
-        self._remove(path)
-        changes = [Change(path, gone=True)]
+        self._remove(known.path)
+        changes = [Change(known.path, gone=True)]
         if group is not None:
             group.remove(disk)
             if not group or group == [normal]:
@@ -133,11 +152,10 @@ class Catalog:
         facts = dict(new)
         before: dict[VaultPath, str] = {}
         for disk in group:
-            path = self._path_of.get(disk)
-            if path is not None:
-                entry = self._by_path[path]
+            entry = self.on_disk(disk)
+            if entry is not None:
                 facts[disk] = DiskFile(disk, entry.size, entry.mtime_ns)
-                before[path] = disk
+                before[entry.path] = disk
         after = {path: disk for disk, path in wanted.items()}
         for path, disk in before.items():
             if after.get(path) != disk:
@@ -145,42 +163,61 @@ class Catalog:
         changes = [Change(path, gone=True) for path in before if path not in after]
         for path, disk in after.items():
             if before.get(path) != disk:
-                self._add(FileEntry(path, disk, facts[disk].size, facts[disk].mtime_ns))
+                self._add(FileEntry(path, *facts[disk]))
                 changes.append(Change(path))
         return changes
 
     def _add(self, entry: FileEntry) -> None:
         self.generation += 1
-        self._by_path[entry.path] = entry
-        self._path_of[entry.disk] = entry.path
-        self._by_key.setdefault(name_key(entry.path), []).append(entry.path)
-        self._by_name.setdefault(name_key(entry.path.rpartition("/")[2]), []).append(entry.path)
+        with self._names:
+            self._by_path[entry.path] = entry
+            if self._by_name is not None:
+                self._by_name.setdefault(_name(entry.path), []).append(entry.path)
+        if entry.path != entry.disk:
+            self._path_of[entry.disk] = entry.path
 
     def _remove(self, path: VaultPath) -> None:
         self.generation += 1
-        entry = self._by_path.pop(path)
-        del self._path_of[entry.disk]
-        for table, key in (
-            (self._by_key, name_key(path)),
-            (self._by_name, name_key(path.rpartition("/")[2])),
-        ):
-            bucket = table[key]
-            bucket.remove(path)
-            if not bucket:
-                del table[key]
+        with self._names:
+            entry = self._by_path.pop(path)
+            if self._by_name is not None:
+                bucket = self._by_name[_name(path)]
+                bucket.remove(path)
+                if not bucket:
+                    del self._by_name[_name(path)]
+        self._path_of.pop(entry.disk, None)
+
+    def _called(self, key: str) -> list[VaultPath]:
+        """Paths of the files whose name has this comparison key."""
+        by_name = self._by_name
+        if by_name is None:
+            with self._names:
+                by_name = {}
+                for entry in self._by_path.values():
+                    by_name.setdefault(_name(entry.path), []).append(entry.path)
+                self._by_name = by_name
+        return by_name.get(key, [])
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
-        return tuple(sorted(self._by_name.get(name_key(filename), ())))
+        return tuple(sorted(self._called(name_key(filename))))
 
     def at(self, path: str) -> VaultPath | None:
         """Exact spelling first, then the smallest path that compares equal."""
         if path in self._by_path:
             return self._by_path[path].path
-        return min(self._by_key.get(name_key(path), ()), default=None)
+        return min(self._equal(path), default=None)
 
     def all_at(self, path: str) -> tuple[VaultPath, ...]:
         """Every file whose path compares equal: several on a case-sensitive disk."""
-        return tuple(sorted(self._by_key.get(name_key(path), ())))
+        return tuple(sorted(self._equal(path)))
+
+    def _equal(self, path: str) -> Iterator[VaultPath]:
+        key = name_key(path)
+        return (each for each in list(self._called(key.rpartition("/")[2])) if name_key(each) == key)
+
+
+def _name(path: str) -> str:
+    return name_key(path.rpartition("/")[2])
 
 
 def normal_form(disk: str) -> str:

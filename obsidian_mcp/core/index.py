@@ -122,19 +122,19 @@ class Index:
 
         `entries` are all files of the vault. Files that could not be read the last time are among the changed.
         """
+        given = list(entries)
+        plain = "disk IS NULL AND digest NOTNULL"
         with self._database.reading() as connection:
-            known = {
-                path: facts_
-                for path, *facts_ in connection.execute("SELECT path, size, mtime_ns, disk, digest IS NULL FROM files")
-            }
-        changed = []
-        for entry in entries:
-            if facts.indexable(entry.path):
-                row = known.pop(stored(entry.path), None)
-                if row is None or row[0] != entry.size or row[1] != entry.mtime_ns or row[2] != _disk(entry) or row[3]:
-                    changed.append(entry)
+            # Entries equal their rows, so that two sets are compared instead of thousands of members.
+            same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
+            others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
+            rest = {path for (path,) in others}
+        changed = self.stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
         changed.sort(key=lambda entry: entry.path)
-        return Outdated(tuple(changed), tuple(sorted(to_path(path) for path in known)))
+        rest.update(row[0] for row in same.difference(given))
+        if rest:
+            rest.difference_update(stored(entry.path) for entry in given)
+        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))))
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Those of these files that must be parsed; another process may have done some."""

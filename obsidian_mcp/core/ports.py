@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
 from .paths import VaultPath
 
 
-@dataclass(frozen=True, slots=True)
-class DiskFile:
+class DiskFile(NamedTuple):
     """A file as the disk lists it: the raw relative path, `/`-separated (NFD and surrogate escapes possible)."""
 
     disk: str
@@ -216,8 +215,7 @@ class Journal(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """The file at this path of the vault appeared or is different, or is gone."""
 
     path: VaultPath

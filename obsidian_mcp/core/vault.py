@@ -33,7 +33,7 @@ from .keeper import Keeper
 from .merge import merge
 from .paths import NOTE_EXTENSION, VaultPath, is_note, name_key
 from .policy import Policy
-from .ports import Change, Changer, Files, Journal, Obsidian, Step
+from .ports import Change, Changer, DiskFile, Files, Journal, Obsidian, Step
 from .search import Search
 from .settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from .text import Text
@@ -193,16 +193,13 @@ class Vault:
             return changes
 
     def _rescan(self) -> list[Change]:
-        changes: list[Change] = []
-        gone = {entry.disk for entry in self.catalog}
+        found: list[DiskFile] = []
         for count, file in enumerate(self.files.scan()):
             if count % 1000 == 0:
                 deadline.checkpoint()
             if self._visible(file.disk):
-                gone.discard(file.disk)
-                changes += self.catalog.put(file)
-        for disk in sorted(gone):
-            changes += self.catalog.drop(disk)
+                found.append(file)
+        changes = self.catalog.replace(found)
         self._scanned = True
         return changes
 

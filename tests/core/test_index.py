@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +154,7 @@ def test_another_spelling_of_the_same_path_is_another_file() -> None:
     with MemoryVault({"e\u0301.md": "[[a]]"}) as vault:
         vault.index.apply(vault.contents())
         (entry,) = vault.catalog
-        other = replace(entry, disk="\u00e9.md")
+        other = entry._replace(disk="\u00e9.md")
 
         assert vault.index.outdated([entry]).changed == ()
         assert vault.index.outdated([other]).changed == (other,)
