@@ -120,7 +120,7 @@ class FolderVaults:
             try:
                 vault = self._opened(self._folder(""))
                 vault.refresh()
-                vault.keeper.begin()
+                vault.keeper.begin_once()
             except AppError as error:  # the first call tells the client
                 log.warning("%s", error.message)
 

@@ -42,6 +42,8 @@ class Watcher:
         self._paths: set[str] = set()
         self._overflow = False
         self._live = False
+        self._blind = False
+        """What changed before the system began to report has yet to be found, by a scan."""
         self._observer: BaseObserver | None = None
         self._scanning = Scanning(clock=clock)
         self.changed = threading.Event()
@@ -73,7 +75,7 @@ class Watcher:
             return
         with self._lock:
             self._observer = observer
-            self._live = self._overflow = True  # what changed while it started is found by one scan
+            self._live = self._blind = True
         self._news.set()
 
     def stop(self) -> None:
@@ -88,8 +90,11 @@ class Watcher:
             self.changed.clear()
             if self._live:
                 paths, self._paths = self._paths, set()
-                overflow, self._overflow = self._overflow, False
-                return None if overflow else paths
+                scan, self._overflow = self._overflow, False
+                if self._blind and not scan:
+                    scan = self._scanning.drain() is None
+                self._blind = self._blind and not scan
+                return None if scan else paths
         return self._scanning.drain()
 
     def _report(self, path: str) -> None:

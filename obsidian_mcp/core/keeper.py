@@ -117,20 +117,30 @@ class Keeper:
     def begin(self) -> None:
         """Compare all files with the index, by size and time; what differs is pending from now on."""
         with self._beginning:
-            with self._state:
-                self._meanwhile = {}
-            entries = list(self._entries())
-            epoch, outdated = self._compare(entries)
-            with self._state:
-                self._epoch = epoch
-                self._pending = {entry.path: entry for entry in outdated.changed}
-                self._gone = dict.fromkeys(outdated.gone)
-                self._deferred.clear()
-                for path, entry in self._meanwhile.items():
-                    self._noted(path, entry)
-                self._meanwhile = None
-                self._total = len(self._pending)
-                self._wake()
+            self._begin()
+
+    def begin_once(self) -> None:
+        """`begin`, unless it was done for the present index; of threads that come together one does it for all."""
+        if self.index.epoch != self._epoch:
+            with self._beginning:
+                if self.index.epoch != self._epoch:
+                    self._begin()
+
+    def _begin(self) -> None:
+        with self._state:
+            self._meanwhile = {}
+        entries = list(self._entries())
+        epoch, outdated = self._compare(entries)
+        with self._state:
+            self._epoch = epoch
+            self._pending = {entry.path: entry for entry in outdated.changed}
+            self._gone = dict.fromkeys(outdated.gone)
+            self._deferred.clear()
+            for path, entry in self._meanwhile.items():
+                self._noted(path, entry)
+            self._meanwhile = None
+            self._total = len(self._pending)
+            self._wake()
 
     def _compare(self, entries: Sequence[FileEntry]) -> tuple[int, Outdated]:
         for _ in range(ATTEMPTS):
@@ -140,8 +150,10 @@ class Keeper:
         return epoch, Outdated(tuple(each for each in entries if facts.indexable(each.path)), ())
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
-        """Files changed, appeared or went, as the catalog tells it."""
+        """Files changed, appeared or went, as the catalog tells it. Before the first `begin` it is not needed."""
         with self._state:
+            if self._epoch < 0 and self._meanwhile is None:
+                return
             for change in changes:
                 if facts.indexable(change.path):
                     entry = None if change.gone else entry_of(change.path)
@@ -171,8 +183,7 @@ class Keeper:
 
         To be asked before the rows are looked at: what is taken in between then counts twice, never not at all.
         """
-        if self.index.epoch != self._epoch:
-            self.begin()
+        self.begin_once()
         with self._state:
             pending = dict(self._pending)
             progress = self._progress()
@@ -190,8 +201,7 @@ class Keeper:
 
     def settle(self) -> None:
         """Take in what is pending if that is quickly done. To be called before a question is answered."""
-        if self.index.epoch != self._epoch:
-            self.begin()
+        self.begin_once()
         with self._state:
             self._deferred.clear()
             few = len(self._pending) + len(self._gone) <= AT_ONCE
@@ -223,8 +233,7 @@ class Keeper:
         `patience` is how many seconds to wait for other writers.
         Raises: Busy, Replaced (after which everything is pending).
         """
-        if self.index.epoch != self._epoch:
-            self.begin()
+        self.begin_once()
         entries, gone = self._take()
         if not entries and not gone:
             return 0

@@ -82,6 +82,29 @@ def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
     assert watcher.mode == "scans"
 
 
+# WATCH-02
+def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Path) -> None:
+    now = [0.0]
+    watcher = Watcher(root, clock=lambda: now[0])
+    vault = vault_of(root, watcher)
+    vault.refresh()
+    (root / "a.md").write_bytes(b"1")
+    watcher.start()
+    try:
+        eventually(lambda: watcher.mode == "events")
+
+        vault.refresh()
+        assert vault.entries() == []  # within the interval the last scan is good enough
+        now[0] = 0.6
+        vault.refresh()
+        assert [entry.path for entry in vault.entries()] == ["a.md"]
+        assert watcher.drain() is not None  # from now on what is reported is all there is
+        now[0] = 2.0
+        assert watcher.drain() is not None
+    finally:
+        watcher.stop()
+
+
 def test_scans_are_due_once_an_interval() -> None:
     now = [100.0]
     scanning = Scanning(0.5, clock=lambda: now[0])
