@@ -11,14 +11,14 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 from .facts import LinkFact
 from .graph import Reference
-from .hits import Hits, Request
+from .hits import Request
 from .obsidian import UnresolvedLink
 from .paths import VaultPath, is_note
 from .vault import Vault
 
 
-def search(vault: Vault, request: Request) -> Hits | None:
-    """The files that the app finds, in its order; it knows one way of matching only (APP-FILE-08).
+def found(vault: Vault, request: Request) -> list[VaultPath] | None:
+    """The files that the app finds, in its order; it knows one way of matching only (APP-FILE-08, SEARCH-18).
 
     None where the app is not to be asked, and for a query that it cannot be sent.
     """
@@ -30,7 +30,7 @@ def search(vault: Vault, request: Request) -> Hits | None:
         if error.data.get("reason") == "cannot_carry":
             return None
         raise
-    return vault.search.show(request, _known(vault, named))
+    return _known(vault, named)
 
 
 def links(

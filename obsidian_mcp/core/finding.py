@@ -30,20 +30,22 @@ class Found:
     widened: str | None = None
 
 
-def exactly(scene: Scene, query: Node) -> Found:
-    """The files for which the query is true."""
-    files = scene.matching(query)
+def exactly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -> Found:
+    """The files, of `within` or all, for which the query is true."""
+    files = scene.matching(query, within)
     if scene.fresh:
-        files = files | scene.fresh_matching(query)
+        fresh = scene.fresh_matching(query)
+        files = files | (fresh if within is None else fresh & within)
     found, asked = literal_terms(query, scene.vocabulary)
     return Found(files, found, asked, (), [query])
 
 
-def smartly(scene: Scene, query: Node) -> Found:
-    """The files that have the words of the query in any form; where there are none, in wider and wider circles."""
+def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -> Found:
+    """The files, of `within` or all, that have the words of the query in any form; where there are none, in wider and
+    wider circles."""
     asked = groups(query)
     if not any(group.choices for group in asked):
-        return exactly(scene, query)
+        return exactly(scene, query, within)
     fresh = {number: scene.contents(number) for number in scene.fresh}
     words, languages = scene.vocabulary, scene.languages
     if fresh:
@@ -52,6 +54,8 @@ def smartly(scene: Scene, query: Node) -> Found:
     for width in range(len(terms.WIDENINGS)):
         reading = Reading(asked, words, languages, width)
         files = reading.rows(scene, asked) | _told(scene, asked, reading, fresh)
+        if within is not None:
+            files = files & within
         if files:
             break
     found = [term for term in reading.terms if term.asked]

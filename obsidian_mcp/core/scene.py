@@ -125,6 +125,10 @@ class Scene:
         found = self.connection.execute("SELECT id FROM files WHERE path = ?", (stored(path),)).fetchone()
         return found[0] if found and found[0] in self.files else None
 
+    def file(self, path: VaultPath) -> FileEntry | None:
+        """None for one that is not there."""
+        return self._catalog.get(path)
+
     def hides(self, path: str) -> bool:
         return self._roster.hides(path)
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from obsidian_mcp.errors import QueryInvalid, StorageFailed
 
-from . import finding, ordering, roster, stems, vocabulary
+from . import result, roster, stems, vocabulary
 from .catalog import Catalog
 from .database import Connection
-from .hits import ANSWER_CHARACTERS, Hit, Hits, Request
+from .facets import Facet
+from .hits import Grouped, Hits, Request
 from .index import Busy, Replaced
 from .keeper import ATTEMPTS, Keeper
-from .paths import VaultPath, name_key
-from .query import Node, parse
+from .paths import VaultPath
+from .query import parse
+from .result import Result
 from .roster import Roster
 from .rows import Rows, Stamp, marks
 from .scene import Read, Scene
 from .settings import IgnoreFilters
-from .showing import Showing
 from .vocabulary import Vocabulary
+
+Answer = TypeVar("Answer")
 
 
 class Search:
@@ -44,23 +48,21 @@ class Search:
         self._lock = threading.Lock()
         self._known = _Known()
 
-    def find(self, request: Request) -> Hits:
-        """Raises: QueryInvalid with the column of a mistake, OperationTimeout, StorageFailed."""
-        query = parse(request.query)
-        return self._ask(lambda scene, building: _found(scene, request, query, building))
+    def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
+        """The files that a query finds, or of those `named` by the app, in its order, where the query stands in them.
 
-    def show(self, request: Request, named: Sequence[VaultPath]) -> Hits:
-        """Where a query stands in files that somebody else has found, in their order; hidden ones are left out.
-
-        Raises: OperationTimeout, StorageFailed.
+        Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by what no note has,
+        OperationTimeout, StorageFailed.
         """
-        try:
-            exact = [parse(request.query)]
-        except QueryInvalid:  # the app reads what we do not
-            exact = []
-        return self._ask(lambda scene, _: _named(scene, request, exact, named))
+        found = _finding(request, named)
+        return self._ask(lambda scene, building: result.hits(found(scene, building), request))
 
-    def _ask(self, question: Callable[[Scene, str | None], Hits]) -> Hits:
+    def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
+        """As `find`, in groups."""
+        found = _finding(request, named)
+        return self._ask(lambda scene, building: result.groups(found(scene, building), request, by))
+
+    def _ask(self, question: Callable[[Scene, str | None], Answer]) -> Answer:
         filters = self._filters()
         self._keeper.settle()
         for _ in range(ATTEMPTS):
@@ -94,36 +96,15 @@ class Search:
             return self._known
 
 
-def _found(scene: Scene, request: Request, query: Node, building: str | None) -> Hits:
-    found = finding.exactly(scene, query) if request.match == "exact" else finding.smartly(scene, query)
-    others = scene.others_matching(query)
-    if request.folder is not None:
-        inside = name_key(request.folder) + "/"
-        found = replace(found, files={each for each in found.files if name_key(scene.path(each)).startswith(inside)})
-        others = [entry for entry in others if name_key(entry.path).startswith(inside)]
-    total = len(found.files) + len(others)
-    start, stop = request.offset, request.offset + request.limit
-    listed = ordering.best(scene, found, request.query, stop)[start:stop]
-    page = Showing(scene, found.shown, found.exact, request.snippets).page(listed)
-    if len(page) == len(listed):
-        after = max(0, start - len(found.files))
-        page += [Hit(entry.path) for entry in others[after : after + request.limit - len(page)]]
-    following = start + len(page)
-    return Hits(total, page, following if following < total else None, found.widened, building)
-
-
-def _named(scene: Scene, request: Request, exact: Sequence[Node], named: Sequence[VaultPath]) -> Hits:
-    inside = "" if request.folder is None else name_key(request.folder) + "/"
-    listed = [path for path in named if name_key(path).startswith(inside) and not scene.hides(path)]
-    showing = Showing(scene, (), exact, request.snippets)
-    page: list[Hit] = []
-    for path in listed[request.offset : request.offset + request.limit]:
-        number = scene.number(path)
-        page += [Hit(path)] if number is None else showing.page([(number, None)])
-    room = ANSWER_CHARACTERS
-    fitting = [hit for hit in page if (room := room - hit.size) >= 0] or page[:1]
-    following = request.offset + len(fitting)
-    return Hits(len(listed), fitting, following if following < len(listed) else None)
+def _finding(request: Request, named: Sequence[VaultPath] | None) -> Callable[[Scene, str | None], Result]:
+    if named is None:
+        query = parse(request.query)
+        return lambda scene, building: result.found(scene, request, query, building)
+    try:
+        read = parse(request.query)
+    except QueryInvalid:  # the app reads what we do not
+        read = None
+    return lambda scene, _: result.named(scene, request, read, named)
 
 
 @dataclass(frozen=True)

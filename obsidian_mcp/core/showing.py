@@ -1,12 +1,11 @@
-"""The page of an answer: files in their order, each with the lines that answer the query (specs/search.md)."""
+"""The lines of files that answer a query (specs/search.md, SEARCH-70 to 73)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from . import deadline, ordering
-from .hits import ANSWER_CHARACTERS, Hit
+from . import ordering
 from .letters import fold
 from .match import Matcher
 from .query import Node, Word
@@ -30,20 +29,8 @@ class Showing:
         self._matchers = [Matcher(query) for query in exact]
         self._several = len(self._terms) + len(exact) > 1 or not all(isinstance(query, Word) for query in exact)
 
-    def page(self, files: Sequence[ordering.Scored]) -> list[Hit]:
-        """As many of the files as an answer has room for, at least one."""
-        hits: list[Hit] = []
-        room = ANSWER_CHARACTERS
-        for number, score in files:
-            deadline.checkpoint()
-            hit = Hit(self._scene.path(number), score, self._snippets(number))
-            room -= hit.size
-            if room < 0 and hits:
-                break
-            hits.append(hit)
-        return hits
-
-    def _snippets(self, number: int) -> list[Snippet] | None:
+    def snippets(self, number: int) -> list[Snippet] | None:
+        """The lines to show of a file; None where there are none."""
         if not self._most:
             return None
         subject = self._scene.subject(number)

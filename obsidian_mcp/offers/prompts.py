@@ -12,10 +12,10 @@ from typing import Final, get_type_hints
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import name_key, parse_folder
 from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.tools.registry import timestamp
 
 from .completion import Completes
 

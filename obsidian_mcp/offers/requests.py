@@ -9,10 +9,10 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core import note as core_note
 from obsidian_mcp.core import progress
 from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import basename, is_note, name_key
 from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools.registry import timestamp
 
 from .prompts import About, chosen, number, prompt, quoted, scope
 from .resources import recent_notes

@@ -11,12 +11,12 @@ from typing import Final
 from obsidian_mcp.app import App
 from obsidian_mcp.core import daily, media, uri
 from obsidian_mcp.core.catalog import FileEntry, normal_form
+from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import VaultPath, basename, is_note, parse
 from obsidian_mcp.core.settings import daily_notes
 from obsidian_mcp.core.text import Text
 from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
-from obsidian_mcp.tools.registry import timestamp
 
 from . import pages
 

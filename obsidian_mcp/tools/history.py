@@ -11,6 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core import undo as core_undo
 from obsidian_mcp.core.catalog import normal_form
 from obsidian_mcp.core.edits import diff
+from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import parse
 from obsidian_mcp.core.ports import Recorded, Step
 from obsidian_mcp.core.text import Text
@@ -19,7 +20,7 @@ from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName
-from .registry import timestamp, tool
+from .registry import tool
 
 FILES_SHOWN = 20
 DIFF_CHARACTERS = 20_000

@@ -10,13 +10,14 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core import names, note, sections
 from obsidian_mcp.core.edits import adapted
+from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import link_warning
 from obsidian_mcp.core.text import BOM, Lines, Span, Text
 from obsidian_mcp.core.vault import Create, Remove, Write, etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 
 from .params import Name, VaultName
-from .registry import Document, timestamp, tool
+from .registry import Document, tool
 
 PAGE = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""

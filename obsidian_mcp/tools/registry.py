@@ -9,7 +9,6 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar, get_origin, get_type_hints
 
@@ -276,11 +275,6 @@ def tool(
         return function
 
     return register
-
-
-def timestamp(nanoseconds: int) -> str:
-    """How answers say a time: UTC to the second, as ISO 8601. Takes nanoseconds since the epoch."""
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def plain(value: Any) -> Any:

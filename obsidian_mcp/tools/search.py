@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import app_answers
-from obsidian_mcp.core.hits import SNIPPETS, Hits, Match, Request
+from obsidian_mcp.core import app_answers, moments
+from obsidian_mcp.core.grouping import grouping
+from obsidian_mcp.core.hits import SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.paths import parse_folder
+from obsidian_mcp.core.sorting import order
+from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultName
 from .registry import tool
@@ -28,13 +32,43 @@ def search(
     ],
     match: Annotated[Match, Field(description="smart: word forms, accents, typos; exact: Obsidian's own")] = "smart",
     folder: Annotated[str, Field(description="Only below this folder")] = "",
+    modified_after: Annotated[str, Field(description="2024-05-31, 2024-05, 7d")] = "",
+    modified_before: str = "",
+    sort: Annotated[str, Field(description="modified, name, path, tag or a property; then asc or desc")] = "",
+    group: Annotated[str, Field(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
     snippets: Annotated[int, Field(description="Matching lines shown per note", ge=0, le=10)] = SNIPPETS,
     paths_only: Annotated[bool, Field(description="Paths without snippets")] = False,
     vault: VaultName = "",
-) -> Hits:
+) -> Hits | Grouped:
     """Find notes with Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
-    request = Request(query, match, parse_folder(folder), limit, offset, 0 if paths_only else snippets)
-    return app_answers.search(place, request) or place.search.find(request)
+    request = Request(
+        query,
+        match,
+        parse_folder(folder),
+        limit,
+        offset,
+        0 if paths_only else snippets,
+        _time("modified_after", modified_after),
+        _time("modified_before", modified_before),
+        order(sort) if sort.strip() else None,
+    )
+    by = grouping(group) if group.strip() else None
+    named = app_answers.found(place, request)
+    return place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
+
+
+def _time(argument: str, text: str) -> int | None:
+    """Nanoseconds since the epoch; None where nothing was given. Raises: InvalidArguments."""
+    if not text.strip():
+        return None
+    when = moments.moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
+    if when is None:
+        raise InvalidArguments(
+            f"{argument} must be a date (2024-05-31), a month (2024-05), a time (2024-05-31T18:00) or an age such as "
+            f"12h, 7d, 3m (months) or 1y, but {text!r} came.",
+            argument=argument,
+        )
+    return moments.nanoseconds(when)

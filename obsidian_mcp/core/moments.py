@@ -1,0 +1,62 @@
+"""Times: as people write them, and as answers say them (specs/search.md, SEARCH-12)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+_AGO = re.compile(
+    r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
+)
+_MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
+
+
+def timestamp(nanoseconds: int) -> str:
+    """How answers say a time: UTC to the second, as ISO 8601. Takes nanoseconds since the epoch."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def month(nanoseconds: int) -> str:
+    """The local month of a time, such as `2024-05`."""
+    return datetime.fromtimestamp(nanoseconds / 1e9).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
+
+
+def moment(text: str, now: datetime) -> datetime | None:
+    """The beginning of what a text names: `2024`, `2024-05`, `2024-05-01`, a date with a time, `today`, `yesterday`,
+    or so long before `now`: `12h`, `7d`, `2 weeks ago`, `3m` (months), `1y`. None for any other text.
+
+    Local, as `now` is, unless the text names a zone.
+    """
+    text = text.strip()
+    if ago := _AGO.fullmatch(text):
+        return _before(now, int(ago["count"]), ago["unit"][0].lower())
+    if text.lower() in ("today", "yesterday"):
+        day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return day if text.lower() == "today" else day - timedelta(days=1)
+    if begun := _MONTH.fullmatch(text):
+        text = f"{begun[1]}-{begun[2] or '01'}-01"
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    return None
+
+
+def nanoseconds(when: datetime) -> int:
+    """Since the epoch; before 1970 it is negative."""
+    try:
+        seconds = when.timestamp()
+    except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
+        seconds = when.replace(tzinfo=UTC).timestamp()
+    return int(seconds * 1e9)
+
+
+def _before(now: datetime, count: int, unit: str) -> datetime:
+    try:
+        if unit in "hdw":
+            return now - count * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[unit]
+        months = now.year * 12 + now.month - 1 - count * (12 if unit == "y" else 1)
+        first = now.replace(year=months // 12, month=months % 12 + 1, day=1)
+    except (OverflowError, ValueError):  # before the year 1
+        return datetime(1, 1, 1, tzinfo=UTC)
+    following = (first + timedelta(days=31)).replace(day=1)
+    return first.replace(day=min(now.day, (following - timedelta(days=1)).day))
