@@ -1,0 +1,319 @@
+"""How long searches take beside ripgrep, on generated vaults: `python -m benchmarks.search`; no network.
+
+Every kind of query is asked with several texts, none of them twice in a row of measurements, so that no cache answers
+for the search. Ours is measured twice: the tool in this process, and the same calls to a server over its pipes. The
+three take turns, so that noise falls on all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from obsidian_mcp import compose, config, tools
+from obsidian_mcp.app import App
+from tests.generate import JAPANESE, generate, words
+
+from .servers import ours
+from .wire import Wire
+
+HERE = Path(__file__).parent
+SIZES = (10_000, 50_000)
+WORD_TARGET, COMMON_TARGET, FIELD_TARGET, SAME = 20.0, 10.0, 3.0, 1.0
+"""So many times faster than ripgrep: rare words, common words, phrases with tags and properties, everything else."""
+PATIENCE = 0.1
+"""Seconds for a question that ripgrep cannot answer: a person would not notice."""
+PAUSE = 0.02
+"""Seconds between two measurements: what one process leaves to do falls into no other's time."""
+
+Match = Literal["smart", "exact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of query and the texts to ask it with, the last one only to warm up."""
+
+    name: str
+    queries: Sequence[str]
+    ripgrep: Callable[[str], Sequence[str]] | None
+    """The arguments of `rg` that answer the same question as well as it can; None where it cannot."""
+    target: float
+    """How many times faster than ripgrep it has to be."""
+    matches: Sequence[Match] = ("exact",)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Medians, in seconds."""
+
+    notes: int
+    kind: str
+    match: Match
+    example: str
+    hits: int
+    """Of the median query."""
+    tool: float
+    wire: float
+    ripgrep: float | None
+    target: float
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster than ripgrep the tool is."""
+        return None if self.ripgrep is None else self.ripgrep / self.tool
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the target is; None where ripgrep is not installed. What it cannot do has to be fast enough."""
+        if self.target == 0:
+            return self.tool <= PATIENCE
+        return None if self.ratio is None else self.ratio >= self.target
+
+    def plain(self) -> dict[str, object]:
+        return {**asdict(self), "ratio": self.ratio, "met": self.is_met}
+
+
+def kinds() -> list[Kind]:
+    """What is asked. Of the generator's words the first are in nearly every note, the last in one of hundred."""
+    vocabulary = words()
+    common = vocabulary[2:40:3][:8]
+    usual = vocabulary[200:900:90][:8]
+    numbers = [str(400 * (number + 1)) for number in range(3, 3 + 8)]
+    both: tuple[Match, Match] = ("smart", "exact")
+    pairs = [f"{common[n]} {common[-n - 1]}" for n in range(4)] + [f"{common[n]} {common[n + 3]}" for n in range(4)]
+    names = [f'"{name.capitalize()} {vocabulary[n * 7]}"' for n, name in enumerate(vocabulary[1:9], 1)]
+    phrases = [f'"{pair}"' for pair in pairs]
+
+    def word(query: str) -> Sequence[str]:
+        return ["-F", query]
+
+    def line(query: str) -> Sequence[str]:
+        one, other = query.removeprefix("line:(").removesuffix(")").split()
+        return [f"{one}.*{other}|{other}.*{one}"]
+
+    return [
+        Kind("rare word", [f"quetzalcoatl{n}" for n in numbers], word, WORD_TARGET, both),
+        Kind("absent word", ABSENT, word, WORD_TARGET, both),
+        Kind("misspelled word", [_misspelled(each) for each in vocabulary[3000:3800:100]], word, SAME, ("smart",)),
+        Kind("common word", common, word, COMMON_TARGET, both),
+        Kind("usual word", usual, word, COMMON_TARGET, both),
+        Kind("two common words", pairs, lambda query: ["-F", query.split()[0]], COMMON_TARGET, both),
+        Kind("CJK word", JAPANESE[:8], word, COMMON_TARGET, both),
+        Kind("phrase, common words", phrases, lambda query: ["-w", query.strip('"')], FIELD_TARGET, both),
+        Kind("phrase, a name", names, lambda query: ["-w", query.strip('"')], FIELD_TARGET, both),
+        Kind("tag", [f"tag:#area/{n}" for n in range(1, 9)], lambda query: [rf"\b{query[5:]}\b"], FIELD_TARGET),
+        Kind("inline tag", [f"tag:{each}" for each in vocabulary[100:108]], lambda q: [f"#{q[4:]}\\b"], FIELD_TARGET),
+        Kind(
+            "property",
+            [f"[rating:{n}]" for n in range(1, 9)],
+            lambda query: [f"^rating: {query[8:-1]}$"],
+            FIELD_TARGET,
+        ),
+        Kind("regex with a literal", [f"/{w}\\w+ {w[:2]}/" for w in usual], lambda q: ["-e", q.strip("/")], SAME),
+        Kind("regex of one word", [f"/{w[:4]}\\w*{w[-2:]}\\b/" for w in usual], lambda q: ["-e", q.strip("/")], SAME),
+        Kind(
+            "regex without a literal",
+            [f"/[{a}-{b}]{{3}}\\w+, \\d{n}/" for a, b, n in zip("abcdefgh", "hijklmno", "12345678", strict=True)],
+            lambda query: ["-e", query.strip("/")],
+            SAME,
+        ),
+        Kind("line:, common words", [f"line:({pair})" for pair in pairs], line, SAME),
+        Kind("line:, usual words", [f"line:({usual[n]} {usual[n - 1]})" for n in range(8)], line, SAME),
+        Kind("section:, common words", [f"section:({pair})" for pair in pairs], None, 0),
+        Kind("block:, common words", [f"block:({pair})" for pair in pairs], None, 0),
+        Kind(
+            "task-todo:, common word", [f"task-todo:{each}" for each in common], lambda q: [rf"^- \[ \].*{q[10:]}"], 0
+        ),
+        Kind("common, without another", [pair.replace(" ", " -") for pair in pairs], lambda q: ["-F", q.split()[0]], 1),
+        Kind(
+            "without a word",
+            [f"-{each}" for each in usual],
+            lambda query: ["--files-without-match", "-F", query[1:]],
+            SAME,
+        ),
+        Kind("path:", [f"path:{each}" for each in usual], lambda q: ["--files", "--iglob", f"*{q[5:]}*"], SAME),
+    ]
+
+
+ABSENT = ["xylophage", "wyvernesque", "jabberwock", "quixotry", "zephyrine", "fjordland", "kwyjibo", "phlogiston"]
+"""No note has them or anything like them: a smart search looks everywhere before it says so."""
+
+
+def _misspelled(word: str) -> str:
+    """With a letter that the generator never uses."""
+    return f"{word[:3]}x{word[4:]}"
+
+
+def rows(folder: Path, sizes: Sequence[int], only: str = "", say: Callable[[str], object] = str) -> list[Row]:
+    """Every kind on a vault of every size; the vaults are generated in `folder` where they are not there yet."""
+    found = []
+    for size in sizes:
+        say(f"searches in {size} notes, from here on {HEAD}")
+        vault = generate(folder.resolve() / f"vault{size}", size)
+        with _opened(vault) as app, ours(vault).start() as wire:
+            wire.initialize()
+            _call(wire, "anything", "smart")
+            for kind in kinds():
+                if only in kind.name:
+                    found += [_row(app, wire, vault, size, kind, match) for match in kind.matches]
+                    say("\n".join(map(line_of, found[-len(kind.matches) :])))
+    return found
+
+
+@contextmanager
+def _opened(vault: Path) -> Iterator[App]:
+    """The vault in this process, watched, with its index complete."""
+    with tempfile.TemporaryDirectory(prefix="bench-state-") as state:
+        environment: Mapping[str, str] = {**ours(vault).env, "OBSIDIAN_MCP_STATE": state, "HOME": state}
+        app = compose.build(config.read((str(vault),), environment), serving=True)
+        try:
+            place = app.vaults.get("")
+            place.keeper.finish()
+            _ask(app, "anything", "smart")
+            yield app
+        finally:
+            app.vaults.close()
+
+
+def _row(app: App, wire: Wire, vault: Path, size: int, kind: Kind, match: Match) -> Row:
+    *asked, first = kind.queries
+    _ask(app, first, match)
+    _call(wire, first, match)
+    if kind.ripgrep:
+        _ripgrep(vault, kind.ripgrep(first))
+    tool, wired, ripgrep, hits = [], [], [], []
+    for query in asked:
+        seconds, total = _ask(app, query, match)
+        tool.append(seconds)
+        hits.append(total)
+        time.sleep(PAUSE)
+        wired.append(_call(wire, query, match))
+        time.sleep(PAUSE)
+        if kind.ripgrep:
+            ripgrep.append(_ripgrep(vault, kind.ripgrep(query)))
+            time.sleep(PAUSE)
+    known = [each for each in ripgrep if each is not None]
+    return Row(
+        size,
+        kind.name,
+        match,
+        asked[0],
+        int(statistics.median(hits)),
+        statistics.median(tool),
+        statistics.median(wired),
+        statistics.median(known) if known else None,
+        kind.target,
+    )
+
+
+def _ask(app: App, query: str, match: Match) -> tuple[float, int]:
+    """Seconds that the tool takes, and how many notes it finds."""
+    begun = time.perf_counter()
+    outcome = tools.call(app, "obsidian_search", {"query": query, "match": match})
+    seconds = time.perf_counter() - begun
+    return seconds, outcome.data["total"]
+
+
+def _call(wire: Wire, query: str, match: Match) -> float:
+    begun = time.perf_counter()
+    wire.call("obsidian_search", query=query, match=match)
+    return time.perf_counter() - begun
+
+
+def _ripgrep(vault: Path, arguments: Sequence[str]) -> float | None:
+    """Seconds of its process; None where it is not installed."""
+    program = shutil.which("rg")
+    if program is None:
+        return None
+    how = [] if arguments[0].startswith("--files") else ["--files-with-matches"]
+    command = [program, *how, "--ignore-case", *arguments, str(vault)]
+    begun = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)  # noqa: S603  ours
+    return time.perf_counter() - begun
+
+
+# -- to be read ------------------------------------------------------------------------------------------------
+
+
+def table(facts: Mapping[str, str], found: Sequence[Row]) -> str:
+    """As Markdown, one table for each size."""
+    lines = ["# Searches beside ripgrep", "", ". ".join(f"{what}: {fact}" for what, fact in facts.items()) + ".", ""]
+    lines += [
+        "Medians in milliseconds; every text is asked once. Tool: the call in the process, watched, warm. Wire:",
+        "the same call to a server over its pipes. ripgrep: `rg -l -i` with the same question as well as it can be put.",
+        "The ratio says how many times faster the tool is; where ripgrep has no such question, the goal is a time.",
+        "",
+    ]
+    if all(row.ripgrep is None for row in found):
+        lines += ["ripgrep (`rg`) is not installed here: only our figures.", ""]
+    for size in dict.fromkeys(row.notes for row in found):
+        lines += [f"## {size:,} notes".replace(",", " "), "", HEAD, "|---|---|---|--:|--:|--:|--:|--:|--:|---|"]
+        lines += [line_of(row) for row in found if row.notes == size]
+        lines.append("")
+    return "\n".join(lines)
+
+
+HEAD = "| kind | match | example | hits | tool | wire | ripgrep | ratio | goal | |"
+
+
+def line_of(row: Row) -> str:
+    example = row.example.replace("|", "\\|")
+    figures = [_ms(row.tool), _ms(row.wire), "" if row.ripgrep is None else _ms(row.ripgrep)]
+    ratio = "" if row.ratio is None else f"{row.ratio:.1f}"
+    goal = f"{row.target:g}" if row.target else f"{PATIENCE * 1e3:g} ms"
+    met = {True: "met", False: "MISSED", None: ""}[row.is_met]
+    cells = [row.kind, row.match, f"`{example}`", str(row.hits), *figures, ratio, goal, met]
+    return f"| {' | '.join(cells)} |"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.2f}" if seconds < 0.01 else f"{seconds * 1e3:.0f}"
+
+
+def facts_of_machine() -> dict[str, str]:
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "?"
+    return {
+        "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "Machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, load {load}",
+        "Python": platform.python_version(),
+    }
+
+
+def keep(facts: Mapping[str, str], found: Sequence[Row]) -> None:
+    """Write the table and the figures into this folder."""
+    (HERE / "search.md").write_text(table(facts, found), encoding="utf-8")
+    kept = {"facts": facts, "rows": [row.plain() for row in found]}
+    (HERE / "search.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m benchmarks.search", description="Measure, print and keep.")
+    options.add_argument("--sizes", default=",".join(map(str, SIZES)), help="notes in the vaults")
+    options.add_argument("--vaults", type=Path, default=HERE.parent / "build" / "vaults", help="where vaults are kept")
+    options.add_argument("--only", default="", metavar="TEXT", help="only kinds whose name holds this; keeps nothing")
+    options.add_argument("--only-print", action="store_true", help="leave the files of results as they are")
+    asked = options.parse_args()
+    facts = facts_of_machine()
+    sizes = [int(size) for size in asked.sizes.split(",")]
+    found = rows(asked.vaults, sizes, asked.only, lambda what: sys.stderr.write(f"{what}\n"))
+    sys.stdout.write(table(facts, found))
+    if not (asked.only or asked.only_print):
+        keep(facts, found)
+
+
+if __name__ == "__main__":
+    main()
