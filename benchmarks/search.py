@@ -254,7 +254,7 @@ def table(facts: Mapping[str, str], found: Sequence[Row]) -> str:
     lines = ["# Searches beside ripgrep", "", ". ".join(f"{what}: {fact}" for what, fact in facts.items()) + ".", ""]
     lines += [
         "Medians in milliseconds; every text is asked once. Tool: the call in the process, watched, warm. Wire:",
-        "the same call to a server over its pipes. ripgrep: `rg -l -i` with the same question as well as it can be put.",
+        "the same call to a server over its pipes. ripgrep: `rg -l -i` with the same question as well as can be.",
         "The ratio says how many times faster the tool is; where ripgrep has no such question, the goal is a time.",
         "",
     ]
