@@ -81,6 +81,7 @@ class Database:
         self._tidy: Callable[[], object] | None = None
         """Removes the temporary folder; at the end of the program if not before."""
         self._starts = 0
+        self._closed = False
         self._open_somewhere()
 
     # -- using -------------------------------------------------------------------------------------------------
@@ -92,7 +93,7 @@ class Database:
         Raises: Replaced, Busy.
         """
         epoch = self.epoch
-        with self._translated(epoch):
+        with self._used(epoch):
             if self._only is not None:
                 with self._write:
                     yield self._only
@@ -113,7 +114,7 @@ class Database:
         """
         with self._alone(patience):
             epoch = self.epoch
-            with self._translated(epoch):
+            with self._used(epoch):
                 connection = self._only or self._writing_connection()
                 connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
@@ -160,8 +161,9 @@ class Database:
             self._replace(self.epoch, None)
 
     def close(self) -> None:
-        """Close what is idle; the database must not be used any more. Temporary files are removed."""
+        """Close every connection, one that is in use when its use ends. Temporary files are removed."""
         with self._write, self._state:
+            self._closed = True
             self._close_all()
             if self._tidy is not None:
                 self._tidy()
@@ -175,16 +177,14 @@ class Database:
             file = self.file
         if file is None:  # went to memory between two looks
             raise Replaced
-        connection = _connect(str(file))
-        connection.execute("PRAGMA query_only=ON")
-        return connection
+        return _connect(str(file), "PRAGMA query_only=ON")
 
     def _give_back(self, connection: Connection, epoch: int) -> None:
         with contextlib.suppress(sqlite3.Error):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             with self._state:
-                if epoch == self.epoch and len(self._readers) < IDLE_READERS:
+                if epoch == self.epoch and not self._closed and len(self._readers) < IDLE_READERS:
                     self._readers.append(connection)
                     return
         connection.close()
@@ -204,8 +204,11 @@ class Database:
         self._readers, self._writer, self._only = [], None, None
 
     @contextlib.contextmanager
-    def _translated(self, epoch: int) -> Iterator[None]:
-        """SQLite's errors as ours; where the file is at fault it is replaced first."""
+    def _used(self, epoch: int) -> Iterator[None]:
+        """SQLite's errors as ours; where the file is at fault it is replaced first.
+
+        A use that ends after `close` leaves nothing open.
+        """
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -218,6 +221,9 @@ class Database:
             with self._write, self._state:
                 self._replace(epoch, error)
             raise Replaced from error
+        finally:
+            if self._closed:
+                self.close()
 
     # -- finding a place ---------------------------------------------------------------------------------------
 
@@ -324,12 +330,22 @@ class Database:
                     _remove(each)
 
 
-def _connect(name: str) -> Connection:
+_SETTINGS = (
+    "PRAGMA synchronous=NORMAL",  # a power cut may cost the last batches, never the file
+    "PRAGMA secure_delete=OFF",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA journal_size_limit=16777216",
+)
+
+
+def _connect(name: str, *more: str) -> Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous=NORMAL")  # a power cut may cost the last batches, never the file
-    connection.execute("PRAGMA secure_delete=OFF")
-    connection.execute("PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA journal_size_limit=16777216")
+    try:
+        for setting in (*_SETTINGS, *more):
+            connection.execute(setting)
+    except BaseException:  # the first of them reads the file, which may be none of SQLite's
+        connection.close()
+        raise
     return connection
 
 

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +28,28 @@ OPEN: list[Database | Index] = []
 
 
 @pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
+def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever happened: a closed database leaves no connection to the collector."""
+    made: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def recorded(*given: Any, **named: Any) -> sqlite3.Connection:
+        made.append(connect(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr("sqlite3.connect", recorded)
     yield
     while OPEN:
         OPEN.pop().close()
+    assert [connection for connection in made if is_open(connection)] == []
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.total_changes  # noqa: B018
+    except sqlite3.ProgrammingError:
+        return False
+    return True
 
 
 def opened(place: Path | None, version: int = 7) -> Database:
@@ -59,6 +78,20 @@ def test_what_was_written_is_read_and_a_failed_transaction_is_not(tmp_path: Path
     assert words(database) == ["a"]
     assert database.warning is None
     database.close()
+
+
+def test_what_is_under_way_when_the_database_is_closed_ends_well_and_leaves_nothing_open(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, "a")
+
+    with database.reading() as connection:
+        database.close()
+        assert connection.execute("SELECT word FROM words").fetchall() == [("a",)]
+    assert not is_open(connection)
+    with database.writing() as late:
+        late.execute("INSERT INTO words VALUES ('b')")
+    assert not is_open(late)
+    assert words(opened(tmp_path / "v.db")) == ["a", "b"]
 
 
 # INDEX-10
