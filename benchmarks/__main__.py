@@ -1,147 +1,192 @@
 """`make bench`: this server, a bare SDK server, ripgrep and peers, side by side on generated vaults; no network.
 
-python -m benchmarks [--sizes 1000,10000,50000] [--rounds 5] [--vaults DIR] [--peers DIR] [--growth CALLS]
+python -m benchmarks [--sizes 1000,10000,50000] [--only start,read] [--rounds 5] [--no-peers] [--vaults DIR]
+
+With all sizes and parts it writes results.md, results.json, results.svg, search.md and search.json beside this file and
+the figures in the README; otherwise it only prints, unless `--keep` says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import platform
 import sys
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from tests.generate import generate
-
-from . import measure, plot
-from .servers import bare, ours, peers
-from .wire import Refused
+from . import calling, changing, lasting, peers, plot, report, search, starting, vaults
+from .figures import Figure, Figures, Samples, plain, read
+from .servers import Server, bare, ours
+from .turns import reason
+from .wire import FAILURES
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
+SIZES = (1_000, 10_000, 50_000)
+GROWTH_AT = 10_000
+"""The size of the vault on which memory is followed over a hundred thousand calls."""
+GROWTH_CALLS = 100_000
 
-Results = dict[str, dict[str, dict[str, float]]]
-"""Size of the vault -> what -> server -> figure."""
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the parts are given: one vault and who is measured on it."""
+
+    size: int
+    ours: Server
+    bare: Server
+    peers: Sequence[Server]
+    rounds: int
+    notes: Sequence[str]
+    samples: Samples
+
+    @property
+    def everyone(self) -> list[Server]:
+        return [self.ours, self.bare, *self.peers]
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, print and keep a table.")
-    options.add_argument("--sizes", default="1000,10000,50000", help="notes in the vaults")
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--vaults", type=Path, default=HERE.parent / "build" / "vaults", help="where vaults are kept")
-    options.add_argument("--peers", type=Path, help="folder with node_modules or bin of other servers")
-    options.add_argument("--growth", type=int, default=0, metavar="CALLS", help="only memory over so many calls")
-    options.add_argument("--only-print", action="store_true", help="leave the files of results as they are")
-    asked = options.parse_args()
+def growth(bench: Bench) -> None:
+    if bench.size == GROWTH_AT:
+        lasting.growth(bench.ours, bench.notes, GROWTH_CALLS, bench.samples)
 
+
+def checkout(bench: Bench) -> None:
+    many = vaults.paths(bench.size, changing.MANY)
+    changing.checkout(bench.ours, bench.bare, many, bench.samples)
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "start": lambda bench: starting.start(bench.everyone, bench.rounds + 2, bench.samples),
+    "read": lambda bench: calling.reads(bench.everyone, bench.notes, bench.rounds, bench.samples),
+    "flight": lambda bench: calling.flight(bench.everyone, bench.notes, bench.rounds, bench.samples),
+    "search": lambda bench: calling.searches(bench.everyone, bench.rounds, bench.samples),
+    "large": lambda bench: calling.large(bench.ours, bench.bare, bench.rounds, bench.samples),
+    "change": lambda bench: changing.one(bench.ours, bench.notes, bench.rounds, bench.samples),
+    "checkout": checkout,
+    "memory": lambda bench: lasting.memory(bench.everyone, bench.notes, bench.samples),
+    "growth": growth,
+}
+"""The first index (`build`) comes before all of them, the searches beside ripgrep (`rg`) after."""
+
+
+def main() -> int:
+    asked = options().parse_args()
     sizes = [int(size) for size in asked.sizes.split(",")]
-    if asked.growth:
-        vault = generate(asked.vaults.resolve() / f"vault{sizes[0]}", sizes[0])
-        seen = measure.growth(ours(vault), measure.paths(sizes[0]), asked.growth)
-        say("MB after each tenth: " + ", ".join(f"{each / 1e6:.1f}" for each in seen))
-        return
-    load = [os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0]
-    results: Results = {}
+    parts = asked.only.split(",") if asked.only else ["build", *PARTS, "rg"]
+    if unknown := set(parts) - {"build", "rg", *PARTS}:
+        sys.stderr.write(f"No such part: {', '.join(unknown)}. There are build, {', '.join(PARTS)} and rg.\n")
+        return 2
+    keep = asked.keep or (not asked.only and sizes == list(SIZES))
+    if (HERE.parent / "obsidian_mcp").is_dir():  # as pip does when it installs: nothing is compiled at each start
+        compileall.compile_dir(str(ROOT / "obsidian_mcp"), quiet=2)
+    load = _load()
+    results: dict[int, Figures] = {}
     for size in sizes:
-        results[str(size)] = of_vault(asked.vaults, size, asked.rounds, asked.peers)
-    load.append(os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)
-
+        figures = of_vault(asked.vaults, size, parts, asked.rounds, with_peers=not asked.no_peers)
+        results[size] = read(plain(figures))  # rounded: the tables say what is kept
+    found = (
+        search.rows(asked.vaults, [size for size in sizes if size > 1000] or sizes, say=say) if "rg" in parts else []
+    )
     facts = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "machine": f"{os.cpu_count()} cores, {_processor()}, {platform.system()}",
         "python": platform.python_version(),
-        "load": f"{load[0]:.1f} at the start, {load[1]:.1f} at the end",
+        "load": f"{load} at the start, {_load()} at the end",
     }
-    text = table(facts, results)
+    said = report.search_line(found, sum(row.is_met is True for row in found)) if found else ""
+    text = report.document(facts, results, said)
     sys.stdout.write(text)
-    if not asked.only_print:
-        (HERE / "results.md").write_text(text, encoding="utf-8")
-        kept = json.dumps({"facts": facts, "results": results}, indent=1) + "\n"
-        (HERE / "results.json").write_text(kept, encoding="utf-8")
-        (HERE / "results.svg").write_text(plot.svg(curves(results)), encoding="utf-8")
+    if keep:
+        write(facts, results, said, text)
+        if found:
+            search.keep(search.facts_of_machine(), found)
+    return 0
 
 
-def of_vault(folder: Path, size: int, rounds: int, peer_folder: Path | None) -> dict[str, dict[str, float]]:
-    """Every measurement on a vault of one size."""
+def write(facts: dict[str, str], results: dict[int, Figures], searches: str, text: str) -> None:
+    """Everything that is kept in the repository."""
+    figures = {str(size): plain(each) for size, each in results.items()}
+    kept = {"facts": facts, "searches": searches, "results": figures}
+    (HERE / "results.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (HERE / "results.md").write_text(text, encoding="utf-8")
+    (HERE / "results.svg").write_text(plot.svg(curves(results)), encoding="utf-8")
+    readme = ROOT / "README.md"
+    wanted = report.section(facts, results, searches)
+    readme.write_text(report.into_readme(readme.read_text(encoding="utf-8"), wanted), encoding="utf-8")
+
+
+def of_vault(folder: Path, size: int, parts: Sequence[str], rounds: int, *, with_peers: bool) -> Figures:
+    """The parts that are asked for, on a vault of one size."""
     say(f"vault of {size} notes")
-    vault = generate(folder.resolve() / f"vault{size}", size)
-    this, plain = ours(vault), bare(vault)
-    notes = measure.paths(size)
-    say("  index")
-    seconds = measure.build(this)
-    figures: dict[str, dict[str, float]] = {"notes indexed a second": {this.name: size / seconds}}
-    others = peers(peer_folder, vault)
-    for server in list(others):
-        try:
-            with server.start() as wire:
-                wire.initialize()
-                tool, given = server.read(notes[0])
-                wire.call(tool, **given)
-                measure.settle([wire], 1.0, 60.0)
-        except (EOFError, Refused, OSError) as error:
-            say(f"  {server.name} is left out: {str(error)[:200]}")
-            others.remove(server)
-    servers = [plain, this, *others]
-    say("  start")
-    figures |= measure.start(servers, notes[0], rounds)
-    say("  calls")
-    figures |= measure.calls(servers, notes, rounds)
-    say("  large answers, changes")
-    figures |= measure.large(this, plain, vault, 20 * rounds)
-    figures["change to answer"] = {this.name: measure.event(this, vault, notes[0], rounds)}
-    many = measure.paths(size, 5000)
-    for what, figure in measure.checkout(this, vault, many).items():
-        figures[f"read while {len(many)} files change, {what}"] = {this.name: figure}
-    if (found := measure.ripgrep(vault, rounds)) is not None:
-        figures["search"]["ripgrep"] = found
-    return figures
+    vault = vaults.prepared(folder, size)
+    samples = Samples()
+    this, plain_server = ours(vault), bare(vault)
+    if "build" in parts or not Path(this.env["OBSIDIAN_MCP_CACHE"]).exists():
+        say("  first index")
+        starting.build(this, size, 3 if size <= 10_000 else 1, samples)
+    others: list[Server] = []
+    if with_peers and {"start", "read", "flight", "search", "memory"} & set(parts):
+        found, missing = peers.installed(vault)
+        for name, why in missing.items():
+            samples.fail(starting.STARTS, name, why)
+        say(f"  peers: {', '.join(server.name for server in found) or 'none'}")
+        others = starting.indexed(found, samples)
+    bench = Bench(size, this, plain_server, others, rounds, vaults.paths(size), samples)
+    for name, part in PARTS.items():
+        if name in parts:
+            say(f"  {name}")
+            try:
+                part(bench)
+            except FAILURES as error:  # of ours or the bare server: the other parts are worth having all the same
+                samples.fail([name], this.name, reason(error))
+                say(f"  {name} FAILED: {reason(error)}")
+    return samples.figures()
 
 
-def table(facts: dict[str, str], results: Results) -> str:
-    """All figures with their ratio to the bare SDK server's, as Markdown."""
-    lines = ["# Measured side by side", "", ". ".join(f"{what}: {fact}" for what, fact in facts.items()) + ".", ""]
-    lines += ["Medians, in milliseconds unless said otherwise; in brackets the ratio to the bare SDK server.", ""]
-    for size, figures in results.items():
-        names = list(dict.fromkeys(name for of in figures.values() for name in of))
-        lines += [f"## {int(size):,} notes".replace(",", " "), "", "| | " + " | ".join(names) + " |"]
-        lines += ["|---" * (len(names) + 1) + "|"]
-        for what, of in figures.items():
-            base = of.get("bare SDK")
-            if what == "first search":
-                what = "first search (bare: first call)"
-            cells = [shown(what, of[name], base) if name in of else "" for name in names]
-            lines.append(f"| {what} | " + " | ".join(cells) + " |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def shown(what: str, figure: float, base: float | None) -> str:
-    if what == "memory":
-        text = f"{figure / 1e6:.0f} MB"
-    elif "a second" in what:
-        text = f"{figure:,.0f}".replace(",", " ")
-    else:
-        text = f"{figure * 1e3:.2f}" if figure < 0.01 else f"{figure * 1e3:.0f}"
-    return text if not base or base == figure else f"{text} ({figure / base:.2f})"
-
-
-def curves(results: Results) -> dict[str, dict[str, list[tuple[int, float]]]]:
-    """For the plot: what -> server -> points."""
-    found: dict[str, dict[str, list[tuple[int, float]]]] = {}
-    for what in ("first search", "read", "search", "memory"):
-        for size, figures in results.items():
-            for name, figure in figures.get(what, {}).items():
-                scaled = figure / 1e6 if what == "memory" else figure * 1e3
-                found.setdefault(what, {}).setdefault(name, []).append((int(size), scaled))
+def options() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, print and keep a table.")
+    found.add_argument("--sizes", default=",".join(map(str, SIZES)), help="notes in the vaults")
+    found.add_argument("--only", default="", metavar="PARTS", help=f"of build, {', '.join(PARTS)}, rg; keeps nothing")
+    found.add_argument("--rounds", type=int, default=5, help="more are steadier and take longer")
+    found.add_argument("--no-peers", action="store_true", help="leave other servers out")
+    found.add_argument("--vaults", type=Path, default=ROOT / "build" / "vaults", help="where vaults are kept")
+    found.add_argument("--keep", action="store_true", help="write the files of results in any case")
     return found
 
 
-def say(what: Any) -> None:
+def curves(results: dict[int, Figures]) -> dict[str, dict[str, list[tuple[int, float]]]]:
+    """For the plot: what -> server -> points."""
+    found: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for what in ("first search", calling.READ, calling.SEARCH, lasting.MEMORY):
+        for size, figures in results.items():
+            for name, figure in figures.get(what, {}).items():
+                if isinstance(figure, Figure):
+                    scaled = figure.median / 1e6 if what == lasting.MEMORY else figure.median * 1e3
+                    found.setdefault(what, {}).setdefault(name, []).append((size, scaled))
+    return found
+
+
+def _processor() -> str:
+    """Its name where the system tells it."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text(encoding="utf-8").splitlines() if known.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "?"
+
+
+def say(what: object) -> None:
     sys.stderr.write(f"{time.strftime('%H:%M:%S')} {what}\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

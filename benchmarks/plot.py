@@ -22,7 +22,7 @@ def svg(panels: Mapping[str, Mapping[str, Points]]) -> str:
         f'<rect width="{total}" height="{HEIGHT + 40}" fill="white"/>',
     ]
     for number, (what, curves) in enumerate(panels.items()):
-        unit = "MB" if what == "memory" else "ms"
+        unit = "MB" if what.startswith("memory") else "ms"
         parts.append(f'<g transform="translate({number * WIDTH},0)">{panel(f"{what}, {unit}", curves, colour)}</g>')
     x = 10
     for name in names:

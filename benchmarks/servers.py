@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .wire import Wire
+from .figures import BARE, OURS
+from .wire import PATIENCE, Wire
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -17,20 +18,25 @@ Call = tuple[str, Mapping[str, Any]]
 class Server:
     name: str
     command: Sequence[str]
+    vault: Path
     read: Callable[[str], Call]
     """The call that reads a note, by its path in the vault."""
     search: Callable[[str], Call] | None
     """The call that finds a word; None where there is none."""
     env: Mapping[str, str] = field(default_factory=dict)
+    ready: Callable[[bytes], bool] | None = None
+    """Whether the answer of the tool `status` says that the index is complete; None where there is no index."""
+    status: Call = ("", {})
 
-    def start(self) -> Wire:
-        return Wire(self.command, self.env)
+    def start(self, patience: float = PATIENCE) -> Wire:
+        return Wire(self.command, self.env, patience)
 
 
 def bare(vault: Path) -> Server:
     return Server(
-        "bare SDK",
+        BARE,
         [sys.executable, str(Path(__file__).with_name("bare.py"))],
+        vault,
         lambda path: ("read", {"path": str(vault / path)}),
         None,
     )
@@ -39,44 +45,49 @@ def bare(vault: Path) -> Server:
 def ours(vault: Path) -> Server:
     beside = vault.with_name(f"{vault.name}-kept")
     return Server(
-        "obsidian-mcp (this)",
+        OURS,
         [sys.executable, "-m", "obsidian_mcp", "--vault", str(vault)],
+        vault,
         lambda path: ("obsidian_read_note", {"name": path}),
         lambda word: ("obsidian_search", {"query": word}),
         {"OBSIDIAN_MCP_CACHE": str(beside / "cache"), "OBSIDIAN_MCP_STATE": str(beside / "state")},
     )
 
 
-def peers(folder: Path | None, vault: Path) -> list[Server]:
-    """Those installed below `folder`: by npm (node_modules) or in a virtual environment (bin, pv/bin)."""
-    if folder is None:
-        return []
-    index = vault.with_name(f"{vault.name}-kept") / "markdown-vault-mcp.sqlite"
-    known = [
-        Server(
-            "@bitbonsai/mcpvault",
-            [str(folder / "node_modules/.bin/mcpvault"), str(vault)],
-            lambda path: ("read_note", {"path": path}),
-            lambda word: ("search_notes", {"query": word, "limit": 20}),
-        ),
-        Server(
-            "npm obsidian-mcp",
-            [str(folder / "node_modules/.bin/obsidian-mcp"), str(vault)],
-            lambda path: (
-                "read-note",
-                {"vault": vault.name, "filename": path.split("/")[1], "folder": path.split("/")[0]},
-            ),
-            lambda word: ("search-vault", {"vault": vault.name, "query": word}),
-        ),
-        *(
-            Server(
-                "markdown-vault-mcp",
-                [str(folder / place / "markdown-vault-mcp"), "serve"],
-                lambda path: ("vault_read", {"path": path}),
-                lambda word: ("vault_search", {"query": word, "mode": "keyword", "limit": 20}),
-                {"MARKDOWN_VAULT_MCP_SOURCE_DIR": str(vault), "MARKDOWN_VAULT_MCP_INDEX_PATH": str(index)},
-            )
-            for place in ("bin", "pv/bin")
-        ),
-    ]
-    return [server for server in known if Path(server.command[0]).exists()]
+def mcpvault(program: Path, vault: Path) -> Server:
+    """npm `@bitbonsai/mcpvault`."""
+    return Server(
+        "mcpvault",
+        [str(program), str(vault)],
+        vault,
+        lambda path: ("read_note", {"path": path}),
+        lambda word: ("search_notes", {"query": word, "limit": 20}),
+    )
+
+
+def npm_obsidian(node: Path, program: Path, vault: Path) -> Server:
+    """npm `obsidian-mcp`, which needs Node 22."""
+    return Server(
+        "npm obsidian-mcp",
+        [str(node), str(program), str(vault)],
+        vault,
+        lambda path: ("obsidian_read_note", {"vault": vault.name, "path": path}),
+        lambda word: ("obsidian_search_vault", {"vault": vault.name, "query": word}),
+    )
+
+
+def markdown_vault(program: Path, vault: Path) -> Server:
+    """PyPI `markdown-vault-mcp`, with its index kept on disk."""
+    return Server(
+        "markdown-vault-mcp",
+        [str(program), "serve"],
+        vault,
+        lambda path: ("read", {"path": path}),
+        lambda word: ("search", {"query": word, "mode": "keyword", "limit": 20}),
+        {
+            "MARKDOWN_VAULT_MCP_SOURCE_DIR": str(vault),
+            "MARKDOWN_VAULT_MCP_INDEX_PATH": str(vault.with_name(f"{vault.name}-index.sqlite")),
+        },
+        lambda answer: b'"in_flight":null' in answer and b'"queue_depth":0' in answer,
+        ("get_index_status", {}),
+    )

@@ -1,0 +1,74 @@
+"""The first index, and from the spawn of a process to its first answers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from .figures import Samples
+from .servers import Server
+from .turns import in_turns, reason
+from .vaults import RARE
+from .wire import FAILURES, INITIALIZE
+
+FIRST_BUILD = "first index"
+INDEXING = 120.0
+"""Seconds that a peer has for its first index."""
+STARTS = ("initialize", "tools/list", "first search")
+
+
+def build(ours: Server, size: int, rounds: int, samples: Samples) -> None:
+    """Notes a second of the first index of a vault, by the command; the start of its process is in it."""
+    for _ in range(rounds):
+        shutil.rmtree(Path(ours.env["OBSIDIAN_MCP_CACHE"]), ignore_errors=True)
+        begun = time.perf_counter()
+        subprocess.run(  # noqa: S603  ours
+            [*ours.command, "index", "rebuild"],
+            env={**os.environ, **ours.env},
+            capture_output=True,
+            check=True,
+            timeout=600,
+        )
+        samples.add(FIRST_BUILD, ours.name, size / (time.perf_counter() - begun))
+
+
+def indexed(peers: Sequence[Server], samples: Samples) -> list[Server]:
+    """Those that are ready to be measured: an index that a peer keeps is complete, or there is none."""
+    found = []
+    for peer in peers:
+        try:
+            with peer.start(INDEXING) as wire:
+                wire.initialize()
+                end = time.monotonic() + INDEXING
+                while peer.ready is not None and not peer.ready(wire.call(peer.status[0], **peer.status[1])):
+                    if time.monotonic() > end:
+                        raise TimeoutError(f"its first index took longer than {INDEXING:.0f} s")
+                    time.sleep(0.5)
+        except FAILURES as error:
+            samples.fail([*STARTS], peer.name, reason(error))
+        else:
+            found.append(peer)
+    return found
+
+
+def start(servers: Sequence[Server], rounds: int, samples: Samples) -> None:
+    """From the spawn to the answers of initialize, tools/list and a first search (the bare server: a first call)."""
+
+    def once(server: Server) -> None:
+        tool, given = server.search(RARE) if server.search else ("echo", {})
+        with server.start() as wire:
+            wire.ask("initialize", INITIALIZE)
+            moments = [wire.since_start()]
+            wire.notify_initialized()
+            wire.ask("tools/list")
+            moments.append(wire.since_start())
+            wire.call(tool, **given)
+            moments.append(wire.since_start())
+        for what, moment in zip(STARTS, moments, strict=True):
+            samples.add(what, server.name, moment)
+
+    in_turns(servers, rounds, once, samples, STARTS)
