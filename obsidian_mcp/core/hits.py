@@ -47,9 +47,12 @@ class Hit:
     @property
     def size(self) -> int:
         """Characters of it in an answer, with the comma behind it."""
-        shown = [(each.line, each.text, each.heading) for each in self.snippets or ()]
-        names = sum(24 + (11 if heading else -4) for _, _, heading in shown)  # `null` is not sent
-        return len(_written([self.path, self.score, self.value, shown])) + names + len('"path":"score":"value":"":')
+        told: dict[str, object] = {"path": self.path, "score": self.score, "value": self.value}
+        if self.snippets is not None:
+            told["snippets"] = [
+                _told({"line": each.line, "text": each.text, "heading": each.heading}) for each in self.snippets
+            ]
+        return len(_written(_told(told))) + 1
 
     def within(self, room: int) -> Hit:
         """As much of it as has room: fewer snippets, then a part of the path."""
@@ -102,6 +105,11 @@ class Grouped:
     widened: str | None = None
     building: str | None = None
     note: str | None = None
+
+
+def _told(members: dict[str, object]) -> dict[str, object]:
+    """What is None is not sent."""
+    return {name: member for name, member in members.items() if member is not None}
 
 
 def room_beside(*remarks: str | None) -> int:
