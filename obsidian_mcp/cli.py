@@ -141,23 +141,23 @@ def serve(asked: Asked) -> int:
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
     from . import compose
-    from .serve import early, mcp, stdio
+    from .serve import direct, early, stdio
 
     settings = asked.config()
     if settings.bridge:
         return serve_plugin(settings)
     app = compose.build(settings, serving=True)
-    server = mcp.build_server(app)
+
+    def load() -> stdio.Served:
+        from .serve import mcp
+
+        server = mcp.build_server(app)
+        return stdio.Served(server, server.create_initialization_options(), server.news.close)
+
     app.vaults.warm()
     first, answered = early.finish()
     try:
-        return stdio.run(
-            server,
-            server.create_initialization_options(),
-            on_shutdown=server.news.close,
-            first=first,
-            answered=answered,
-        )
+        return stdio.run(load, direct.Desk(app), first=first, answered=answered)
     finally:
         app.vaults.close()
 
@@ -185,14 +185,8 @@ def serve_plugin(settings: config.Config) -> int:
         app.vaults.warm()
     first, answered = early.finish()
     try:
-        return stdio.run(
-            front.server,
-            front.options,
-            on_shutdown=front.close,
-            first=first,
-            answered=answered,
-            grace=bridge.GRACE,
-        )
+        served = stdio.Served(front.server, front.options, front.close)
+        return stdio.run(lambda: served, first=first, answered=answered, grace=bridge.GRACE)
     finally:
         if app is not None:
             app.vaults.close()

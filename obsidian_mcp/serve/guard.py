@@ -11,11 +11,13 @@ from typing import Any, Final
 import anyio
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from obsidian_mcp.errors import AppError
+
+from .results import internal
 
 logger = logging.getLogger(__name__)
 
@@ -56,11 +58,8 @@ async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
 
 
 def _internal_error(method: str) -> MCPError:
-    return MCPError(
-        INTERNAL_ERROR,
-        f"Internal error: the server failed while serving {method}. Its log (stderr) has the details.",
-        {"errorCode": "INTERNAL_ERROR"},
-    )
+    error = internal(method)
+    return MCPError(error.code, error.message, error.payload())
 
 
 def _before_initialize(ctx: ServerRequestContext[Any, Any]) -> bool:

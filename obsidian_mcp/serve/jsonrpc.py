@@ -1,31 +1,27 @@
 """One line of JSON-RPC to a message and back (specs/stdio.md, MSG-…).
 
 The SDK's transports drop what they cannot parse; here every line that expects an answer gets one, with a sentence
-that says what was wrong. What is accepted is exactly the model that the SDK itself would have built.
+that says what was wrong. Without the SDK, which is not loaded yet when the first lines come.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+CONNECTION_CLOSED: Final = -32000
+
+RequestId = int | str
+Message = dict[str, Any]
+"""A valid request, notification, result or error, as it came."""
 
 _ERROR_WORDS: Final = {
     PARSE_ERROR: "PARSE_ERROR",
@@ -44,10 +40,10 @@ class Refusal:
     """
 
     reason: str
-    answer: JSONRPCError | None
+    answer: Message | None
 
 
-def decode(line: bytes) -> JSONRPCMessage | Refusal:
+def decode(line: bytes) -> Message | Refusal:
     """The message in one line of UTF-8 JSON, or why there is none. Never raises."""
     try:
         # NaN and Infinity are not JSON, although Python's own parser takes them.
@@ -71,26 +67,51 @@ def refuse_long_line(limit: int) -> Refusal:
     )
 
 
-def encode(message: JSONRPCMessage) -> bytes:
+def encode(message: Mapping[str, Any]) -> bytes:
     """One line of UTF-8 with its line end. Never raises: what JSON cannot hold is replaced, or told as -32603."""
     try:
-        return jsonrpc_message_adapter.dump_json(message, by_alias=True, exclude_unset=True) + b"\n"
-    except PydanticSerializationError:
+        return to_json(message, inf_nan_mode="null") + b"\n"
+    except (PydanticSerializationError, ValueError):
         # Most often a lone surrogate: a file name that is not UTF-8. No client can parse one, so it becomes U+FFFD.
         pass
     try:
-        data = message.model_dump(by_alias=True, exclude_unset=True)
-        return to_json(_without_surrogates(data), inf_nan_mode="null") + b"\n"
+        return to_json(_without_surrogates(message), inf_nan_mode="null") + b"\n"
     except (PydanticSerializationError, ValueError, RecursionError) as exc:
+        if "method" in message:
+            raise ValueError(f"{message['method']} cannot be written as JSON") from exc
         reason = "Internal error: the answer could not be written as JSON. The details are in the server's log."
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            return encode(_error(INTERNAL_ERROR, reason, message.id))
-        raise ValueError(f"{type(message).__name__} cannot be written as JSON") from exc
+        return encode(refusal(INTERNAL_ERROR, reason, message["id"]))
 
 
-def _decode_object(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
+def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
+    return {"jsonrpc": "2.0", "id": request_id, "result": value}
+
+
+def error(request_id: RequestId | None, code: int, message: str, data: Mapping[str, Any] | None = None) -> Message:
+    told = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": request_id, "error": told}
+
+
+def refusal(code: int, message: str, request_id: RequestId | None) -> Message:
+    """An error of this layer, with its word for programs."""
+    return error(request_id, code, message, {"errorCode": _ERROR_WORDS[code]})
+
+
+def is_id(value: object) -> TypeGuard[RequestId]:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def correlated(request_id: RequestId) -> RequestId:
+    """By this, ids are the same: to the SDK "7" and 7 are."""
+    try:
+        return int(request_id)
+    except ValueError:
+        return request_id
+
+
+def _decode_object(value: dict[str, Any]) -> Message | Refusal:
     raw_id = value.get("id")
-    usable = isinstance(raw_id, str | int) and not isinstance(raw_id, bool)
+    usable = is_id(raw_id)
     request_id: RequestId | None = raw_id if usable else None
     is_answer = "method" not in value and ("result" in value or "error" in value)
     # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
@@ -102,7 +123,7 @@ def _decode_object(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
     if "id" in value and not usable and not (is_answer and raw_id is None):
         return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {_kind(raw_id)} came.')
     if is_answer:
-        return _decode_answer(value)
+        return value if _is_sound_answer(value) else _refuse(INVALID_REQUEST, _UNSOUND_ANSWER)
     if "method" not in value:
         return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
     if not isinstance(value["method"], str):
@@ -112,20 +133,22 @@ def _decode_object(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
     if params is not None and not isinstance(params, dict):
         problem = f'Invalid params: "params" of {value["method"]} must be an object; {_kind(params)} came.'
         return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
-    if "id" in value:
-        return JSONRPCRequest.model_validate(value, by_name=False)
-    return JSONRPCNotification.model_validate(value, by_name=False)
+    return value
 
 
-def _decode_answer(value: dict[str, Any]) -> JSONRPCMessage | Refusal:
-    model = JSONRPCError if "error" in value else JSONRPCResponse
-    try:
-        return model.model_validate(value, by_name=False)
-    except ValidationError:
-        return _refuse(
-            INVALID_REQUEST,
-            'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code and message.',
-        )
+_UNSOUND_ANSWER: Final = (
+    'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code and message.'
+)
+
+
+def _is_sound_answer(value: dict[str, Any]) -> bool:
+    match value:
+        case {"id": _, "error": {"code": int(), "message": str()}}:
+            return True
+        case {"id": int() | str(), "result": dict()}:
+            return "error" not in value
+        case _:
+            return False
 
 
 def _parse_problem(detail: str) -> str:
@@ -135,12 +158,7 @@ def _parse_problem(detail: str) -> str:
 
 
 def _refuse(code: int, message: str, request_id: RequestId | None = None) -> Refusal:
-    return Refusal(message, _error(code, message, request_id))
-
-
-def _error(code: int, message: str, request_id: RequestId | None) -> JSONRPCError:
-    data = {"errorCode": _ERROR_WORDS[code]}
-    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message, data=data))
+    return Refusal(message, refusal(code, message, request_id))
 
 
 def _kind(value: object) -> str:

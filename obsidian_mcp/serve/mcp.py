@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
 from typing import Any
@@ -18,6 +17,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
 
+from . import results
 from .consent import asking
 from .guard import guard
 from .news import News
@@ -132,15 +132,8 @@ def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
 
 
 def success(outcome: Outcome) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(text=text) for text in outcome.contents()]
-    if outcome.picture is not None:
-        image = b64encode(outcome.picture.image).decode()
-        content.append(types.ImageContent(data=image, mime_type=outcome.picture.mime))
-    return types.CallToolResult(content=content, structured_content=outcome.structured)
+    return types.CallToolResult.model_validate(results.success(outcome), by_name=False)
 
 
 def failure(error: AppError) -> types.CallToolResult:
-    """An application error as a result, for hosts that hide JSON-RPC errors from the model."""
-    data = {"success": False, "error": {"code": error.code, "message": error.message, "data": error.payload()}}
-    text = types.TextContent(text=error.told())
-    return types.CallToolResult(content=[text], structured_content=data, is_error=True)
+    return types.CallToolResult.model_validate(results.failure(error), by_name=False)

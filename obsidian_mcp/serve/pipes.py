@@ -18,12 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TextIO
 
-import anyio
-
 if sys.platform == "win32":
     import msvcrt
-
-    from mcp.os.win32.utilities import rebind_std_handle_to_fd
 
     _AT_ONCE = _GONE = 0  # never asked for: the thread does it all
 
@@ -218,7 +214,7 @@ class Writer:
             self._loop.add_reader(self._fd, self._on_hang_up)
 
     def put(self, line: bytes) -> None:
-        """Send one line, line end included. Never blocks."""
+        """Send lines, line ends included. Never blocks."""
         if self._broken:
             return
         idle = self.unsent == 0
@@ -240,8 +236,9 @@ class Writer:
         """After `close`: wait for as long as the client takes something every `patience` seconds."""
         while not self._finished.is_set():
             before = self.written
-            with anyio.move_on_after(patience):
-                await self._finished.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await self._finished.wait()
             if self.written == before:
                 return
 
@@ -349,6 +346,8 @@ def _take(fd: int, stream: TextIO | None, open_replacement: Callable[[], int]) -
     os.close(replacement)
     if sys.platform == "win32":
         # Children inherit the Win32 handle, not the descriptor of the C runtime.
+        from mcp.os.win32.utilities import rebind_std_handle_to_fd  # loads all of the SDK
+
         msvcrt.setmode(private, os.O_BINARY)
         with suppress(OSError):
             rebind_std_handle_to_fd(fd)

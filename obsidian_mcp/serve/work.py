@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -14,11 +13,10 @@ from mcp.server.context import ServerRequestContext
 
 from obsidian_mcp.core import deadline, progress
 
+from .pace import paced
+
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
-
-PACE = 0.2
-"""Seconds between two notifications about one request."""
 
 
 async def in_thread(seconds: float, work: Callable[[], T], context: Context | None = None) -> T:
@@ -46,16 +44,9 @@ def _teller(context: Context, limit: deadline.Deadline) -> progress.Report | Non
     """Sends progress from the working thread, which waits until it is sent: none comes after the answer."""
     if context.meta is None or context.meta.get("progress_token") is None:
         return None
-    before = 0.0
-    highest = -1
 
     def tell(done: int, total: int, what: str) -> None:
-        nonlocal before, highest
-        now = time.monotonic()
-        if now - before < PACE or done <= highest or limit.passed:
-            return
-        before, highest = now, done
         with suppress(RuntimeError):  # the event loop is gone
             from_thread.run(partial(context.session.report_progress, done, total or None, what))
 
-    return tell
+    return paced(tell, limit)

@@ -40,7 +40,8 @@ def main() -> int:
     pace = bridge.Pace(poll=5 / HASTE, first=1, pause=pause)
     front = bridge.build(bridge.Desk(plugin, asked.seconds, pace), settings, app)
     try:
-        return stdio.run(front.server, front.options, on_shutdown=front.close, grace=bridge.GRACE)
+        served = stdio.Served(front.server, front.options, front.close)
+        return stdio.run(lambda: served, grace=bridge.GRACE)
     finally:
         if app is not None:
             app.vaults.close()

@@ -154,11 +154,10 @@ def main() -> int:
 
         anyio.run(serve)
         return 0
+    served = stdio.Served(server, options, listen.close if chosen.subscriptions else None)
     return stdio.run(
-        server,
-        options,
+        lambda: served,
         drain_timeout=chosen.drain,
-        on_shutdown=listen.close if chosen.subscriptions else None,
         first=chosen.first.encode(),
         answered=chosen.answered,
         grace=chosen.grace,

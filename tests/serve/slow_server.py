@@ -1,7 +1,11 @@
-"""The stdio server with one tool more, which works until it is stopped; started as a process by tests."""
+"""The stdio server with one tool more, which works until it is stopped; started as a process by tests.
+
+Arguments: the vault; --sdk (leave every call to the SDK); --drain SECONDS.
+"""
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 import time
@@ -10,16 +14,20 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.core import progress
 from obsidian_mcp.errors import OperationTimeout
-from obsidian_mcp.serve import mcp, stdio
+from obsidian_mcp.serve import direct, mcp, stdio
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.registry import Tool
 
 log = logging.getLogger("slow")
 
 
-def dig(app: App, steps: int) -> dict[str, int]:
+def dig(app: App, steps: int, *, fail: bool = False, surrogate: bool = False) -> dict[str, object]:
     """Dig."""
-    log.warning("digging")
+    log.warning("digging %d", steps)
+    if fail:
+        raise RuntimeError("the spade broke")
+    if surrogate:
+        return {"steps": "\udcff", "ratio": float("nan")}
     try:
         for step in range(steps):
             progress.report(step, steps, "Digging")
@@ -32,10 +40,18 @@ def dig(app: App, steps: int) -> dict[str, int]:
 
 def main() -> int:
     logging.basicConfig(stream=sys.stderr)
-    app = compose.build(config.read((sys.argv[1],)), serving=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("vault")
+    parser.add_argument("--sdk", action="store_true")
+    parser.add_argument("--drain", type=float, default=30.0)
+    asked = parser.parse_args()
+    app = compose.build(config.read((asked.vault,)), serving=True)
     tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
-    server = mcp.build_server(app, lambda: {**TOOLS, "dig": tool})
-    return stdio.run(server, server.create_initialization_options(), on_shutdown=server.news.close)
+    tools = {**TOOLS, "dig": tool}
+    server = mcp.build_server(app, lambda: tools)
+    served = stdio.Served(server, server.create_initialization_options(), server.news.close)
+    desk = None if asked.sdk else direct.Desk(app, lambda: tools)
+    return stdio.run(lambda: served, desk, drain_timeout=asked.drain)
 
 
 if __name__ == "__main__":

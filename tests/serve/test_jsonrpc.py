@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import (
     ErrorData,
     JSONRPCError,
@@ -18,7 +19,9 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from obsidian_mcp.serve.jsonrpc import Refusal, decode, encode
+from obsidian_mcp.serve import jsonrpc
+from obsidian_mcp.serve.jsonrpc import Refusal, correlated, decode
+from obsidian_mcp.serve.streams import encode, model
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _json = st.recursive(
@@ -45,12 +48,19 @@ _messages = st.one_of(
 )
 
 
+def read(line: bytes) -> JSONRPCMessage:
+    """The message in a line, as the SDK is given it."""
+    message = decode(line)
+    assert not isinstance(message, Refusal)
+    return model(message)
+
+
 @settings(deadline=None, max_examples=200)
 @given(_messages, st.booleans())
 def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any], ascii_only: bool) -> None:
     # MSG-01
     line = json.dumps(message, ensure_ascii=ascii_only).encode()
-    ours = decode(line)
+    ours = read(line)
     theirs = jsonrpc_message_adapter.validate_json(line, by_name=False)
     assert ours == theirs
     assert type(ours) is type(theirs)
@@ -61,11 +71,11 @@ def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any
 @given(_messages)
 def test_a_message_is_written_as_the_sdk_writes_it(message: dict[str, Any]) -> None:
     # MSG-02
-    model = jsonrpc_message_adapter.validate_python(message, by_name=False)
-    line = encode(model)
-    assert line == model.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    message_model = jsonrpc_message_adapter.validate_python(message, by_name=False)
+    line = encode(message_model)
+    assert line == message_model.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     assert line.count(b"\n") == 1
-    assert decode(line) == model
+    assert read(line) == message_model
 
 
 @settings(deadline=None, max_examples=200)
@@ -74,8 +84,8 @@ def test_any_bytes_become_a_message_or_a_refusal(line: bytes) -> None:
     # MSG-03
     refusal = decode(line)
     if isinstance(refusal, Refusal) and refusal.answer is not None:
-        assert refusal.answer.error.code in {-32700, -32600, -32602}
-        assert isinstance(decode(encode(refusal.answer)), JSONRPCError)
+        assert refusal.answer["error"]["code"] in {-32700, -32600, -32602}
+        assert isinstance(read(jsonrpc.encode(refusal.answer)), JSONRPCError)
 
 
 BROKEN = [
@@ -123,7 +133,7 @@ def test_a_broken_line_is_refused_with_its_code(line: bytes, code: int, request_
     refusal = decode(line)
     assert isinstance(refusal, Refusal)
     assert refusal.answer is not None
-    assert (refusal.answer.error.code, refusal.answer.id) == (code, request_id)
+    assert (refusal.answer["error"]["code"], refusal.answer["id"]) == (code, request_id)
 
 
 def test_a_notification_with_odd_params_is_dropped_without_an_answer() -> None:
@@ -142,8 +152,8 @@ def test_the_refusal_says_what_came_and_what_was_expected() -> None:
 
 def test_200_levels_of_nesting_are_taken() -> None:
     depth = 190
-    message = decode(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":' + b"[" * depth + b"]" * depth + b"}}")
-    assert isinstance(message, JSONRPCRequest)
+    line = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":' + b"[" * depth + b"]" * depth + b"}}"
+    assert isinstance(read(line), JSONRPCRequest)
 
 
 def test_a_lone_surrogate_is_written_as_the_replacement_character_and_a_pair_as_its_character() -> None:
@@ -181,3 +191,26 @@ def test_a_result_that_json_cannot_hold_becomes_an_internal_error() -> None:
     loop["self"] = loop
     answer = json.loads(encode(JSONRPCResponse(jsonrpc="2.0", id=8, result=loop)))
     assert (answer["id"], answer["error"]["code"]) == (8, -32603)
+
+
+@pytest.mark.parametrize(
+    "error", [{"code": -1, "message": "\udcff", "data": {"a": "\udcff"}}, {"code": 1, "message": ""}]
+)
+def test_an_answer_of_our_own_is_written_as_one_of_the_sdk(error: dict[str, Any]) -> None:
+    # MSG-02, MSG-07
+    ours = jsonrpc.error(7, error["code"], error["message"], error.get("data"))
+    assert jsonrpc.encode(ours) == encode(JSONRPCError(jsonrpc="2.0", id=7, error=ErrorData(**error)))
+
+
+@settings(deadline=None, max_examples=200)
+@given(_id, _object)
+def test_a_result_of_our_own_is_written_as_one_of_the_sdk(request_id: int | str, value: dict[str, Any]) -> None:
+    # MSG-02
+    theirs = encode(JSONRPCResponse(jsonrpc="2.0", id=request_id, result=value))
+    assert jsonrpc.encode(jsonrpc.result(request_id, value)) == theirs
+
+
+@pytest.mark.parametrize("request_id", [7, "7", "-7", " 7", "07", "7.0", "x", "", "٧", -1, 2**70])
+def test_ids_are_the_same_where_they_are_to_the_sdk(request_id: int | str) -> None:
+    assert correlated(request_id) == coerce_request_id(request_id)
+    assert type(correlated(request_id)) is type(coerce_request_id(request_id))
