@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,17 +72,17 @@ def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, basic: Path
     assert "obsidian_read_note with offset 40000" in text
 
 
-def test_a_review_holds_the_notes_that_changed_and_no_others(server: RawServer, basic: Path) -> None:
-    import os
-
+def test_a_review_holds_the_notes_that_changed_and_no_others(basic: Path) -> None:
     for note in basic.rglob("*.md"):
         os.utime(note, (time.time() - 30 * 86400,) * 2)
     os.utime(basic / "Home.md", (time.time() - 86400,) * 2)
 
-    assert "Home.md" in text_of(server, "weekly_review")
-    assert "Tower clock.md" not in text_of(server, "weekly_review")
-    assert "Projects/Tower clock.md" in text_of(server, "weekly_review", days="40", folder="projects")
-    assert "Jonas Weiß.md" not in text_of(server, "weekly_review", days="40", tag="#work")
+    with started(basic) as server:
+        server.initialize()
+        assert "Home.md" in text_of(server, "weekly_review")
+        assert "Tower clock.md" not in text_of(server, "weekly_review")
+        assert "Projects/Tower clock.md" in text_of(server, "weekly_review", days="40", folder="projects")
+        assert "Jonas Weiß.md" not in text_of(server, "weekly_review", days="40", tag="#work")
 
 
 def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, basic: Path) -> None:
