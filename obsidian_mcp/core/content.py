@@ -18,6 +18,11 @@ UNDERSCORES = 16
 """The text has underscores, which are letters for regular expressions and none for words."""
 ODD_FIELDS = 8
 """An alias, heading or tag has a word that the text has not: it is written with escapes there."""
+MANY_LINES = 32
+"""The text has more lines than MOST_LINES: what they say one by one is not in the index."""
+
+MOST_LINES = 20_000
+"""Lines with words. A table or log of more would take seconds to be taken in."""
 
 
 ITEMS = f" {words.GAP} {words.GAP} "
@@ -77,6 +82,8 @@ def of(
     found.update(words.words(" ".join(fields).replace(words.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
+    if body.count("\n") >= MOST_LINES:
+        odd |= MANY_LINES
     if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
         odd |= ODD_KEYS
     if any(len(word) > words.LONGEST for word in found):

@@ -1,12 +1,12 @@
-"""The tables that a search asks: texts, words, and SQLite's full-text index over the words (specs/search.md)."""
+"""The tables that a search asks: texts, words, and SQLite's full-text indexes over the words (specs/search.md)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from . import words
-from .content import FIELDS, Content
+from .content import FIELDS, MOST_LINES, Content
 from .database import Connection
 
 _FIELDS = ", ".join(FIELDS)
@@ -22,7 +22,12 @@ SCHEMA = (
     # The texts are prepared by `words.spread`, so that the tokenizer has nothing to decide beyond ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
     "INSERT INTO search (search, rank) VALUES ('automerge', 16)",  # fewer merges: half the time of a build
-    "CREATE VIRTUAL TABLE places USING fts5vocab(search, 'instance')",  # the index as rows, for tests
+    # The lines of the texts, each by itself: which words stand together in one. Smaller by what nobody asks of them.
+    "CREATE VIRTUAL TABLE lines USING fts5(line, content='', tokenize='ascii', detail=none, columnsize=0)",
+    "INSERT INTO lines (lines, rank) VALUES ('automerge', 16)",
+    # the indexes as rows, for tests
+    "CREATE VIRTUAL TABLE places USING fts5vocab(search, 'instance')",
+    "CREATE VIRTUAL TABLE line_words USING fts5vocab(lines, 'instance')",
 )
 """Every row depends on the bytes and the path of its file alone; `words` may hold more than the files do."""
 
@@ -30,7 +35,11 @@ _PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
-
+_PUT_LINE = "INSERT INTO lines (rowid, line) VALUES (?, ?)"
+_DROP_LINE = "INSERT INTO lines (lines, rowid, line) VALUES ('delete', ?, ?)"
+_LINE_BITS = 16
+"""Of the number of a line: the others are that of its file."""
+FILE_OF_LINE = f"rowid >> {_LINE_BITS}"
 
 MANY = 16
 """From so many files in one transaction on, words that were stored before are remembered."""
@@ -61,12 +70,15 @@ class Writer:
         for file in self._dropped:
             old = connection.execute(_OLD, (file,)).fetchone()
             if old is not None:  # the index has no copy of its words: they are told again to be taken out
-                connection.execute(_DROP, (file, words.spread(old[1]), *old[2:]))
+                body = words.spread(old[1])
+                connection.execute(_DROP, (file, body, *old[2:]))
+                connection.executemany(_DROP_LINE, _lines(file, body))
                 connection.execute("DELETE FROM texts WHERE file = ?", (file,))
         connection.executemany(
             _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in self._new.items())
         )
         connection.executemany(_PUT, ((file, *new[1:7]) for file, new in self._new.items()))
+        connection.executemany(_PUT_LINE, (line for file, new in self._new.items() for line in _lines(file, new.body)))
         self._add_words()
 
     def _add_words(self) -> None:
@@ -81,6 +93,12 @@ class Writer:
         )
         if len(self._new) >= MANY:
             self._stored.update(found)
+
+
+def _lines(file: int, body: str) -> Iterator[tuple[int, str]]:
+    """Numbered rows; none of a text with too many."""
+    lines = body.replace(f" {words.GAP}", "").split("\n")
+    return enumerate(lines if len(lines) <= MOST_LINES and body else (), file << _LINE_BITS)
 
 
 def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
@@ -98,7 +116,13 @@ def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
             " ORDER BY 1, 2, 3"
         )
     )
-    return {"texts": texts, "search": places}
+    lines = list(
+        connection.execute(
+            f"SELECT files.path, p.doc & {(1 << _LINE_BITS) - 1}, p.term FROM line_words p"  # noqa: S608 - our own
+            f" LEFT JOIN files ON files.id = p.doc >> {_LINE_BITS} ORDER BY 1, 2, 3"
+        )
+    )
+    return {"texts": texts, "search": places, "lines": lines}
 
 
 def odd(connection: Connection, bits: int) -> set[int]:

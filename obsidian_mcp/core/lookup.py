@@ -22,6 +22,7 @@ from .narrow import (
     HasWord,
     Holds,
     NoneOf,
+    Together,
     tag_name,
 )
 from .query import Regex
@@ -38,8 +39,14 @@ READ = 1.2e-5
 WORDS_AT_ONCE = 500
 MANY_ENDINGS = 20
 """Of the first word of a text, so many longer words that end with it are tried."""
+MANY_IN_LINES = 200
+"""Words with some letters that are looked for in the lines; of more the texts tell."""
 
 NOTHING: frozenset[int] = frozenset()
+
+_FILES_OF_LINES = (
+    f"SELECT group_concat(file) FROM (SELECT DISTINCT {fulltext.FILE_OF_LINE} AS file FROM lines WHERE lines MATCH ?)"  # noqa: S608 - our own names
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,8 @@ class Lookup:
                 return Bounds.exact(self._files)
             case Holds():
                 return self._holds(condition)
+            case Together():
+                return self._together(condition)
             case HasWord():
                 return self._has_word(condition)
             case HasTag():
@@ -115,9 +124,10 @@ class Lookup:
         """Files for which an expression of the full-text index holds."""
         deadline.checkpoint()
         # One text instead of many rows: most of the time would go into making rows.
-        (found,) = self._connection.execute(
-            "SELECT group_concat(rowid) FROM search WHERE search MATCH ?", (words_,)
-        ).fetchone()
+        return self._asked("SELECT group_concat(rowid) FROM search WHERE search MATCH ?", words_)
+
+    def _asked(self, sql: str, expression: str) -> set[int]:
+        (found,) = self._connection.execute(sql, (expression,)).fetchone()
         return self._counting(_numbers(found))
 
     def _counting(self, found: set[int]) -> set[int]:
@@ -170,6 +180,54 @@ class Lookup:
         if not odd:
             return found if wanted.whole else Bounds(NOTHING, found.possible)
         return Bounds(found.sure - odd if wanted.whole else NOTHING, found.possible | odd)
+
+    def _together(self, asked: Together) -> Bounds:
+        expressions: list[str] = []
+        among: list[AbstractSet[int]] = []
+        exactly = True
+        for part in asked.parts:
+            told = [self._in_lines(each) for each in part]
+            exactly = exactly and all(each is not None and each[1] for each in told)
+            if all(told):
+                expressions.append(" OR ".join(each[0] for each in told if each and each[0]))
+            else:
+                among.append(_any(self.bounds(each).possible for each in part))
+        if not all(expressions):
+            found: AbstractSet[int] = NOTHING
+        elif expressions:
+            deadline.checkpoint()
+            found = self._asked(_FILES_OF_LINES, " AND ".join(f"({each})" for each in expressions))
+        else:
+            found, exactly = self._files, False
+        for each in among:
+            found = found & each
+        odd = self.odd(content.TRUNCATED | content.ODD_WORDS | content.MANY_LINES)
+        if exactly and not odd:
+            return Bounds.exact(found)
+        return Bounds(found - odd if exactly else NOTHING, found | odd)
+
+    def _in_lines(self, asked: Holds) -> tuple[str, bool] | None:
+        """What to ask the lines for, empty where none can have it, and whether that is all; None where too many do."""
+        wanted = words.wanted(asked.text, bounded=asked.bounded)
+        if not wanted.words:
+            return None
+        expressions = []
+        exactly = wanted.whole and len(wanted.words) == 1
+        last = len(wanted.words) - 1
+        for n, word in enumerate(wanted.words):
+            if word == words.GAP:
+                continue
+            open_start, open_end = wanted.open_start and n == 0, wanted.open_end and n == last
+            parts: Sequence[str] = [word]
+            if open_start or open_end:
+                parts = self._vocabulary.containing(word, from_start=not open_start, to_end=not open_end)
+                if len(parts) > MANY_IN_LINES:
+                    exactly = False
+                    continue
+            expressions.append(" OR ".join(fulltext.quoted([each]) for each in parts))
+        if not expressions:
+            return None
+        return (" AND ".join(f"({each})" for each in expressions) if all(expressions) else ""), exactly
 
     def _has_word(self, asked: HasWord) -> Bounds:
         expression = translate(asked.leaf.source)

@@ -26,6 +26,13 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """A line of the content holds one of each of these."""
+
+    parts: tuple[tuple[Holds, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HasWord:
     """A word of the place, or several with underscores between, is what a regular expression matches in part."""
 
@@ -75,7 +82,7 @@ class Anything:
     """Holds of every file."""
 
 
-Filter = Holds | HasWord | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
+Filter = Holds | Together | HasWord | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
 ANYTHING = AtMost(Anything())
 """Nothing can be said: every file may match."""
 
@@ -133,11 +140,43 @@ def _scope(node: Scope, place: _Place) -> Filter:
             return _narrow(node.part, replace(place, where=node.operator))
         case "file":  # the path holds what the name holds, and more
             return _narrow(node.part, replace(place, where="path", scoped=True))
+    if node.operator == "line" and not place.scoped:
+        return _line(node.part, place)
     inner = _narrow(node.part, replace(place, where="content", scoped=True))
     if node.operator == "task-todo" and not place.scoped:
         # Only of the whole file: the part of a task that stands in one line may be without its box.
         inner = all_of([Holds("[ ]", "content"), inner])
     return AtMost(inner)
+
+
+def _line(operand: Node, place: _Place) -> Filter:
+    """What `line:` asks of a whole file."""
+    wanted: list[tuple[Holds, ...]] = []
+    exactly = compat.SEARCH_FRONTMATTER_IS_CONTENT
+    for part in operand.parts if isinstance(operand, And) else (operand,):
+        if isinstance(part, Regex):
+            wanted += _clauses(part)
+            exactly = False
+            continue
+        leaves = part.parts if isinstance(part, Or) else (part,)
+        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and leaf.text]
+        if len(texts) == len(leaves):
+            wanted.append(tuple(Holds(fold(leaf.text), "content", isinstance(leaf, Phrase)) for leaf in texts))
+        exactly = exactly and len(texts) == len(leaves) and all(_in_one_line(leaf, place.match_case) for leaf in texts)
+    if not wanted:
+        return ANYTHING
+    parts = tuple(dict.fromkeys(wanted))
+    found = Together(parts) if len(parts) > 1 else any_of(parts[0])
+    return found if exactly else AtMost(found)
+
+
+def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
+    """Whether a line that holds the folded text is what is asked for."""
+    return not (match_case and not is_caseless(leaf.text)) and "\n" not in leaf.text and "\r" not in leaf.text
+
+
+def _clauses(leaf: Regex) -> list[tuple[Holds, ...]]:
+    return [tuple(Holds(text, "content") for text in clause) for clause in translate(leaf.source).clauses]
 
 
 def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:

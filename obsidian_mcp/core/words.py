@@ -25,8 +25,10 @@ GAP = "\x80"
 """Stands for everything unusual between two words. No text has it as a word: it is a control character."""
 
 _GAP_BETWEEN = f" {GAP} ".encode()
-_SEPARATORS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == 32 else 10 for byte in range(256))
-"""Bytes of UTF-8 with everything but a space between words as a line end."""
+_LINE_END = f" {GAP}\n".encode()
+_BOUND = "\v"
+_SEPARATORS = bytes(byte if byte > 127 or chr(byte).isalnum() or chr(byte) in " \n" else 11 for byte in range(256))
+"""Bytes of UTF-8 with everything between words as a _BOUND but spaces and line ends."""
 _SPACES = re.compile(b"  +")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _ALONE = regex.compile(rf"[{CONTINUOUS}]+|[^\p{{L}}\p{{N}}\p{{M}}\p{{Z}}\p{{C}}]+")
@@ -49,21 +51,29 @@ _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d
 
 
 def spread(text: str) -> str:
-    """The text with its words and gaps between spaces: how the index's tokenizer takes it. ASCII is not folded yet."""
+    """The text with its words and gaps between spaces: how the index's tokenizer takes it. ASCII is not folded yet.
+
+    A line end stands after the gap where the text has one or more, and nowhere else.
+    """
     if text.isascii():
         return _with_gaps(text.encode()).decode()
     joined = _FOREIGN.sub(_spread, fold(text))
     if _JOINT not in joined:
         return _with_gaps(joined.encode()).decode()
-    joined = _BESIDE_JOINT.sub("\n", joined)
+    joined = _BESIDE_JOINT.sub(_BOUND, joined)
     return _with_gaps(joined.encode()).decode().replace(_JOINT, " ")
 
 
 def _with_gaps(data: bytes) -> bytes:
     data = data.translate(_SEPARATORS)
     if b"  " in data:
-        data = _SPACES.sub(b"\n", data)
-    return _GAP_BETWEEN.join([part for part in data.split(b"\n") if part and part != b" "])
+        data = _SPACES.sub(b"\v", data)
+    lines = [
+        _GAP_BETWEEN.join([part for part in line.split(b"\v") if part and part != b" "])
+        for line in data.split(b"\n")
+        if line
+    ]
+    return _LINE_END.join([line for line in lines if line])
 
 
 def _spread(run: re.Match[str]) -> str:
@@ -71,7 +81,7 @@ def _spread(run: re.Match[str]) -> str:
 
 
 def _spread_run(run: str) -> str:
-    run = _BLANK.sub("\n", run)
+    run = _BLANK.sub(_BOUND, run)
     return _ALONE.sub(lambda found: f"{_JOINT}{_JOINT.join(found[0])}{_JOINT}", run)
 
 

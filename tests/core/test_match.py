@@ -18,7 +18,6 @@ from obsidian_mcp.core import compat, deadline
 from obsidian_mcp.core.letters import fold, phrase
 from obsidian_mcp.core.match import Matcher, find, matches, tag_test
 from obsidian_mcp.core.narrow import (
-    ANYTHING,
     AllOf,
     AnyOf,
     Anything,
@@ -29,6 +28,7 @@ from obsidian_mcp.core.narrow import (
     HasWord,
     Holds,
     NoneOf,
+    Together,
     prefilter,
 )
 from obsidian_mcp.core.note import Note
@@ -107,6 +107,12 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
             return True, True
         case Holds() | HasWord() | HasTag() | HasProperty():
             exactly = holds(filter_, file)
+            return exactly, exactly
+        case Together(parts):
+            exactly = file.kind != "other" and any(
+                all(any(is_in(each.text, line, each.bounded) for each in part) for part in parts)
+                for line in file.text.split("\n")
+            )
             return exactly, exactly
 
 
@@ -222,8 +228,14 @@ OPERATOR = st.sampled_from(
         "ignore-case",
     ]
 )
+IN_UNITS = st.builds(
+    "{}:({} {})".format,
+    st.sampled_from(["line", "line", "block", "section", "task", "task-todo", "task-done"]),
+    st.one_of(LEAF, st.builds("({} OR {})".format, LEAF, LEAF)),
+    LEAF,
+)
 QUERIES = st.recursive(
-    st.one_of(LEAF, LEAF, PROPERTY),
+    st.one_of(LEAF, LEAF, PROPERTY, IN_UNITS),
     lambda inner: st.one_of(
         st.builds("{} {}".format, inner, inner),
         st.builds("({} OR {})".format, inner, inner),
@@ -462,7 +474,7 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ("a OR /b./", AnyOf((Holds("a", "text"), AtMost(Anything())))),
         ("/b[a-z]+\\d/", HasWord(Regex("b[a-z]+\\d"), "text")),
         ("match-case:/b/", AtMost(HasWord(Regex("b"), "text"))),
-        ("line:/foo|bar/", AtMost(AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content")))))),
+        ("line:/foo|bar/", AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content"))))),
         ("/b*/", AtMost(Anything())),
         (
             "/foo (bar|baz)/",
@@ -478,8 +490,18 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ("tag:/a/", HasTag(Regex("a"))),
         ("[Status]", HasProperty(Property(Word("Status"), None), None)),
         ('match-case:["a":b]', HasProperty(Property(Phrase("a"), Word("b")), True)),
-        ("line:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), ANYTHING)))),
-        ("-line:a", NoneOf(AtMost(AtMost(Holds("a", "content"))))),
+        ("line:(a -b)", AtMost(Holds("a", "content"))),
+        ("-line:a", NoneOf(Holds("a", "content"))),
+        (
+            'line:(a (b OR "c d"))',
+            Together(((Holds("a", "content"),), (Holds("b", "content"), Holds("c d", "content", bounded=True)))),
+        ),
+        (
+            "line:(ab /cd|ef/)",
+            AtMost(Together(((Holds("ab", "content"),), (Holds("cd", "content"), Holds("ef", "content"))))),
+        ),
+        ("match-case:line:(a B)", AtMost(Together(((Holds("a", "content"),), (Holds("b", "content"),))))),
+        ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
         ("task-todo:a", AtMost(AllOf((Holds("[ ]", "content"), AtMost(Holds("a", "content")))))),
         ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
     ],

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core import canvas, facts
+from obsidian_mcp.core.content import MOST_LINES
 from obsidian_mcp.core.hits import Request
 from obsidian_mcp.core.match import Matcher
 from obsidian_mcp.core.query import parse
@@ -100,6 +101,18 @@ def test_exact_results_are_the_same_while_the_index_is_being_built(
         search = search_of(vault)
         for query in queries:
             assert listed(search, query) == scanned(vault, query), query
+
+
+def test_lines_of_a_text_with_too_many_for_the_index_are_looked_at() -> None:
+    lines = "one\ntwo\n" * (MOST_LINES // 2)
+    with indexed({"Far.md": f"{lines}one of two\n", "Never.md": f"{lines}one\n", "Few.md": "two, one\n"}) as vault:
+        search = search_of(vault)
+        assert listed(search, "line:(one two)") == ["Far.md", "Few.md"]
+        assert listed(search, "-line:(one two)") == ["Never.md"]
+        vault.write("Far.md", "one\ntwo\n")
+        vault.write("Never.md", f"{lines}two one\n")
+        vault.look()
+        assert listed(search, "line:(one two)") == ["Few.md", "Never.md"]
 
 
 @pytest.mark.parametrize("group", VECTORS["groups"], ids=range(len(VECTORS["groups"])))
