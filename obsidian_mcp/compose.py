@@ -213,7 +213,7 @@ class FolderVaults:
                 through_app, app = self._through_app(folder, disk)
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
-                    vault.keeper.start([Helper(), Helper()])
+                    vault.keeper.start([Helper(disk.root), Helper(disk.root)])
                 self._open[folder] = vault
             return self._open[folder]
 

@@ -1,7 +1,8 @@
-"""Notes parsed in processes of their own, so that a first build uses every core and no question waits for it.
+"""Notes taken in by processes of their own, so that a first build uses every core and no question waits for it.
 
-A helper is this program's Python with one function; it ends when its standard input does, so it never outlives the
-server. Where none can be started, or one dies, the notes are parsed in this process: slower, never wrong.
+A helper is this program's Python with one function: it reads files, parses them and writes their rows into the index,
+and ends when its standard input does, so it never outlives the server. Where none can be started, or one dies, the
+notes are taken in by this process: slower, never wrong.
 """
 
 from __future__ import annotations
@@ -15,37 +16,70 @@ import struct
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, Final, Literal
 
-from obsidian_mcp.core import facts
-from obsidian_mcp.core.facts import Facts, Job
+from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.facts import BODY_LIMIT
+from obsidian_mcp.core.index import Busy, Index, Replaced
+from obsidian_mcp.core.intake import Intake, Prepared
+from obsidian_mcp.core.paths import VaultPath
 
-SERVE = "from obsidian_mcp.adapters.parsers import serve; serve()"
+from .disk import Disk
+
+SERVE: Final = "from obsidian_mcp.adapters.parsers import serve; serve()"
 _LENGTH = struct.Struct("<Q")
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
+Refused = Literal["cannot", "busy"]
+"""Why a helper did not do what it was told: the index is not as it should be, or another program writes."""
 
 log = logging.getLogger(__name__)
 
 
 class Helper:
-    """One process that parses. For one thread at a time."""
+    """A `Worker` in another process. For one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        """`root`: the vault's folder."""
+        self._root = root
         self._process: subprocess.Popen[bytes] | None = None
         self._given_up = getattr(sys, "frozen", False)  # then the executable is no Python
 
-    def parse(self, jobs: Sequence[Job]) -> Sequence[Facts]:
-        """As `facts.parse`."""
-        if not self._given_up and jobs:
+    @property
+    def apart(self) -> bool:
+        return not self._given_up
+
+    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
+        """As `Intake.take_in`."""
+        file = here.index.file
+        if not self._given_up and file is not None:
             try:
-                return self._ask(jobs)
+                refused = self._ask(here.index, file, entries, gone)
             except (OSError, EOFError, pickle.UnpicklingError, struct.error) as error:
                 log.info("The helper process for the index is gone (%r); this process goes on alone.", error)
                 self._given_up = True
                 self.rest()
-        return facts.parse(jobs)
+            else:
+                if refused is not None:
+                    return refused
+        return here.take_in(entries, gone)
 
-    def _ask(self, jobs: Sequence[Job]) -> Sequence[Facts]:
+    def _ask(
+        self, index: Index, file: Path, entries: Sequence[FileEntry], gone: Sequence[VaultPath]
+    ) -> list[FileEntry] | None:
+        """The files that were left out; None where the helper cannot use the index. Raises: Busy, and what pipes do."""
+        told = self._told("prepare", self._root, file, entries)
+        if told == "cannot":
+            return None
+        with index.alone():  # helpers parse at the same time, and take turns at writing
+            refused = self._told("store", gone)
+        if refused == "busy":
+            raise Busy
+        return None if refused == "cannot" else refused
+
+    def _told(self, *message: object) -> Any:
+        """The helper's answer."""
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-P", "-c", SERVE],  # -P: nothing is imported from the folder of a vault
@@ -57,9 +91,8 @@ class Helper:
         process = self._process
         if process.stdin is None or process.stdout is None:
             raise EOFError
-        _send(process.stdin, jobs)
-        answer: Sequence[Facts] = _receive(process.stdout)
-        return answer
+        _send(process.stdin, message)
+        return _receive(process.stdout)
 
     def rest(self) -> None:
         """End the process; the next notes start another."""
@@ -74,13 +107,48 @@ class Helper:
 
 
 def serve() -> None:
-    """What a helper does: parse what comes on standard input, until it ends."""
+    """What a helper does: take in what comes on standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(5)
+    visitor = _Visitor()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            _send(sys.stdout.buffer, facts.parse(_receive(sys.stdin.buffer)))
+            what, *rest = _receive(sys.stdin.buffer)
+            _send(sys.stdout.buffer, visitor.prepare(*rest) if what == "prepare" else visitor.store(*rest))
+
+
+class _Visitor:
+    """The helper's side of the index."""
+
+    def __init__(self) -> None:
+        self._intake: Intake | None = None
+        self._prepared = Prepared([], [])
+
+    def prepare(self, root: Path, file: Path, entries: Sequence[FileEntry]) -> Refused | None:
+        """Read and parse files."""
+        try:
+            if self._intake is None or self._intake.index.file != file:
+                if self._intake is not None:
+                    self._intake.index.close()
+                    self._intake = None
+                disk = Disk(root)
+                self._intake = Intake(Index.visit(file), lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat)
+            self._prepared = self._intake.prepare(entries)
+        except (Busy, Replaced):
+            return "cannot"
+        return None
+
+    def store(self, gone: Sequence[VaultPath]) -> list[FileEntry] | Refused:
+        """Write their rows, and remove those of files that are gone; the files that were left out."""
+        if self._intake is None:
+            return "cannot"
+        try:
+            return self._intake.store(self._prepared, gone)
+        except Busy:
+            return "busy"
+        except Replaced:
+            return "cannot"
 
 
 def _send(pipe: IO[bytes], value: object) -> None:

@@ -112,7 +112,7 @@ class Database:
         `patience` is how many seconds to wait for other writers.
         Raises: Replaced, Busy.
         """
-        with self._alone(patience):
+        with self.alone(patience):
             epoch = self.epoch
             with self._used(epoch):
                 connection = self._only or self._writing_connection()
@@ -128,8 +128,8 @@ class Database:
                     raise
 
     @contextlib.contextmanager
-    def _alone(self, patience: float) -> Iterator[None]:
-        """The only writer of this process."""
+    def alone(self, patience: float = PATIENCE) -> Iterator[None]:
+        """The only writer of this process, after at most so many seconds. Raises: Busy."""
         if not self._write.acquire(timeout=patience):
             raise Busy
         try:
@@ -336,6 +336,29 @@ _SETTINGS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA journal_size_limit=16777216",
 )
+
+
+class Guest(Database):
+    """A database that another process has opened and looks after: this one leaves everything as it finds it.
+
+    Where the file is damaged, `Replaced` is raised and nothing is replaced.
+    """
+
+    def __init__(self, file: Path, schema: Sequence[str], version: int) -> None:
+        """Raises: sqlite3.DatabaseError where there is no such database of this version."""
+        super().__init__(file, schema, version)
+
+    def _open_somewhere(self, after: Path | None = None) -> None:  # noqa: ARG002  the base class's signature
+        if self._place is None or not self._place.exists():
+            raise _damage("no such file")
+        connection = _connect(str(self._place))
+        if _user_version(connection) != self._version:
+            connection.close()
+            raise _damage("another version")
+        self.file, self._writer = self._place, connection
+
+    def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
+        pass
 
 
 def _connect(name: str, *more: str) -> Connection:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from obsidian_mcp.errors import AppError
 
 from . import content, facts, fulltext, words
 from .catalog import FileEntry
-from .database import PATIENCE, Busy, Connection, Database, Replaced
+from .database import PATIENCE, Busy, Connection, Database, Guest, Replaced
 from .facts import Facts, Job, Parse
 from .paths import VaultPath
 from .ports import DiskFile
@@ -106,6 +107,25 @@ class Index:
     def open(cls, place: Path | None) -> Index:
         """The index kept at `place`, in memory for None. Never fails: `status().problem` says what was wrong."""
         return cls(Database(place, _SCHEMA, VERSION))
+
+    @classmethod
+    def visit(cls, file: Path) -> Index:
+        """The `file` of an index that another process has open. Raises: Replaced where it is none of this version."""
+        try:
+            return cls(Guest(file, _SCHEMA, VERSION))
+        except sqlite3.DatabaseError as error:
+            raise Replaced from error
+
+    @property
+    def file(self) -> Path | None:
+        """None in memory."""
+        return self._database.file
+
+    @contextlib.contextmanager
+    def alone(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Nobody else in this process writes, while a process of ours does. Raises: Busy."""
+        with self._database.alone(patience):
+            yield
 
     def close(self) -> None:
         self._database.close()

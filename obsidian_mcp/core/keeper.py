@@ -10,17 +10,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.errors import AppError, NoteNotFound
+from obsidian_mcp.errors import OperationTimeout
 
 from . import deadline, facts, progress
 from .catalog import FileEntry
 from .database import PATIENCE
-from .facts import Facts, Job, Parse
 from .index import Busy, Index, Outdated, Record, Replaced
+from .intake import Intake
 from .paths import VaultPath
 from .ports import Change, DiskFile
 
@@ -37,11 +38,16 @@ IMPATIENCE = 0.3
 BUSY_PAUSE = 0.5
 """Seconds until the next attempt when another process is writing."""
 GIVE_WAY = 0.05
-"""Seconds that a batch waits at most for questions that run: threads that compute cost them 5 ms at every file read."""
+"""Seconds that a batch in this process waits at most for questions that run: threads that compute cost them 5 ms at
+every file read."""
+LINGER = 2.0
+"""Seconds until workers without work are let go: changes come in bursts."""
+STALLED = 2.0
+"""Seconds without progress after which whoever needs the whole index does not wait for the workers any more."""
+LAST_WORD = 1.0
+"""Seconds before the time limit of a call at which it says how far the index is, instead of waiting on."""
 ATTEMPTS = 3
 """Times that the index is asked again after it was found damaged."""
-
-Contents = list[tuple[FileEntry, bytes | AppError]]
 
 log = logging.getLogger(__name__)
 
@@ -57,19 +63,28 @@ class Progress:
         return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
 
 
-class Parser(Protocol):
-    """Parses for one thread, in this process or in another."""
+class Worker(Protocol):
+    """Takes in batches for one thread, in this process or in another."""
 
-    def parse(self, jobs: Sequence[Job]) -> Sequence[Facts]: ...
+    @property
+    def apart(self) -> bool:
+        """Whether another process does the work, so that questions in this one need not wait for it."""
+        ...
+
+    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
+        """What `here.take_in` does."""
+        ...
 
     def rest(self) -> None:
         """There is nothing to do for now: let go of what costs memory."""
         ...
 
 
-class _InThisProcess:
-    def parse(self, jobs: Sequence[Job]) -> Sequence[Facts]:
-        return facts.parse(jobs)
+class InThisProcess:
+    apart = False
+
+    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
+        return here.take_in(entries, gone)
 
     def rest(self) -> None:
         pass
@@ -78,9 +93,8 @@ class _InThisProcess:
 class Keeper:
     """One per vault. Every method may be called from any thread.
 
-    `entries` lists the vault's files, `read` gives the first `facts.BODY_LIMIT` bytes of one or raises AppError,
-    `stat` looks at the disk (see `Index.store`). They are called in many threads, and must not wait for a lock that
-    somebody holds while asking a question.
+    `entries` lists the vault's files; `read` and `stat` are those of `Intake`. They are called in many threads, and
+    must not wait for a lock that somebody holds while asking a question.
     """
 
     def __init__(
@@ -92,8 +106,7 @@ class Keeper:
     ) -> None:
         self.index = index
         self._entries = entries
-        self._read = read
-        self._stat = stat
+        self._intake = Intake(index, read, stat)
         self._state = threading.Condition()
         self._beginning = threading.Lock()
         self._meanwhile: dict[VaultPath, FileEntry | None] | None = None
@@ -110,6 +123,8 @@ class Keeper:
         """Whether the threads in the background have work: from more than AT_ONCE pending files down to none."""
         self._asking = 0
         self._stopping = False
+        self._apart = False
+        """Whether workers are other processes."""
         self._threads: list[threading.Thread] = []
 
     # -- what is to do -----------------------------------------------------------------------------------------
@@ -210,36 +225,65 @@ class Keeper:
                 self.step(patience=IMPATIENCE)
 
     def finish(self, patience: float = PATIENCE) -> None:
-        """Take in everything, together with the threads in the background, and wait for their last batch.
+        """Take in everything, or let the workers, and wait for the last batch.
 
         What cannot be taken in now stays pending. `patience` is how many seconds to wait for other writers.
         Raises: OperationTimeout.
         """
+        self.begin_once()
+        self._wait_for_workers()
         with contextlib.suppress(Busy):
             for _ in range(ATTEMPTS):
                 with contextlib.suppress(Replaced):
                     while self.step(patience=patience):
-                        now = self.progress
-                        progress.report(now.done, now.total, "Building the index")
+                        self._report()
                     break
         with self._state:
             while self._taken and not self._stopping:
                 self._state.wait(0.1)
                 deadline.checkpoint()
 
-    def step(self, parse: Parse = facts.parse, patience: float = PATIENCE) -> int:
+    def _wait_for_workers(self) -> None:
+        """Where other processes take in what is pending, this one would only be in their way."""
+        last, since = -1, time.monotonic()
+        while self._apart and not self._stopping:
+            with self._state:
+                if not self._many or not (self._has_work() or self._taken):
+                    return
+                self._state.wait(0.1)
+                done = self._total - len(self._pending)
+            self._report()
+            if done != last:
+                last, since = done, time.monotonic()
+            elif time.monotonic() - since > STALLED:
+                return
+
+    def _report(self) -> None:
+        """Raises: OperationTimeout, which says how far the index is."""
+        now = self.progress
+        limit = deadline.current.get()
+        if limit is not None and limit.remaining < min(LAST_WORD, limit.seconds / 2):
+            raise OperationTimeout(
+                f"The index is being built: {now}. This question needs all of them; ask it again in a while.",
+                seconds=limit.seconds,
+            )
+        progress.report(now.done, now.total, "Building the index")
+
+    def step(self, patience: float = PATIENCE) -> int:
         """Take in one batch in this thread; how many files and rows it was about, 0 when there is nothing to do.
 
         `patience` is how many seconds to wait for other writers.
         Raises: Busy, Replaced (after which everything is pending).
         """
+        return self._step(lambda entries, gone: self._intake.take_in(entries, gone, patience))
+
+    def _step(self, take_in: Callable[[list[FileEntry], list[VaultPath]], list[FileEntry]]) -> int:
         self.begin_once()
         entries, gone = self._take()
         if not entries and not gone:
             return 0
         try:
-            items, refused = self._contents(self.index.stale(entries))
-            refused += self.index.store(self.index.parse(items, parse), gone, self._stat, patience)
+            refused = take_in(entries, gone)
         except BaseException:
             self._release(entries, gone)
             raise
@@ -257,7 +301,7 @@ class Keeper:
             entries = [each.entry for each in records]
             self._taken.update(entry.path for entry in entries)
         try:
-            refused = self.index.store(records, (), self._stat, IMPATIENCE) if records else []
+            refused = self.index.store(records, (), self._intake.stat, IMPATIENCE) if records else []
         except (Busy, Replaced):
             self._release(entries, ())
         except BaseException:
@@ -282,19 +326,6 @@ class Keeper:
             self._taken.update(entry.path for entry in entries)
             self._taken.update(gone)
             return entries, gone
-
-    def _contents(self, entries: Iterable[FileEntry]) -> tuple[Contents, list[FileEntry]]:
-        """The bytes of files, and the files that are not there any more."""
-        items: Contents = []
-        missing = []
-        for entry in entries:
-            try:
-                items.append((entry, self._read(entry)))
-            except NoteNotFound:
-                missing.append(entry)
-            except AppError as error:
-                items.append((entry, error))
-        return items, missing
 
     def _done(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath], refused: Iterable[FileEntry]) -> None:
         with self._state:
@@ -331,11 +362,12 @@ class Keeper:
                 self._asking -= 1
                 self._state.notify_all()
 
-    def start(self, parsers: Sequence[Parser] | None = None) -> None:
-        """Take in what is pending, now and later, in one thread for each of the parsers; in one without any."""
-        for number, parser in enumerate(parsers or [_InThisProcess()]):
+    def start(self, workers: Sequence[Worker] = ()) -> None:
+        """Take in what is pending, now and later, in one thread for each of the workers; in one without any."""
+        self._apart = any(worker.apart for worker in workers)
+        for number, worker in enumerate(workers or [InThisProcess()]):
             name = f"index-{number}"
-            thread = threading.Thread(target=self._run, args=(parser,), name=name, daemon=True)
+            thread = threading.Thread(target=self._run, args=(worker,), name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
 
@@ -348,27 +380,23 @@ class Keeper:
             thread.join()
         self._threads.clear()
 
-    def _run(self, parser: Parser) -> None:
+    def _run(self, worker: Worker) -> None:
         state = self._state
         while True:
             with state:
-                state.wait_for(lambda: self._stopping or self._has_work() or not (self._many and self._taken))
-                stopping, idle = self._stopping, not self._has_work()
-            if stopping or idle:
-                parser.rest()
-            if stopping:
-                return
-            if idle:
-                with state:
+                if not state.wait_for(lambda: self._stopping or self._has_work(), LINGER):
+                    worker.rest()
                     state.wait_for(lambda: self._stopping or self._has_work())
-            else:
-                with state:
+                if self._stopping:
+                    worker.rest()
+                    return
+                if not worker.apart:
                     state.wait_for(lambda: self._stopping or not self._asking, GIVE_WAY)
-                self._try_step(parser)
+            self._try_step(worker)
 
-    def _try_step(self, parser: Parser) -> None:
+    def _try_step(self, worker: Worker) -> None:
         try:
-            self.step(parser.parse)
+            self._step(lambda entries, gone: worker.take_in(self._intake, entries, gone))
         except Replaced:
             pass
         except Busy:

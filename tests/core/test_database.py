@@ -301,6 +301,7 @@ def test_many_threads_write_and_read_one_database(tmp_path: Path, place: str | N
 
 BUILD = """
     import sys
+    from dataclasses import replace
     from pathlib import Path
     from tests.core.memory import MemoryVault
 
@@ -316,7 +317,7 @@ BUILD = """
             sys.stdin.readline()
         return vault.stat(disk)
 
-    vault.keeper._stat = stat
+    vault.keeper._intake = replace(vault.keeper._intake, stat=stat)
     print("begun", flush=True)
     sys.stdin.readline()
     vault.keeper.finish()

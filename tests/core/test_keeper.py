@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from obsidian_mcp.core import facts, keeper
 from obsidian_mcp.core.catalog import FileEntry
 from obsidian_mcp.core.facts import Facts, Job
 from obsidian_mcp.core.index import Busy
+from obsidian_mcp.core.intake import Intake
 from obsidian_mcp.core.keeper import Keeper
 from obsidian_mcp.core.paths import VaultPath
 from obsidian_mcp.errors import PermissionDenied
@@ -100,11 +102,16 @@ def test_a_few_changed_files_are_taken_in_before_the_answer(large: MemoryVault) 
 
 
 class Parsing:
-    """A parser that does what the test says, and counts how often it could rest."""
+    """A worker that parses as the test says, and counts how often it could rest."""
+
+    apart = False
 
     def __init__(self, parse: Callable[[Sequence[Job]], Sequence[Facts]]) -> None:
         self.parse = parse
         self.rests = 0
+
+    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
+        return replace(here, parse=self.parse).take_in(entries, gone)
 
     def rest(self) -> None:
         self.rests += 1
@@ -189,7 +196,7 @@ def test_a_file_that_changes_while_it_is_taken_in_stays_pending() -> None:
                 vault.write("a.md", "[[c]]")
             return data
 
-        vault.keeper._read = read_and_change
+        vault.keeper._intake = replace(vault.keeper._intake, read=read_and_change)
         vault.keeper.finish()
         assert list(vault.keeper.pending()[0]) == ["a.md"]
         assert sources(vault, "c.md") == ["a.md"]
@@ -314,7 +321,8 @@ def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
         parsed.extend(path for path, _, _ in jobs)
         return facts.parse(jobs)
 
-    large.keeper.step(parse)
+    large.keeper._intake = replace(large.keeper._intake, parse=parse)
+    large.keeper.step()
     after = large.index.dump()
     assert parsed == []
     assert after["links"] == before["links"]
