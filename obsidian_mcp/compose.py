@@ -139,14 +139,13 @@ class FolderVaults:
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
-        self._closed = True
+        with self._lock:  # what is being opened is in the lists by then, and nothing is opened any more
+            self._closed = True
         self._news.set()
         for watcher in self._watchers:
             watcher.stop()
         for vault in self._open.values():
-            vault.keeper.stop()
-            vault.keeper.index.close()
-            vault.journal.close()
+            vault.close()
 
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first."""
@@ -199,18 +198,20 @@ class FolderVaults:
                         "OBSIDIAN_VAULT_PATH; an external or network drive must be connected.",
                         vault=folder.name,
                     )
+                if self._closed:
+                    raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
                 disk = Disk(folder)
+                allowed = self._policy(folder)
+                through_app, app = self._through_app(folder, disk)
                 dirty: Dirty = Scanning()
                 if self._serving:
                     watcher = Watcher(disk.root, news=self._news)
                     watcher.start()
                     self._watchers.append(watcher)
                     dirty = watcher
-                allowed = self._policy(folder)
                 place = vault_id(disk.root)
                 journal = SqliteJournal(self._config.state / place)
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
-                through_app, app = self._through_app(folder, disk)
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
                     vault.keeper.start([Helper(disk.root), Helper(disk.root)])

@@ -81,8 +81,7 @@ def opened(root: Path) -> Iterator[Callable[..., Vault]]:
 
     yield open_vault
     for vault in vaults:
-        vault.keeper.index.close()
-        vault.journal.close()
+        vault.close()
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -293,8 +292,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
         assert contents(root) == before
     vault.commit("test", everything(vault))
     assert contents(root) != before
-    vault.keeper.index.close()
-    journal.close()
+    vault.close()
 
 
 def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
@@ -306,7 +304,7 @@ def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     with pytest.raises(StorageFailed, match="nothing was changed"):
         vault.edit("test", vault.find("0"), lambda body: body + "x")
     assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
-    vault.keeper.index.close()
+    vault.close()
 
 
 class Interrupted(Disk):
@@ -353,8 +351,7 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: 
     with other.changing():
         paths = sorted(entry.path for entry in other.entries())
     assert paths == ["1.md", "2.md", "3.md", "4.md", "5.md", "made.md", "moved.md"]
-    other.keeper.index.close()
-    other.journal.close()
+    other.close()
 
 
 def test_a_file_too_large_for_the_journal_is_not_said_to_be_undone(root: Path, opened: Callable[..., Vault]) -> None:
@@ -387,8 +384,7 @@ def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
     reporting.told = {"link"}
     assert vault.refresh() == []
     assert not [entry for entry in vault.entries() if "secret" in entry.path]
-    vault.keeper.index.close()
-    vault.journal.close()
+    vault.close()
 
 
 @pytest.mark.parametrize("at", [1, 20, 40, 41])
@@ -449,8 +445,7 @@ def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_go
     undo(vault, None)
     assert not (root / "new.md").exists()
     assert (root / ".trash/new.md").read_bytes() == b"made\n"
-    vault.keeper.index.close()
-    vault.journal.close()
+    vault.close()
 
 
 def test_a_change_of_case_is_taken_back_too(root: Path, opened: Callable[..., Vault]) -> None:

@@ -62,9 +62,7 @@ def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterat
         vault = vault_of(root)
         with vault.changing():
             yield contents(root)
-        vault.keeper.stop()
-        vault.keeper.index.close()
-        vault.journal.close()
+        vault.close()
         assert not list(root.rglob(f"{TEMP_PREFIX}*"))
 
 
@@ -215,5 +213,4 @@ def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(r
     assert total == 3 * rounds * 2 + 2 * rounds
     assert [change.number for change in changes] == list(range(total, 0, -1))
     kept.close()
-    vault.keeper.index.close()
-    vault.journal.close()
+    vault.close()

@@ -80,6 +80,7 @@ class SqliteJournal:
         self._keep_bytes = keep_bytes
         self._patience = patience
         self._connection: sqlite3.Connection | None = None
+        self._closed = False
         self._mutex = threading.RLock()
         self._lock = FileLock(folder / "write.lock", timeout=patience, mode=0o600, thread_local=False)
 
@@ -251,9 +252,13 @@ class SqliteJournal:
 
     def close(self) -> None:
         with self._mutex:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._closed = True
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     @contextlib.contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
@@ -269,6 +274,9 @@ class SqliteJournal:
                     yield self._connection
             except (OSError, sqlite3.Error, zlib.error) as error:
                 raise _failed(error, self._folder) from error
+            finally:
+                if self._closed:  # a call that was still under way
+                    self._disconnect()
 
     def _opened(self) -> sqlite3.Connection:
         self._make_folder()

@@ -208,7 +208,9 @@ class Journal(Protocol):
         """A finished change with its bytes."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the files; a call that is still under way does so when it ends."""
+        ...
 
     def version(self, etag: str) -> bytes | None:
         """Content that once was in the vault, by its etag."""

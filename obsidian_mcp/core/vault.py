@@ -175,6 +175,12 @@ class Vault:
         self.graph = Graph(self.keeper, self.catalog, self._indexed, self.excluded)
         self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
 
+    def close(self) -> None:
+        """End the threads and close the files; what is half done is finished first."""
+        self.keeper.stop()
+        self.keeper.index.close()
+        self.journal.close()
+
     # -- what is there -----------------------------------------------------------------------------------------
 
     def refresh(self) -> list[Change]:

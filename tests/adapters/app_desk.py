@@ -95,8 +95,7 @@ class Desk:
     def close(self) -> None:
         for timer in self.program.waiting if self.program is not None else ():
             timer.join()
-        self.vault.journal.close()
-        self.vault.keeper.index.close()
+        self.vault.close()
 
 
 def files(root: Path) -> dict[str, bytes]:

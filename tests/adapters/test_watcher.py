@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,14 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def vault_of(root: Path, watcher: Watcher) -> Vault:
-    return Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), Index.open(None))
+@contextlib.contextmanager
+def vault_of(root: Path, watcher: Watcher) -> Iterator[Vault]:
+    vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), Index.open(None))
+    try:
+        yield vault
+    finally:
+        watcher.stop()
+        vault.close()
 
 
 def eventually(answer: Callable[[], object], signal: threading.Event | None = None) -> None:
@@ -42,9 +49,8 @@ def eventually(answer: Callable[[], object], signal: threading.Event | None = No
 def test_events_bring_the_catalog_in_step(root: Path) -> None:
     (root / "a.md").write_bytes(b"1")
     watcher = Watcher(Disk(root).root)
-    vault = vault_of(root, watcher)
-    watcher.start()
-    try:
+    with vault_of(root, watcher) as vault:
+        watcher.start()
         eventually(lambda: watcher.mode == "events")
 
         def paths() -> list[str]:
@@ -63,34 +69,31 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, watcher.changed)
         shutil.rmtree(root / "moved")
         eventually(lambda: paths() == ["A.md"], watcher.changed)
-    finally:
-        watcher.stop()
 
 
 def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])
-    vault = vault_of(root, watcher)
-    vault.refresh()
-    (root / "a.md").write_bytes(b"1")
+    with vault_of(root, watcher) as vault:
+        vault.refresh()
+        (root / "a.md").write_bytes(b"1")
 
-    vault.refresh()
-    assert vault.entries() == []  # within the interval the last scan is good enough
-    now[0] = 0.6
-    vault.refresh()
-    assert [entry.path for entry in vault.entries()] == ["a.md"]
-    assert watcher.mode == "scans"
+        vault.refresh()
+        assert vault.entries() == []  # within the interval the last scan is good enough
+        now[0] = 0.6
+        vault.refresh()
+        assert [entry.path for entry in vault.entries()] == ["a.md"]
+        assert watcher.mode == "scans"
 
 
 # WATCH-02
 def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Path) -> None:
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])
-    vault = vault_of(root, watcher)
-    vault.refresh()
-    (root / "a.md").write_bytes(b"1")
-    watcher.start()
-    try:
+    with vault_of(root, watcher) as vault:
+        vault.refresh()
+        (root / "a.md").write_bytes(b"1")
+        watcher.start()
         eventually(lambda: watcher.mode == "events")
 
         vault.refresh()
@@ -101,8 +104,6 @@ def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Pat
         assert watcher.drain() is not None  # from now on what is reported is all there is
         now[0] = 2.0
         assert watcher.drain() is not None
-    finally:
-        watcher.stop()
 
 
 def test_scans_are_due_once_an_interval() -> None:
