@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from obsidian_mcp.core import frontmatter
@@ -129,6 +129,7 @@ def scan(text: str) -> PlainStructure:
 Leaf = Word | Phrase | Regex
 
 
+@lru_cache(maxsize=4096)
 def plain_fold(text: str) -> str:
     folded = []
     for char in text:
@@ -233,15 +234,16 @@ def occurs(leaf: Leaf, text: str, case: bool) -> bool:
         return re.search(pattern.replace("(?i", "(?", 1).replace("(?)", "") if case else pattern, text) is not None
     wanted = leaf.text if case else plain_fold(leaf.text)
     text = text if case else plain_fold(text)
-    for place in range(len(text) - len(wanted) + 1):
-        if text[place : place + len(wanted)] == wanted:
-            if isinstance(leaf, Word) or not wanted:
-                return True
-            before, after = text[:place], text[place + len(wanted) :]
-            glued_before = before and spaced(before[-1]) and spaced(wanted[0])
-            glued_after = after and spaced(after[0]) and spaced(wanted[-1])
-            if not glued_before and not glued_after:
-                return True
+    place = text.find(wanted)
+    while place >= 0:
+        if isinstance(leaf, Word) or not wanted:
+            return True
+        before, after = text[:place], text[place + len(wanted) :]
+        glued_before = before and spaced(before[-1]) and spaced(wanted[0])
+        glued_after = after and spaced(after[0]) and spaced(wanted[-1])
+        if not glued_before and not glued_after:
+            return True
+        place = text.find(wanted, place + 1)
     return False
 
 
@@ -373,9 +375,10 @@ def compared(item: object, node: Compare) -> bool:
         if isinstance(item, bool) or not isinstance(item, int | float):
             return False
         return item > float(node.scalar) if node.sign == ">" else item < float(node.scalar)
-    if not isinstance(item, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?", item):
+    found = re.fullmatch(r"\s*(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\s*", str(item))
+    if not isinstance(item, str) or not found:
         return False
-    return full(item) > full(node.scalar) if node.sign == ">" else full(item) < full(node.scalar)
+    return full(found[1]) > full(node.scalar) if node.sign == ">" else full(found[1]) < full(node.scalar)
 
 
 def full(moment: str) -> str:

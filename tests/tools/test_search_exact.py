@@ -1,0 +1,291 @@
+"""`obsidian_search` with match=exact lists what the tables and a plain scan of the files list, through the index."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core import canvas, facts
+from obsidian_mcp.core.note import Note, parse
+from obsidian_mcp.core.query import Regex, Word
+from obsidian_mcp.core.query import parse as parse_query
+from obsidian_mcp.core.scene import kind_of
+from obsidian_mcp.core.text import Text
+from obsidian_mcp.errors import InvalidArguments, QueryInvalid
+from obsidian_mcp.tools import call
+from tests.conftest import FIXTURES, app_on
+from tests.core import naive_search
+from tests.core.naive_search import PlainFile, PlainStructure, plain_matches
+
+ROOT = Path(__file__).parents[2]
+OTHERS = ROOT.parent / "shared" / "data" / "vaults"
+VECTORS = ROOT / "specs" / "vectors"
+TABLES = json.loads((VECTORS / "match.json").read_text(encoding="utf-8"))["groups"]
+MISTAKES = json.loads((VECTORS / "query.json").read_text(encoding="utf-8"))["errors"]
+
+
+def indexed(root: Path) -> App:
+    app = app_on(root)
+    kept = app.vaults.get().keeper
+    kept.begin()
+    kept.finish()
+    assert not kept.pending()[0]
+    return app
+
+
+def listed(app: App, query: str) -> list[str]:
+    """Every file that a query finds, by all pages."""
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        arguments = {"query": query, "match": "exact", "limit": 500, "paths_only": True, "offset": offset}
+        data = call(app, "obsidian_search", arguments).data
+        found += [hit["path"] for hit in data["hits"]]
+        offset = data.get("next_offset")
+        assert len(found) == data["total"] or offset is not None
+    return sorted(found)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[table["title"] for table in TABLES])
+def test_the_tables_hold_through_the_tool(table: dict[str, Any], tmp_path: Path) -> None:  # QUERY-01 to QUERY-55
+    for path, text in table["files"].items():
+        place = tmp_path / "v" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.endswith(".canvas"):
+            text = json.dumps({"nodes": [{"id": "1", "type": "text", "text": text}]})
+        place.write_bytes((text or "").encode())
+    app = indexed(tmp_path / "v")
+    try:
+        wrong = {
+            case["query"]: found for case in table["cases"] if (found := listed(app, case["query"])) != case["files"]
+        }
+        assert not wrong
+    finally:
+        app.vaults.close()
+
+
+def test_the_tables_are_as_large_as_was_asked_for() -> None:
+    asked = [{case["query"] for case in table["cases"]} for table in TABLES]
+
+    assert TABLES[0]["title"] == "semantics 5.6"
+    assert len(asked[0]) >= 27
+    assert len(asked[1]) >= 150
+
+
+@pytest.mark.parametrize("row", MISTAKES, ids=[row["query"] or "empty" for row in MISTAKES])
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_a_mistake_is_told_with_its_column_and_what_was_expected(app: App, row: dict[str, Any], match: str) -> None:
+    # QUERY-08, QUERY-32
+    with pytest.raises((QueryInvalid, InvalidArguments)) as refused:
+        call(app, "obsidian_search", {"query": row["query"], "match": match})
+
+    if row["query"]:
+        assert refused.value.data["column"] == row["column"]
+        assert row["says"] in refused.value.message
+        assert f"column {row['column']}" in refused.value.message
+
+
+# Generated queries on whole vaults
+
+
+@dataclass(frozen=True)
+class File(PlainFile):
+    """With the structure of a real note; what a query makes of it stays the plain scan's."""
+
+    @cached_property
+    def note(self) -> Note:
+        return parse(self.text)
+
+    @cached_property
+    def structure(self) -> PlainStructure:
+        note = self.note
+        return PlainStructure(list(note.sections), list(note.outline), list(note.list_items), list(note.tags))
+
+
+class Shelf:
+    """A vault, its app and its files."""
+
+    def __init__(self, app: App, files: list[File]) -> None:
+        self.app = app
+        self.files = files
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Texts without white space, each once: words, links, tags, markup."""
+        return sorted({word for file in self.files for word in f"{file.text} {file.path}".split() if len(word) <= 60})
+
+    @cached_property
+    def lines(self) -> list[str]:
+        found = {line.strip() for file in self.files for line in file.text.split("\n")}
+        return sorted(line for line in found if 3 < len(line) <= 200)
+
+    @cached_property
+    def properties(self) -> list[tuple[str, Any]]:
+        return [each for file in self.files for each in file.properties.items()]
+
+    @cached_property
+    def tags(self) -> list[str]:
+        return sorted({tag for file in self.files for tag in file.tags}) or ["#none"]
+
+
+def read(app: App) -> Iterator[File]:
+    place = app.vaults.get()
+    for entry in place.catalog:
+        kind = kind_of(entry.path)
+        text = "" if kind == "other" else Text.decode((place.files.root / entry.disk).read_bytes()).body
+        yield File(entry.path, facts.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
+
+
+SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40)] + [
+    (OTHERS / name, examples) for name, examples in (("dataview-test", 100), ("kepano", 150), ("tasks-demo", 150))
+]
+
+
+@pytest.fixture(scope="module")
+def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shelf]]:
+    """Filled as they are asked for."""
+    made: dict[str, Shelf] = {}
+    yield made
+    for shelf in made.values():
+        shelf.app.vaults.close()
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def as_term(text: str) -> str:
+    """A word as it stands where the language takes it so, whatever follows it, else quoted."""
+    try:
+        plain = parse_query(text) == Word(text) and "[[" not in text and "/" not in text
+    except QueryInvalid:
+        plain = False
+    return text if plain else quoted(text)
+
+
+EXPRESSIONS = [  # JavaScript, and what the standard library makes of it
+    ("{a}", "(?im){a}"),
+    ("^{a}", "(?im)^{a}"),
+    ("{a}$", r"(?im){a}(?=\r?$)"),
+    (r"\b{a}\b", "(?im)(?<![0-9A-Za-z_]){a}(?![0-9A-Za-z_])"),
+    ("{a}|{b}", "(?im){a}|{b}"),
+    ("{a}.{{0,9}}{b}", r"(?im){a}[^\n\r\u2028\u2029]{{0,9}}{b}"),
+    (r"{a}\d+", "(?im){a}[0-9]+"),
+    ("[^a-z]{a}[^a-z]", "(?im)[^a-z]{a}[^a-z]"),
+    ("(?:{a})(?!{b})", "(?im)(?:{a})(?!{b})"),
+    (r"^- \[ \] .*{a}", r"(?im)^- \[ \] [^\n\r\u2028\u2029]*{a}"),
+]
+UNITS = ["line", "block", "section", "task", "task-todo", "task-done"]
+
+
+@st.composite
+def leaves(draw: st.DrawFn, shelf: Shelf) -> str:
+    kind = draw(st.sampled_from(["word", "part", "phrase", "regex", "tag", "property", "place", "absent"]))
+    word = draw(st.sampled_from(shelf.words))
+    if kind in ("part", "place"):
+        start = draw(st.integers(0, len(word) - 1))
+        word = word[start : draw(st.integers(start + 1, len(word)))]
+    match kind:
+        case "phrase":
+            parts = draw(st.sampled_from(shelf.lines)).split(" ")
+            start = draw(st.integers(0, len(parts) - 1))
+            return quoted(" ".join(parts[start : start + draw(st.integers(1, 4))]))
+        case "regex":
+            names = re.findall("[A-Za-z0-9]{2,}", f"{word} {draw(st.sampled_from(shelf.words))} md")
+            script, python = draw(st.sampled_from(EXPRESSIONS))
+            found = {"a": draw(st.sampled_from(names)), "b": draw(st.sampled_from(names))}
+            source = script.format(**found)
+            naive_search.REGEXES[source] = python.format(**found)
+            return f"/{source}/"
+        case "tag":
+            tag = draw(st.sampled_from(shelf.tags)).split("/")
+            return f"tag:{as_term('/'.join(tag[: draw(st.integers(1, len(tag)))]))}"
+        case "property" if shelf.properties:
+            return draw(properties(shelf))
+        case "place":
+            return f"{draw(st.sampled_from(['file', 'path', 'content']))}:{as_term(word)}"
+        case "absent":
+            return as_term(word + draw(st.sampled_from(["q", "é", "語", "1"])))
+    return as_term(word)
+
+
+@st.composite
+def properties(draw: st.DrawFn, shelf: Shelf) -> str:
+    name, value = draw(st.sampled_from(shelf.properties))
+    value = value[0] if isinstance(value, list) and value else value
+    kind = draw(st.sampled_from(["there", "whole", "part", "null", "more", "less"]))
+    if kind == "null":
+        return f"[{quoted(name)}:null]"
+    if kind in ("more", "less"):
+        limit = value if isinstance(value, int | float) else draw(st.sampled_from(["2023-06-01", "5"]))
+        limit = int(limit) if isinstance(limit, bool) else limit
+        return f"[{quoted(name)}:{'>' if kind == 'more' else '<'}{limit}]"
+    if kind == "there" or not isinstance(value, str) or not value.strip():
+        return f"[{quoted(name)}]"
+    if kind == "whole":
+        return f"[{quoted(name)}:{quoted(value)}]"
+    word = re.match(r"\w+", value)
+    return f"[{quoted(name)}:{word[0]}]" if word else f"[{quoted(name)}]"
+
+
+def queries(shelf: Shelf) -> st.SearchStrategy[str]:
+    return st.recursive(
+        leaves(shelf),
+        lambda inner: st.one_of(
+            st.builds("{} {}".format, inner, inner),
+            st.builds("({} OR {})".format, inner, inner),
+            st.builds("-({})".format, inner),
+            st.builds("{} -({})".format, inner, inner),
+            st.builds("{}:({})".format, st.sampled_from(UNITS), inner),
+            st.builds("{}:({} {})".format, st.sampled_from(UNITS), inner, inner),
+            st.builds("-{}:({})".format, st.sampled_from(UNITS), inner),
+            st.builds("{}:({})".format, st.sampled_from(["match-case", "ignore-case", "content"]), inner),
+        ),
+        max_leaves=4,
+    )
+
+
+@pytest.mark.parametrize(("vault", "examples"), SHELVES, ids=[vault.name for vault, _ in SHELVES])
+def test_exact_results_are_those_of_a_plain_scan(
+    vault: Path, examples: int, shelves: dict[str, Shelf], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # SEARCH-40
+    if not vault.is_dir():
+        pytest.skip("the vaults of other people are not beside this checkout")
+    if vault.name not in shelves:
+        copy = Path(shutil.copytree(vault, tmp_path_factory.mktemp("copies") / vault.name))
+        app = indexed(copy)
+        shelves[vault.name] = Shelf(app, list(read(app)))
+    shelf = shelves[vault.name]
+    asked = queries(shelf)
+    met = 0
+
+    @settings(max_examples=examples, deadline=None)
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        nonlocal met
+        query = data.draw(asked, "query")
+        tree = parse_query(query)
+        found = listed(shelf.app, query)
+        met += bool(found)
+        assert found == sorted(file.path for file in shelf.files if plain_matches(tree, file)), query
+
+    check()
+    assert met > examples // 10
+
+
+def test_the_expressions_of_these_tests_are_read_as_they_are_meant() -> None:
+    for script, _ in EXPRESSIONS:
+        source = script.format(a="ab", b="cd")
+        assert parse_query(f"/{source}/") == Regex(source)
