@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from . import stems, terms
 from .content import Content
-from .meaning import Group, Reading, groups, literal_terms
+from .meaning import Reading, groups, light_terms, literal_terms
 from .query import Node
 from .scene import Scene
 from .terms import Term
@@ -45,29 +45,37 @@ def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -
     wider circles."""
     asked = groups(query)
     if not any(group.choices for group in asked):
-        return exactly(scene, query, within)
+        found = exactly(scene, query, within)
+        if found.files or not any(group.loose for group in asked):
+            return found
     fresh = {number: scene.contents(number) for number in scene.fresh}
     words, languages = scene.vocabulary, scene.languages
     if fresh:
         words = words.and_also(told.words for told in fresh.values())
         languages = stems.languages(words.count)
+    files: AbstractSet[int] = frozenset()
+    before: object = None
     for width in range(len(terms.WIDENINGS)):
         reading = Reading(asked, words, languages, width)
-        files = reading.rows(scene, asked) | _told(scene, asked, reading, fresh)
+        if reading.conditions == before:  # this circle has no other words
+            continue
+        before = reading.conditions
+        files = reading.rows(scene) | _told(scene, reading, fresh)
         if within is not None:
             files = files & within
         if files:
             break
-    found = [term for term in reading.terms if term.asked]
-    expression = " OR ".join(f"({each})" for each in map(reading.asked, reading.groups) if each)
-    exact = [group.exact for group in asked if group.exact is not None]
-    return Found(files, found, expression, found, exact, terms.WIDENINGS[width] if files and width else None)
+    shown = [term for term in reading.terms if term.asked]
+    expression = " OR ".join(f"({each})" for each, _ in reading.conditions if each)
+    exact = [each for each in reading.exact if each is not None]
+    weighed = [*shown, *light_terms(asked, words, languages)]
+    return Found(files, weighed, expression, shown, exact, terms.WIDENINGS[width] if files and width else None)
 
 
-def _told(scene: Scene, asked: Sequence[Group], reading: Reading, fresh: Mapping[int, Content]) -> AbstractSet[int]:
+def _told(scene: Scene, reading: Reading, fresh: Mapping[int, Content]) -> AbstractSet[int]:
     """The files without rows that are results."""
     files: set[int] = set()
-    for group, read in zip(asked, reading.groups, strict=True):
+    for exact, read in zip(reading.exact, reading.groups, strict=True):
         told = {number for number, each in fresh.items() if not read or reading.is_told_by(read, each)}
-        files |= told & scene.fresh_matching(group.exact) if group.exact is not None and told else told
+        files |= told & scene.fresh_matching(exact) if exact is not None and told else told
     return files

@@ -5,31 +5,43 @@ In a smart search the bare words of a query are found by what they mean; everyth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import terms, words
+from . import dates, terms, words
 from .content import Content
+from .dates import Date
 from .letters import fold
 from .query import And, Node, Or, Phrase, Scope, Word
 from .scene import Scene
+from .stopwords import ASKING, STOP_WORDS
 from .terms import Term
 from .vocabulary import Vocabulary
 
 WEIGHED = 8
 """Words of the vocabulary that stand for a part of a word where results are put in order."""
+MONTH_ALONE = 0.5
+"""What a date counts for which only the name of its month was given."""
 
-Choice = tuple[Word, ...]
-"""Words of which one must be there."""
+Choice = tuple[Word | Date, ...]
+"""Words and dates of which one must be there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What a file must have: of each choice one word, and what `exact` asks for."""
+    """What a file must have: of each choice one, and what `exact` asks for."""
 
     choices: tuple[Choice, ...]
     exact: Node | None
+    symbols: tuple[Word, ...] = ()
+    """Bare words with symbols: they are parts of `exact`, until any of the words will do."""
+    loose: tuple[Choice, ...] = ()
+    """What is looked for when any of the words will do."""
+    strict: Node | None = None
+    """What is asked for exactly even then."""
+    light: tuple[Word, ...] = ()
+    """Words that are not asked for, but tell which files come first."""
 
 
 def groups(query: Node) -> list[Group]:
@@ -39,18 +51,26 @@ def groups(query: Node) -> list[Group]:
 
 
 def _group(query: Node) -> Group:
-    parts = query.parts if isinstance(query, And) else (query,)
     choices: list[Choice] = []
-    exact: list[Node] = []
+    symbols: list[Word] = []
+    strict: list[Node] = []
+    parts = query.parts if isinstance(query, And) else (query,)
     for part in parts:
         choice = _choice(part)
         if choice:
             choices.append(choice)
-        else:
-            exact.append(part)
-    telling = [choice for choice in choices if not all(fold(word.text) in terms.STOP_WORDS for word in choice)]
-    rest = And(tuple(exact)) if len(exact) > 1 else exact[0] if exact else None
-    return Group(tuple(telling or choices), rest)
+        elif not isinstance(part, Word):
+            strict.append(part)
+        elif not terms.is_mark(part) or len(parts) == 1:
+            symbols.append(part)
+    telling, light = _telling(choices)
+    dated = [each for choice in _with_days(telling) for each in _with_dates(choice)]
+    loose = [*dated, *((terms.without_symbols(word),) for word in symbols)]
+    return Group(tuple(dated), _all([*strict, *symbols]), tuple(symbols), tuple(loose), _all(strict), tuple(light))
+
+
+def _all(parts: Sequence[Node]) -> Node | None:
+    return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
 def _choice(part: Node) -> Choice:
@@ -61,51 +81,112 @@ def _choice(part: Node) -> Choice:
     return ()
 
 
+def _telling(choices: Sequence[Choice]) -> tuple[list[Choice], list[Word]]:
+    """The choices that tell what is looked for, and words of those that only ask for it."""
+    content = [choice for choice in choices if not _within(choice, STOP_WORDS)]
+    telling = [choice for choice in content if not _within(choice, ASKING)]
+    if not telling:
+        return content or list(choices), []
+    return telling, [word for choice in content if choice not in telling for word in choice if isinstance(word, Word)]
+
+
+def _within(choice: Choice, known: AbstractSet[str]) -> bool:
+    return all(isinstance(word, Word) and terms.bare(word) in known for word in choice)
+
+
+def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """The choices, those that make a date together in one."""
+    at = 0
+    while at < len(choices):
+        following = [terms.bare(word) for word in map(_single, choices[at : at + dates.LONGEST]) if word is not None]
+        found = dates.read(following) if _single(choices[at]) is not None else None
+        if found is None:
+            yield choices[at]
+            at += 1
+            continue
+        date, count = found
+        yield (*choices[at], date) if date.is_month_alone else (date,)
+        at += count
+
+
+def _with_dates(choice: Choice) -> Iterator[Choice]:
+    """A choice, or what stands around a date in a run of letters, and the date."""
+    word = _single(choice)
+    found = dates.inside(fold(word.text)) if word is not None else None
+    if word is None or found is None:
+        yield choice
+        return
+    date, span = found
+    written = replace(word, text=span.of(word.text))
+    yield (written, date)
+    for rest in (word.text[: span.start], word.text[span.end :]):
+        around = replace(word, text=rest)
+        if terms.is_smart(around):
+            yield (around,)
+
+
+def _single(choice: Choice) -> Word | None:
+    return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
+
+
 class Reading:
     """The words of some groups as terms, in one of the circles of `terms.WIDENINGS`."""
 
     def __init__(self, asked: Sequence[Group], vocabulary: Vocabulary, languages: Sequence[str], width: int) -> None:
         self._vocabulary = vocabulary
         self._languages = languages
-        self._any = width == len(terms.WIDENINGS) - 1
         self._width = width
-        self.groups = [[self._term(choice) for choice in group.choices] for group in asked]
+        self._any = width == len(terms.WIDENINGS) - 1
+        choices = [group.loose if self._any else group.choices for group in asked]
+        self.exact = [group.strict if self._any else group.exact for group in asked]
+        """What each group asks for exactly."""
+        self.groups = [[term for choice in some for term in self._terms(choice)] for some in choices]
+        """What is looked for in place of the words of each group."""
+        self.conditions = list(zip(map(self._asked, self.groups), self.exact, strict=True))
+        """The same for the full-text index, and what is asked exactly."""
 
     @property
     def terms(self) -> list[Term]:
         return [term for group in self.groups for term in group]
 
-    def _term(self, choice: Choice) -> Term:
-        found = [self._one(word) for word in choice]
-        if len(found) == 1:
-            return found[0]
-        variants = {word: weight for each in reversed(found) for word, weight in each.variants.items()}
-        return Term(" ".join(each.text for each in found), variants, tuple(p for each in found for p in each.phrases))
+    def _terms(self, choice: Choice) -> list[Term]:
+        word = _single(choice)
+        return self._of(word, self._width) if word is not None else [self._one_of(choice)]
 
-    def _one(self, word: Word) -> Term:
-        """Mistakes are looked for only in words that no note has."""
-        near = terms.term(word, self._vocabulary, self._languages, min(self._width, 1))
-        if self._width < 2 or (near.asked and not near.every and not near.phrases):
-            return near
-        return terms.term(word, self._vocabulary, self._languages, self._width)
+    def _of(self, word: Word, width: int) -> list[Term]:
+        return terms.terms(word, self._vocabulary, self._languages, width)
 
-    def asked(self, group: Sequence[Term]) -> str:
+    def _one_of(self, choice: Choice) -> Term:
+        """A choice as one term; the parts of a word that is one of several do not stand apart."""
+        variants: dict[str, float] = {}
+        phrases: dict[tuple[str, ...], float] = {}
+        for each in choice:
+            if isinstance(each, Date):
+                weight = MONTH_ALONE if each.is_month_alone else terms.SAME
+                phrases |= dict.fromkeys(each.phrases(self._vocabulary.has), weight)
+                continue
+            found = self._of(each, self._width)
+            for term in found if len(found) == 1 else self._of(each, 0):
+                variants = {**term.variants, **variants}
+                phrases = {**term.phrases, **phrases}
+        return Term(" ".join(terms.bare(each) for each in choice if isinstance(each, Word)), variants, phrases)
+
+    def _asked(self, group: Sequence[Term]) -> str:
         """A group for the full-text index."""
         parts = [term.asked for term in group]
         if self._any:
             return " OR ".join(filter(None, parts))
         return " AND ".join(f"({part})" for part in parts) if all(parts) else ""
 
-    def rows(self, scene: Scene, asked: Sequence[Group]) -> set[int]:
+    def rows(self, scene: Scene) -> set[int]:
         """Files of the rows that are results."""
         found: set[int] = set()
-        for group, read in zip(asked, self.groups, strict=True):
+        for read, (expression, exact) in zip(self.groups, self.conditions, strict=True):
             files: AbstractSet[int] | None = None
             if read:
-                expression = self.asked(read)
                 files = scene.lookup.having(expression) & scene.files if expression else set()
-            if group.exact is not None and (files is None or files):
-                files = scene.matching(group.exact, files)
+            if exact is not None and (files is None or files):
+                files = scene.matching(exact, files)
             found.update(files or ())
         return found
 
@@ -116,11 +197,20 @@ class Reading:
         return any(held) if self._any else all(held)
 
 
+def light_terms(asked: Sequence[Group], vocabulary: Vocabulary, languages: Sequence[str]) -> list[Term]:
+    """What tells which files come first, beside the words that are asked for."""
+    light = (term for group in asked for word in group.light for term in terms.terms(word, vocabulary, languages, 0))
+    literal = (_literal(word, vocabulary) for group in asked for word in group.symbols)
+    return [term for term in (*light, *literal) if term.asked]
+
+
 def _holds(term: Term, have: set[str], told: Content) -> bool:
     if not have.isdisjoint(term.variants):
         return True
-    found = [have.issuperset(phrase) and _follow(phrase, told) for phrase in term.phrases]
-    return bool(found) and (all(found) if term.every else any(found))
+    return any(
+        have.issuperset(each for each in phrase if each != words.GAP) and _follow(phrase, told)
+        for phrase in term.phrases
+    )
 
 
 def _follow(phrase: tuple[str, ...], told: Content) -> bool:
@@ -156,7 +246,7 @@ def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     text = fold(leaf.text)
     wanted = words.wanted(text, bounded=isinstance(leaf, Phrase))
     if len(wanted.words) > 1:
-        return Term(text, {}, (wanted.words,))
+        return Term(text, {}, {wanted.words: terms.SAME})
     if not wanted.words:
         return Term(text)
     (word,) = wanted.words

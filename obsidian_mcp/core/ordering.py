@@ -36,7 +36,7 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     judge = Judge(found.terms, rarities(scene, found.terms), query)
     closely = first[: ranking.CLOSELY]
     scores = {number: judge.score(scene.fields(number)) for number in closely}
-    closely.sort(key=lambda number: (-round(scores[number], 1), -scene.time(number), scene.path(number)))
+    closely.sort(key=lambda number: (-round(scores[number], 2), -scene.time(number), scene.path(number)))
     listed: list[Scored] = [(number, round(scores[number], 2)) for number in closely]
     listed += ((number, None) for number in first[ranking.CLOSELY : most])
     return listed[:most]

@@ -78,6 +78,7 @@ class Judge:
                 count += weight
                 places.append((span.start, number))
             score += rarity_ * count / (count + length)
+        nearness = self._nearness(places)
         name, aliases, headings, tags, folder = map(
             fold, (note.name, note.aliases, note.headings, note.tags, note.folder)
         )
@@ -88,8 +89,10 @@ class Judge:
             (0.6, [tags]),
             (0.3, [folder]),
         ):
-            score += weight * max(map(self._field, items), default=0.0)
-        return score + self._nearness(sorted(places))
+            counted = [self._field(item) for item in items]
+            score += weight * max((one for one, _ in counted), default=0.0)
+            nearness = max([nearness, *(near for _, near in counted)])
+        return score + nearness
 
     def _promising(self, items: str) -> list[str]:
         """The items, where any of them can count."""
@@ -97,21 +100,23 @@ class Judge:
             return []
         return items.split(ITEMS)
 
-    def _field(self, text: str) -> float:
-        """What a short text counts: more the fewer other words are in it."""
+    def _field(self, text: str) -> tuple[float, float]:
+        """What a short text counts, more the fewer other words are in it; and how near the terms stand in it."""
         score, met = 0.0, 0
-        for term, rarity_ in zip(self._terms, self._rarities, strict=True):
+        places: list[tuple[int, int]] = []
+        for number, (term, rarity_) in enumerate(zip(self._terms, self._rarities, strict=True)):
             best = 0.0
             for span, weight in term.places(text, 2):
                 best = max(best, weight)
-                met += span.end - span.start
+                met += _letters(span.of(text))
+                places.append((span.start, number))
             score += rarity_ * best
         if not score:
-            return 0.0
+            return 0.0, 0.0
+        nearness = self._nearness(places)
         if _plainly(text) == self._query:
-            return 2.2 * score
-        letters = len(text) - text.count(" ") - text.count(words.GAP)
-        return score * (0.5 + 0.5 * min(1.0, met / letters))
+            return 2.2 * score, nearness
+        return score * (0.5 + 0.5 * min(1.0, met / _letters(text))), nearness
 
     def _nearness(self, places: Sequence[tuple[int, int]]) -> float:
         """More the closer together the terms stand somewhere in the text."""
@@ -120,12 +125,16 @@ class Judge:
             return 0.0
         closest = math.inf
         last: dict[int, int] = {}
-        for at, number in places:
+        for at, number in sorted(places):
             last[number] = at
             if len(last) == len(present):
                 closest = min(closest, at - min(last.values()))
         gaps = max(closest / WORD, len(present) - 1)
         return 0.6 * sum(self._rarities[number] for number in present) * (len(present) - 1) / gaps
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _plainly(text: str) -> list[str]:

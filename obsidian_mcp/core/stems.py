@@ -5,6 +5,7 @@ Words are stemmed when somebody asks, and only those that begin alike: a vault h
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,9 +32,20 @@ TELLING = {
     "russian": "и не на что это как для так его она",
 }
 """Words by which a language is known."""
-ENOUGH = 8
+ENOUGH = 6
 """Of the ten, so many must be there."""
 ALWAYS = ("english",)
+
+OF_SCRIPT = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "ARMENIAN": "armenian",
+    "TAMIL": "tamil",
+}
+"""Scripts, as the names of their letters begin, whose words are stemmed in one language whatever the vault."""
+LATIN = frozenset(TELLING.keys() - OF_SCRIPT.values())
 
 SHORTEST = 3
 """Letters of a word that has other forms."""
@@ -52,7 +64,9 @@ def forms(word: str, vocabulary: Vocabulary, known: Sequence[str]) -> list[str]:
     asked = plain(word)
     if len(asked) < SHORTEST or not asked.isalpha():
         return []
-    wanted = {language: _stem(language, word) for language in known}
+    wanted = {language: _stem(language, word) for language in _of_script(word, known)}
+    if not wanted:
+        return []
     shortest = min(len(plain(stem)) for stem in wanted.values())
     beginning = asked[: max(2, min(shortest, len(asked) - 1) - 1)]
     alike = (each for each in vocabulary.plainly(beginning, to_end=False) if _alike(asked, plain(each)))
@@ -61,6 +75,14 @@ def forms(word: str, vocabulary: Vocabulary, known: Sequence[str]) -> list[str]:
         for other in alike
         if other != word and any(_same(stem, _stem(language, other)) for language, stem in wanted.items())
     ]
+
+
+def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
+    """The languages in which a word can be one."""
+    script = unicodedata.name(word[0], "").partition(" ")[0]
+    if script == "LATIN":
+        return [language for language in known if language in LATIN]
+    return [OF_SCRIPT[script]] if script in OF_SCRIPT else []
 
 
 def _alike(one: str, other: str) -> bool:
@@ -86,4 +108,5 @@ def _stem(language: str, word: str) -> str:
 def _stemmer(language: str) -> Any:
     import snowballstemmer  # type: ignore[import-untyped]  # 20 ms, and only smart searches need it
 
-    return snowballstemmer.stemmer(language)
+    known = snowballstemmer.algorithms()  # Polish came with version 3
+    return snowballstemmer.stemmer(language if language in known else ALWAYS[0])

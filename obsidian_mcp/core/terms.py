@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
 import regex
 
-from . import fulltext, words
+from . import fulltext, unspaced, words
 from .letters import SPACED, fold, is_spaced
 from .query import Word
 from .stems import forms
@@ -29,6 +30,9 @@ SAME, ACCENTS, FORM, BEGINNING, INSIDE, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
 """What a word counts that stands for one of the query."""
 
 _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`"
+_APOSTROPHE = re.compile("['’]")
+_WIDE_OR_NARROW = re.compile("[\uff01-\uffee]+")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 """ASCII symbols that are meant when somebody asks for a word with them: `C++`, `#tag`, `[[link]]`."""
 
@@ -39,19 +43,6 @@ WIDENINGS = (
     "any of the words",
 )
 
-_STOP_WORDS = (
-    "a an and are as at be by do does for from has have how i in is it its my of on or our that the their this to was"
-    " we were what when where which who why will with you your"
-    " aber als am auf aus bei das dem den der des die ein eine einem einen einer für im in ist mit nach oder sind und"
-    " vom von wie zu zum zur"
-    " au aux avec ce ces dans de des du en est et la le les mais ou par pour que qui sur un une"
-    " al con del el en es las lo los o para por se su un una y"
-    " che da dei della di gli il nel per più un una"
-    " da das dos e em na no os para um uma het een van met voor"
-)
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that tell nothing about what is looked for. They count only when there are no others."""
-
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -61,21 +52,15 @@ class Term:
     """As asked for, folded."""
     variants: Mapping[str, float] = field(default_factory=dict)
     """Words of the vocabulary and what they count."""
-    phrases: tuple[tuple[str, ...], ...] = ()
-    """Words that follow each other; of scripts without spaces, letters."""
-    every: bool = False
-    """Each of the phrases must be there, not only one."""
+    phrases: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    """Words that follow each other (of scripts without spaces, letters) and what they count."""
     part: bool = False
     """The text itself is looked for, also inside words; the variants all hold it."""
 
     @property
     def asked(self) -> str:
         """For the full-text index; empty when no note has any of it."""
-        parts = [fulltext.quoted([word]) for word in self.variants]
-        phrases = [fulltext.quoted(phrase) for phrase in self.phrases]
-        if self.every and len(phrases) > 1:
-            phrases = [f"({' AND '.join(phrases)})"]
-        return " OR ".join(parts + phrases)
+        return " OR ".join([*(fulltext.quoted([word]) for word in self.variants), *map(fulltext.quoted, self.phrases)])
 
     def places(self, text: str, most: int) -> Iterator[tuple[Span, float]]:
         """Where it stands in a folded text, and what that counts; at most so many places of each word."""
@@ -84,10 +69,9 @@ class Term:
             return
         for word, weight in self.variants.items():
             yield from ((span, weight) for span in islice(_standing(word, text), most))
-        share = 1.0 / len(self.phrases) if self.every else 1.0
-        for phrase in self.phrases:
+        for phrase, weight in self.phrases.items():
             for found in islice(_phrase(phrase).finditer(text), most):
-                yield Span(*found.span()), share
+                yield Span(*found.span()), weight
 
 
 def _anywhere(part: str, text: str) -> Iterator[tuple[Span, float]]:
@@ -125,32 +109,90 @@ def _without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:
 
 def is_smart(word: Word) -> bool:
     """Whether a bare word is looked for by its forms; one with symbols is looked for as it stands."""
-    text = word.text.strip(_SENTENCE_MARKS)
-    return bool(words.words(words.spread(fold(text)))) and not _MEANINGFUL.search(text)
+    text = bare(word)
+    return bool(words.words(words.spread(text))) and not _MEANINGFUL.search(text)
 
 
-def term(word: Word, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> Term:
-    """`width` is an index of WIDENINGS: the circle includes those before it."""
-    text = fold(word.text.strip(_SENTENCE_MARKS))
+def is_mark(word: Word) -> bool:
+    """Whether a word is nothing but marks that stand between words: `?`, `–`, `/`."""
+    return not words.words(words.spread(fold(word.text))) and not _MEANINGFUL.search(word.text)
+
+
+def bare(word: Word) -> str:
+    """A word as it is looked for: folded, without the marks of a sentence around it."""
+    return fold(word.text.strip(_SENTENCE_MARKS))
+
+
+def without_symbols(word: Word) -> Word:
+    return replace(word, text=_MEANINGFUL.sub(" ", word.text).strip())
+
+
+def terms(word: Word, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> list[Term]:
+    """What is looked for in place of a word: all of these. `width` is an index of WIDENINGS: the circle includes those
+    before it."""
+    text = bare(word)
     asked = words.wanted(text).words
     parts = _without_gaps(asked)
     if len(parts) == 1 and is_spaced(parts[0][0]):
-        return Term(text, _variants(parts[0], vocabulary, languages, width))
+        return [Term(text, _variants(parts[0], vocabulary, languages, width), _humps(word.text.strip(_SENTENCE_MARKS)))]
     if any(not is_spaced(part[0]) for part in parts):
-        return _unspaced(text, parts, width)
+        return _unspaced(text, asked, vocabulary, languages, width)
     if not width:
-        phrases = {asked, parts, ("".join(parts),)}
-        return Term(text, {}, tuple(sorted(phrases)))
+        return [_joined(text, asked, vocabulary, languages)]
     # `node.js`: from here on its parts may stand apart
-    return Term(text, {}, tuple((part,) for part in parts), every=True)
+    return [Term(part, _variants(part, vocabulary, languages, width)) for part in _telling(text, parts)]
 
 
-def _unspaced(text: str, parts: tuple[str, ...], width: int) -> Term:
+def _joined(text: str, asked: tuple[str, ...], vocabulary: Vocabulary, languages: Sequence[str]) -> Term:
+    """Words with something between that is no space."""
+    parts = _without_gaps(asked)
+    phrases = dict.fromkeys((asked, parts, ("".join(parts),), words.wanted(_usual_width(text)).words), SAME)
+    telling = _telling(text, parts)
+    if len(telling) == 1:  # `l'école`, `Anna's`
+        return Term(text, _variants(telling[0], vocabulary, languages, 0), phrases)
+    return Term(text, {}, phrases)
+
+
+def _telling(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts without those that an apostrophe takes away: `l'`, `qu'`, `'s`, `'ll`."""
+    if not _APOSTROPHE.search(text):
+        return parts
+    return tuple(part for part in parts if len(part) > 2) or parts
+
+
+def _usual_width(text: str) -> str:
+    """A folded text without letters of unusual width."""
+    return _WIDE_OR_NARROW.sub(lambda found: fold(unicodedata.normalize("NFKC", found[0])), text)
+
+
+def _humps(text: str) -> dict[tuple[str, ...], float]:
+    """The words of `camelCase`, as they stand elsewhere: `camel_case`, `camel case`."""
+    humps = tuple(map(fold, _HUMP.findall(text)))
+    if len(humps) < 2 or "".join(humps) != fold(text):
+        return {}
+    with_gaps = tuple(part for hump in humps for part in (hump, words.GAP))[:-1]
+    return {humps: FORM, with_gaps: FORM}
+
+
+def _unspaced(
+    text: str, asked: tuple[str, ...], vocabulary: Vocabulary, languages: Sequence[str], width: int
+) -> list[Term]:
     """Letters of scripts without spaces between words, perhaps with others among them."""
-    if not width or len(parts) < 3:
-        return Term(text, {}, (parts,))
-    pairs = tuple(parts[i : i + 2] for i in range(len(parts) - 1))
-    return Term(text, {}, pairs, every=width < len(WIDENINGS) - 1)
+    parts = _without_gaps(asked)
+    if not width:
+        usual = _usual_width(text)
+        phrases = dict.fromkeys((asked, parts, words.wanted(usual).words), SAME)
+        for other in unspaced.spellings(usual):
+            phrases.setdefault(words.wanted(other).words, ACCENTS)
+        return [Term(text, {}, phrases)]
+    found: list[Term] = []
+    for run in unspaced.runs(_without_gaps(words.wanted(_usual_width(text)).words)):
+        if len(run) == 1 and is_spaced(run[0][0]):
+            found.append(Term(run[0], _variants(run[0], vocabulary, languages, width)))
+        else:
+            parts_of = [run] if width == 1 else unspaced.pairs(run, overlapping=width == len(WIDENINGS) - 1)
+            found += (Term("".join(part), {}, {part: SAME / len(parts_of)}) for part in parts_of)
+    return found
 
 
 def _variants(word: str, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> dict[str, float]:
@@ -171,7 +213,7 @@ def _variants(word: str, vocabulary: Vocabulary, languages: Sequence[str], width
             add(vocabulary.plainly(asked, to_end=False), BEGINNING)
         if len(asked) >= INSIDE_FROM:
             add(vocabulary.plainly(asked, from_start=False, to_end=False), INSIDE)
-    if width >= 2 and len(asked) >= TYPO_FROM:
+    if width >= 2 and not found and len(asked) >= TYPO_FROM:
         close = list(_near(asked, vocabulary))
         add(close, TYPO)
         for other in close[:20]:

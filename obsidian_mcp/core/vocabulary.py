@@ -53,9 +53,12 @@ class Vocabulary:
             found.append(text[text.rfind("\n", 0, start) + 1 : at])
         return found
 
+    def has(self, word: str) -> bool:
+        return self.words.find(f"\n{word}\n".encode()) >= 0
+
     def count(self, words: Sequence[str]) -> int:
         """How many of some words are here."""
-        return sum(self.words.find(f"\n{word}\n".encode()) >= 0 for word in words)
+        return sum(map(self.has, words))
 
     def and_also(self, others: Iterable[str]) -> Vocabulary:
         """With the words of some texts, given with spaces between."""
