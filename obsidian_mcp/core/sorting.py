@@ -77,7 +77,7 @@ def shown(scene: Scene, items: Sequence[Item], by: Order) -> Callable[[Item], st
             return lambda item: shortened(facets.told(values[item.number])) if item.number in values else None
         case "tag":
             tags = facets.tags_of(scene, items)
-            return lambda item: tags[item.number][0] if item.number in tags else None
+            return lambda item: min(tags[item.number], key=_natural) if item.number in tags else None
     return lambda _: None
 
 
