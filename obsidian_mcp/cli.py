@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -262,13 +263,18 @@ def index_status(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def index_rebuild(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
     """Build the index anew from the files."""
+    from . import compose
+    from .core import progress
+
     with asked.opened(vault) as place:
         place.keeper.index.clear()
         place.keeper.begin()
         total = len(place.keeper.pending()[0])
         with click.progressbar(length=total, label="Indexing", file=sys.stderr) as bar:
-            while done := place.keeper.step():
-                bar.update(done)
+            place.keeper.start(compose.helpers(place.files.root))
+            progress.current.set(lambda done, _, __: bar.update(done - bar.pos))
+            place.keeper.finish()
+            bar.update(total - bar.pos)
         facts = {"vault": place.name, "indexed": total}
     write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")
 
@@ -352,7 +358,8 @@ def runner(name: str) -> Callable[..., None]:
         named = arguments.get("vault", "")
         if named and (Path(named).expanduser().is_dir() or os.sep in named):  # a folder, not a known vault's name
             asked, arguments["vault"] = replace(asked, vaults=(named,)), ""
-        app = compose.build(asked.config())
+        settings = asked.config()
+        app = compose.build(settings)
         try:
             with bar.shown():
                 outcome = call(app, name, arguments)
@@ -367,6 +374,8 @@ def runner(name: str) -> Callable[..., None]:
             sys.stdout.buffer.flush()
         elif outcome.text is not None:
             write(outcome.text)
+        elif name == "obsidian_search":
+            write_hits(outcome.result, arguments, settings.environment)
         else:
             write(readable(outcome.data))
 
@@ -385,6 +394,24 @@ def write(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
+
+
+def write_hits(found: Any, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+    """What a search found. In a pipe only files and lines go to stdout, and remarks to stderr."""
+    from . import hitlist
+
+    terminal = sys.stdout.isatty()
+    screen = hitlist.screen(shutil.get_terminal_size().columns, environment) if terminal else None
+    listed = hitlist.listing(found, arguments["query"], screen)
+    said = hitlist.remarks(found, arguments.get("offset", 0))
+    if terminal and os.name == "nt":  # click knows the consoles that take no colours
+        click.echo(f"{listed}{said}", nl=False)
+    elif terminal:
+        write(f"{listed}{said}")
+    else:
+        write(listed)
+        sys.stdout.flush()
+        print(said, end="", file=sys.stderr)
 
 
 def readable(data: Mapping[str, Any], indent: str = "") -> str:

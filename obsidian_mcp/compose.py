@@ -71,6 +71,11 @@ def built_in_tools(config: Config) -> Bridge:
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
 
+def helpers(root: Path) -> list[Helper]:
+    """Processes that build the index of the vault in a folder: with two, one parses while the other writes."""
+    return [Helper(root), Helper(root)]
+
+
 class FolderVaults:
     """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
 
@@ -214,7 +219,7 @@ class FolderVaults:
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
-                    vault.keeper.start([Helper(disk.root), Helper(disk.root)])
+                    vault.keeper.start(helpers(disk.root))
                 self._open[folder] = vault
             return self._open[folder]
 

@@ -86,7 +86,7 @@ def of(
         odd |= MANY_LINES
     if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
         odd |= ODD_KEYS
-    if any(len(word) > words.LONGEST for word in found):
+    if max(map(len, found), default=0) > words.LONGEST:
         odd |= ODD_WORDS
         found = {word for word in found if len(word) <= words.LONGEST}
     return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)
