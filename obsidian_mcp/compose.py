@@ -23,9 +23,10 @@ from .app import App
 from .config import Config
 from .core import policy
 from .core.index import Index
+from .core.listing import Dirty, Scanning
 from .core.paths import name_key
 from .core.ports import Changer, Obsidian
-from .core.vault import Dirty, Scanning, Vault
+from .core.vault import Vault
 from .errors import AppError, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:

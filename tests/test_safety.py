@@ -10,11 +10,13 @@ import pytest
 
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core.changes import Create, Move, Operation, Remove, Write
 from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.listing import Scanning
 from obsidian_mcp.core.policy import Policy
 from obsidian_mcp.core.relocate import operations, relocate
 from obsidian_mcp.core.undo import undo
-from obsidian_mcp.core.vault import Create, Move, Operation, Remove, Scanning, Vault, Write
+from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import AppError, PermissionDenied, StorageFailed, UndoConflict
 
 NOTES = 6
@@ -131,9 +133,9 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
 def test_a_crash_after_the_last_operation_is_taken_back_or_complete(root: Path, opened: Callable[..., Vault]) -> None:
     before = contents(root)
     vault = opened()
-    number = vault.journal.begin("test", [vault._step(operation) for operation in everything(vault)])
+    number = vault.journal.begin("test", [vault._changes._step(operation) for operation in everything(vault)])
     for operation in everything(vault):
-        vault._perform(operation, vault.files)
+        vault._changes._perform(operation, vault.files)
     assert number
 
     with opened().changing():

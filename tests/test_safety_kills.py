@@ -18,8 +18,10 @@ import pytest
 from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core import relocate
+from obsidian_mcp.core.changes import Operation, Write
 from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.vault import Operation, Scanning, Vault, Write
+from obsidian_mcp.core.listing import Scanning
+from obsidian_mcp.core.vault import Vault
 from tests.serve.raw import RawServer
 
 NOTES = 6

@@ -9,6 +9,7 @@ from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
 
 from . import canvas, names, note, places, progress, rename, rename_part, sections
 from .catalog import FileEntry
+from .changes import Move, Operation, Write
 from .paths import (
     NOTE_EXTENSION,
     VaultPath,
@@ -19,7 +20,7 @@ from .paths import (
     parse,
 )
 from .text import Lines, Text
-from .vault import Content, Move, Operation, Vault, Write
+from .vault import Content, Vault
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from typing import Literal
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
 
 from .catalog import normal_form
+from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write
 from .edits import diff
 from .merge import merge
 from .ports import Recorded, Step
 from .text import Text
-from .vault import Create, Done, Move, Operation, Remove, RemoveFolder, Vault, Write
+from .vault import Vault
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, bring the old text back all the same, leave the file, or merge."""

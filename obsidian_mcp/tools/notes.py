@@ -9,11 +9,12 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core import names, note, sections
+from obsidian_mcp.core.changes import Create, Remove, Write
 from obsidian_mcp.core.edits import adapted
 from obsidian_mcp.core.moments import timestamp
 from obsidian_mcp.core.paths import link_warning
 from obsidian_mcp.core.text import BOM, Lines, Span, Text
-from obsidian_mcp.core.vault import Create, Remove, Write, etag_of
+from obsidian_mcp.core.vault import etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 
 from .params import Name, VaultName

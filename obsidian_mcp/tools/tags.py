@@ -9,9 +9,10 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core import progress, retag
+from obsidian_mcp.core.changes import Operation, Write
 from obsidian_mcp.core.edits import diff
 from obsidian_mcp.core.text import Text
-from obsidian_mcp.core.vault import Operation, Vault, Write
+from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Limit, Offset, VaultName

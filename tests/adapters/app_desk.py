@@ -24,8 +24,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.config import AppConfig, Backend, Config
 from obsidian_mcp.core import policy as policies
 from obsidian_mcp.core.index import Index
+from obsidian_mcp.core.listing import Scanning
 from obsidian_mcp.core.policy import Policy
-from obsidian_mcp.core.vault import Scanning, Vault
+from obsidian_mcp.core.vault import Vault
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
 from obsidian_mcp.tools import call
 from tests import fake_obsidian

@@ -15,7 +15,8 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.vault import Scanning, Vault
+from obsidian_mcp.core.listing import Scanning
+from obsidian_mcp.core.vault import Vault
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""

@@ -1,0 +1,127 @@
+"""What is in a vault's folder, as far as its policy shows it, kept in step with the disk (specs/watching.md)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from obsidian_mcp.errors import AppError, PermissionDenied
+
+from . import deadline
+from .catalog import Catalog, normal_form
+from .keeper import Keeper
+from .policy import Policy
+from .ports import Change, DiskFile, Files, Step
+
+RESCAN_ABOVE = 200
+"""More changed paths than this are found faster by one scan than one by one."""
+
+
+class Dirty(Protocol):
+    """Says what may have changed on disk since the last question."""
+
+    def drain(self) -> set[str] | None:
+        """Raw paths of files or folders that may have changed; None when only a scan can tell."""
+        ...
+
+
+class Scanning:
+    """`Dirty` without a watcher: a scan at most every `interval` seconds tells what changed."""
+
+    def __init__(self, interval: float = 0.5, clock: Callable[[], float] = time.monotonic) -> None:
+        self._interval = interval
+        self._clock = clock
+        self._last = float("-inf")
+
+    def drain(self) -> set[str] | None:
+        now = self._clock()
+        if now - self._last < self._interval:
+            return set()
+        self._last = now
+        return None
+
+
+class Listing:
+    """Brings the catalog in step with the disk, and tells the keeper of the index what changed.
+
+    Whoever reads the catalog or calls `look_at` holds `lock`.
+    """
+
+    def __init__(self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, keeper: Keeper) -> None:
+        self.catalog = catalog
+        self.lock = threading.RLock()
+        self.scanned = False
+        """Whether all files are known; from then on what is reported as changed is enough."""
+        self._files = files
+        self._dirty = dirty
+        self._policy = policy
+        self._keeper = keeper
+
+    def refresh(self) -> list[Change]:
+        """Bring the catalog in step with the disk; what changed since the last time."""
+        with self.lock:
+            dirty = self._dirty.drain()
+            try:
+                if not self.scanned or dirty is None or len(dirty) > RESCAN_ABOVE:
+                    changes = self._scan()
+                else:
+                    changes = [change for disk in sorted(dirty) for change in self._look(disk)]
+            except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
+                self.scanned = False
+                raise
+            self._keeper.note(changes, self.catalog.get)
+            return changes
+
+    def _scan(self) -> list[Change]:
+        found: list[DiskFile] = []
+        for count, file in enumerate(self._files.scan()):
+            if count % 1000 == 0:
+                deadline.checkpoint()
+            if self.visible(file.disk):
+                found.append(file)
+        changes = self.catalog.replace(found)
+        self.scanned = True
+        return changes
+
+    def rescan(self) -> None:
+        """Look at the whole folder."""
+        with self.lock:
+            self._keeper.note(self._scan(), self.catalog.get)
+
+    def visible(self, disk: str) -> bool:
+        return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
+
+    def look_at(self, disk: str) -> None:
+        """Take in one path that this program has just changed or come across."""
+        self._keeper.note(self._look(disk), self.catalog.get)
+
+    def _look(self, disk: str) -> list[Change]:
+        """One path that may have changed: a file, or a folder with all that is below it."""
+        try:
+            file = self._files.stat(disk)
+        except PermissionDenied:  # a symbolic link took the place of a file or folder: not part of the vault
+            file = None
+        if file is not None:
+            return self.catalog.put(file) if self.visible(disk) else []
+        if self.catalog.on_disk(disk) is not None:
+            return self.catalog.drop(disk)
+        changes: list[Change] = []
+        below = {found.disk for found in self._files.scan(disk) if self.visible(found.disk)}
+        known = [entry.disk for entry in self.catalog if entry.disk.startswith(disk + "/")]
+        for found in below:
+            if (there := self._files.stat(found)) is not None:
+                changes += self.catalog.put(there)
+        for lost in known:
+            if lost not in below:
+                changes += self.catalog.drop(lost)
+        return changes
+
+    def look_at_all(self, steps: Iterable[Step]) -> None:
+        for step in steps:
+            for disk in (step.disk, step.target):
+                if disk is not None:
+                    with suppress(AppError):  # what cannot be looked at now is reported by the next question for it
+                        self.look_at(disk)
