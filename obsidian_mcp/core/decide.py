@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from . import compat, joined, progress
 from .finders import Expression, Finder
@@ -24,6 +24,8 @@ from .tokens import Operator
 _FIELDS = frozenset({"file", "path", "content", "tag", "match-case", "ignore-case"})
 """Operators that say where and how their operand looks, and can be given to each of its parts instead."""
 
+
+T = TypeVar("T")
 
 REPORTED = 64
 """Texts between two reports of progress."""
@@ -40,7 +42,7 @@ class Texts(Protocol):
 
     def path(self, number: int) -> VaultPath: ...
 
-    def row(self, number: int) -> Stored: ...
+    def rows(self, files: AbstractSet[int]) -> Iterator[Stored]: ...
 
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
 
@@ -99,10 +101,10 @@ def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int
     leaf = matcher.leaf()
     found: set[int] = set()
     if leaf is None:
-        for done, number in enumerate(files):
-            progress.report(done, len(files), "Searching")
-            if matcher.matches(texts.row(number)):
-                found.add(number)
+        portions = matcher.portions()
+        for row in _reported(texts.rows(files), len(files)):
+            if portions.found(row.text, row.packed) if portions and row.packed else matcher.matches(row):
+                found.add(row.number)
         return found
     if leaf.path is not None:
         paths: Iterable[tuple[int, str]] = ((number, texts.path(number)) for number in files)
@@ -123,8 +125,8 @@ def _holding(finder: Finder, texts: Iterable[tuple[int, str]]) -> set[int]:
     return {number for number, text in texts if holds(text, 0, len(text))}
 
 
-def _reported(texts: Iterable[tuple[int, str]], total: int) -> Iterator[tuple[int, str]]:
-    for done, each in enumerate(texts):
+def _reported(rows: Iterable[T], total: int) -> Iterator[T]:
+    for done, each in enumerate(rows):
         if not done % REPORTED:
             progress.report(done, total, "Searching")
         yield each

@@ -16,9 +16,11 @@ from .narrow import (
     AnyOf,
     Anything,
     AtMost,
+    Between,
     Filter,
     HasProperty,
     HasTag,
+    HasTask,
     HasWord,
     Holds,
     NoneOf,
@@ -107,6 +109,9 @@ class Lookup:
                 return Bounds(self._files - inner.possible, self._files - inner.sure)
             case AtMost(part):
                 return Bounds(NOTHING, self.bounds(part).possible)
+            case Between(least, most):
+                sure = self.bounds(least).sure
+                return Bounds(sure, self.bounds(most).possible | sure)
             case Anything():
                 return Bounds.exact(self._files)
             case Holds():
@@ -115,6 +120,8 @@ class Lookup:
                 return self._together(condition)
             case HasWord():
                 return self._has_word(condition)
+            case HasTask():
+                return self._with_task(condition)
             case HasTag():
                 return self._tagged(condition)
             case HasProperty():
@@ -278,7 +285,12 @@ class Lookup:
         asked = " OR ".join(phrases)
         return self.having(f"{columns}({asked})") if asked else set()
 
-    # -- tags and properties -----------------------------------------------------------------------------------
+    # -- tasks, tags and properties -----------------------------------------------------------------------------------
+
+    def _with_task(self, asked: HasTask) -> Bounds:
+        where = {"task-todo": " WHERE mark = ' '", "task-done": " WHERE mark != ' '"}.get(asked.operator, "")
+        found = self._files_of(f"(SELECT DISTINCT file FROM tasks{where})")  # noqa: S608 - our own words
+        return self._unless(found, self.odd(content.TRUNCATED) | self._roster.canvases)
 
     def _tagged(self, asked: HasTag) -> Bounds:
         leaf = asked.leaf

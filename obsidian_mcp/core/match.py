@@ -18,6 +18,7 @@ from .deadline import checkpoint
 from .finders import Finder, expression_of, finder, line
 from .letters import fold, substring
 from .narrow import required, tag_name
+from .portions import Portions, portions
 from .query import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
 from .structure import Structure
@@ -81,6 +82,13 @@ class Matcher:
                 return Leaf(path.finder, content.finder)
             case _InUnit(whole=found) if found is not None and compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(None, found)
+        return None
+
+    def portions(self) -> Portions | None:
+        """What a query is that looks for texts in parts of notes, in the plainest way; None for any other."""
+        match self._test:
+            case _InUnit(portions=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return found
         return None
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
@@ -367,6 +375,8 @@ class _InUnit:
     cost: int
     whole: Finder | None = None
     """Finds such units in a whole text, where that is possible."""
+    portions: Portions | None = None
+    """Finds such units in a whole note, where that is possible."""
 
     def holds(self, place: _Place) -> bool:
         return any(True for _ in self._satisfied(place))
@@ -451,14 +461,16 @@ def _unit(node: Scope, field: _Field, *, tree: bool | None = None) -> _Test:
         return _Any(tuple(_unit(replace(node, part=part), field, tree=tree) for part in node.part.parts))
     part = _compile(node.part, replace(field, where="content"))
     musts = tuple(substring(text, match_case=False) for text in required(node.part))
+    leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
     if node.operator == "line":
         anchor = _anchor(node.part, field, musts)
-        leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
         texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase | Regex)]
         whole = line(texts, field.match_case) if len(texts) == len(leaves) else None
         return _InUnit(part, partial(_lines, anchor=anchor), musts[1:], 15 + part.cost, whole)
     unit = _TREE if tree and node.operator == "section" else _UNITS[node.operator]
-    return _InUnit(part, partial(_parts, unit=unit), musts, 30 + part.cost)
+    plain = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase)]
+    found = portions(node.operator, plain, field.match_case) if len(plain) == len(leaves) else None
+    return _InUnit(part, partial(_parts, unit=unit), musts, 30 + part.cost, portions=found)
 
 
 def _anchor(part: Node, field: _Field, musts: tuple[regex.Pattern[str], ...]) -> Anchor | None:

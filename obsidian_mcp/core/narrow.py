@@ -11,6 +11,7 @@ from . import compat
 from .letters import fold, is_caseless
 from .query import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
+from .tokens import Operator
 
 Where = Literal["content", "path", "text"]
 """`text` is the content or the path. `content` and `text` look only at files with contents: notes and canvases."""
@@ -38,6 +39,13 @@ class HasWord:
 
     leaf: Regex
     where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class HasTask:
+    """There is a task that the operator looks at."""
+
+    operator: Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +86,27 @@ class AtMost:
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """The query holds wherever the first part does, and only where the second does."""
+
+    least: Filter
+    most: Filter
+
+
+@dataclass(frozen=True, slots=True)
 class Anything:
     """Holds of every file."""
 
 
-Filter = Holds | Together | HasWord | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
+Filter = (
+    Holds | Together | HasWord | HasTask | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Between | Anything
+)
 ANYTHING = AtMost(Anything())
 """Nothing can be said: every file may match."""
 
 
 def prefilter(query: Node) -> Filter:
-    """The conditions of a query. Outside of `AtMost` they say of a note or canvas what the query says."""
+    """The conditions of a query. Outside of `AtMost` and `Between` they say of a note or canvas what the query says."""
     return _narrow(query, _Place("text"))
 
 
@@ -101,7 +119,7 @@ def required(query: Node) -> tuple[str, ...]:
 
 
 def _bare(found: Filter) -> Filter:
-    return found.part if isinstance(found, AtMost) else found
+    return found.part if isinstance(found, AtMost) else found.most if isinstance(found, Between) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +161,10 @@ def _scope(node: Scope, place: _Place) -> Filter:
     if node.operator == "line" and not place.scoped:
         return _line(node.part, place)
     inner = _narrow(node.part, replace(place, where="content", scoped=True))
-    if node.operator == "task-todo" and not place.scoped:
-        # Only of the whole file: the part of a task that stands in one line may be without its box.
-        inner = all_of([Holds("[ ]", "content"), inner])
+    if node.operator in ("task", "task-todo", "task-done"):
+        inner = all_of([HasTask(node.operator), inner])
+    if node.operator == "section" and not place.scoped and _is_told_by_lines(together := _line(node.part, place)):
+        return Between(together, inner)  # every line lies in one section
     return AtMost(inner)
 
 
@@ -168,6 +187,10 @@ def _line(operand: Node, place: _Place) -> Filter:
     parts = tuple(dict.fromkeys(wanted))
     found = Together(parts) if len(parts) > 1 else any_of(parts[0])
     return found if exactly else AtMost(found)
+
+
+def _is_told_by_lines(found: Filter) -> bool:
+    return isinstance(found, Together) and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
 
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from obsidian_mcp.errors import AppError
 
@@ -71,18 +72,25 @@ class Scene:
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
         """The texts of files of the rows; where they are many, in one pass."""
         truncated = self.lookup.odd(content.TRUNCATED)
-        for number, text in self._stored_texts(files):
+        for number, text in self._stored("file, text", files):
             yield number, self.row(number).text if number in truncated else text
 
-    def _stored_texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
+    def rows(self, files: AbstractSet[int]) -> Iterator[Stored]:
+        """Files of the rows with their texts and structures; where they are many, in one pass."""
+        truncated = self.lookup.odd(content.TRUNCATED)
+        for number, text, packed in self._stored("file, text, structure", files):
+            path = self._roster.paths[number]
+            yield self.row(number) if number in truncated else Stored(self.connection, number, path, text, packed)
+
+    def _stored(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
         if len(files) * 2 > len(self.files):
-            found = self.connection.execute("SELECT file, text FROM texts")
+            found = self.connection.execute(f"SELECT {columns} FROM texts")  # noqa: S608 - our own names
             yield from (row for row in found if row[0] in files)
             return
         numbers = sorted(files)
         for start in range(0, len(numbers), TEXTS_AT_ONCE):
             some = ", ".join(map(str, numbers[start : start + TEXTS_AT_ONCE]))
-            yield from self.connection.execute(f"SELECT file, text FROM texts WHERE file IN ({some})")  # noqa: S608
+            yield from self.connection.execute(f"SELECT {columns} FROM texts WHERE file IN ({some})")  # noqa: S608
 
     def row(self, number: int, text: str | None = None) -> Stored:
         path = self._roster.paths[number]

@@ -13,16 +13,24 @@ from .subject import Kind
 
 
 class Stored:
-    """A Subject. What is asked for is read at that moment, and once; `text` may be known already."""
+    """A Subject. What is asked for is read at that moment, and once; `text` and `packed` may be known already."""
 
-    __slots__ = ("_connection", "_structure", "_text", "kind", "number", "path")
+    __slots__ = ("_connection", "_packed", "_structure", "_text", "kind", "number", "path")
 
-    def __init__(self, connection: Connection, number: int, path: VaultPath, text: str | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        number: int,
+        path: VaultPath,
+        text: str | None = None,
+        packed: bytes | None = None,
+    ) -> None:
         self._connection = connection
         self.number = number
         self.path: str = path
         self.kind: Kind = "note" if is_note(path) else "canvas"
         self._text = text
+        self._packed = packed
         self._structure: Structure | None = None
 
     @property
@@ -33,12 +41,19 @@ class Stored:
         return self._text
 
     @property
-    def structure(self) -> Structure:
-        if self._structure is None:
+    def packed(self) -> bytes:
+        """The structure as `structure.pack` gives it; empty where it is not stored."""
+        if self._packed is None:
             sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
             found = self._connection.execute(sql, (self.number, content.TRUNCATED)).fetchone()
-            if found and found[0]:
-                self._structure = structure.unpack(found[0], self.text)
+            self._packed = found[0] if found else b""
+        return self._packed
+
+    @property
+    def structure(self) -> Structure:
+        if self._structure is None:
+            if self.packed:
+                self._structure = structure.unpack(self.packed, self.text)
             else:
                 self._structure = structure.of(note.parse(self.text))
         return self._structure

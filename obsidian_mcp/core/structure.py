@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 
+from . import compat
 from .note import Note
 from .text import Span
+from .tokens import Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,28 @@ def unpack(packed: bytes, text: str) -> Structure:
         found_tasks,
         tuple((text[start + 1 : end], Span(start, end)) for start, end in pairs),
     )
+
+
+def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[int]]:
+    """Where the parts of a note begin and where they end that an operator looks at, in order; none lies in another.
+
+    `packed` is not empty. Of sections the lines without those of the sections below them.
+    """
+    numbers = array("I", packed)
+    length, blocks, headings, tasks = numbers[:4]
+    first = 4 + 2 * blocks
+    if operator == "block":
+        return numbers[4:first:2], numbers[5:first:2]
+    last = first + 2 * headings
+    if operator == "section":
+        starts = numbers[first:last:2]
+        if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION and (not starts or starts[0]):
+            starts.insert(0, 0)
+        return starts, starts[1:] + array("I", [length])
+    items = numbers[last : last + 3 * tasks]
+    found = items[1::3], items[2::3]
+    if operator == "task":
+        return found
+    todo = operator == "task-todo"
+    wanted = [(mark == ord(" ")) == todo for mark in items[::3]]
+    return list(compress(found[0], wanted)), list(compress(found[1], wanted))

@@ -22,9 +22,11 @@ from obsidian_mcp.core.narrow import (
     AnyOf,
     Anything,
     AtMost,
+    Between,
     Filter,
     HasProperty,
     HasTag,
+    HasTask,
     HasWord,
     Holds,
     NoneOf,
@@ -32,7 +34,7 @@ from obsidian_mcp.core.narrow import (
     prefilter,
 )
 from obsidian_mcp.core.note import Note
-from obsidian_mcp.core.query import Phrase, Property, Regex, Word, parse
+from obsidian_mcp.core.query import Phrase, Property, Regex, Scope, Word, parse
 from obsidian_mcp.core.regexp import translate
 from obsidian_mcp.core.subject import Document, Kind
 from obsidian_mcp.core.text import Span
@@ -103,8 +105,13 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
             return not possible, not sure
         case AtMost(part):
             return False, bounds(part, file)[1]
+        case Between(least, most):
+            return bounds(least, file)[0], bounds(most, file)[1]
         case Anything():
             return True, True
+        case HasTask(operator):
+            exactly = matches(Scope(operator, Phrase("")), file)
+            return exactly, exactly
         case Holds() | HasWord() | HasTag() | HasProperty():
             exactly = holds(filter_, file)
             return exactly, exactly
@@ -502,7 +509,14 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ),
         ("match-case:line:(a B)", AtMost(Together(((Holds("a", "content"),), (Holds("b", "content"),))))),
         ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
-        ("task-todo:a", AtMost(AllOf((Holds("[ ]", "content"), AtMost(Holds("a", "content")))))),
+        ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
+        (
+            "section:(a b)",
+            Between(
+                Together(((Holds("a", "content"),), (Holds("b", "content"),))),
+                AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content")))),
+            ),
+        ),
         ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
     ],
 )

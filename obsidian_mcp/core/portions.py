@@ -1,0 +1,58 @@
+"""Looks for words in the blocks, sections or tasks of a note, without taking the note apart (specs/search.md).
+
+`core/match.py` says what a query means; this finds the same for the plainest of them in a tenth of the time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .finders import Literal, finder
+from .query import Phrase, Word
+from .structure import bounds
+from .tokens import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Portions:
+    """Finds notes with a part in which all of some texts stand."""
+
+    operator: Operator
+    anchor: Literal
+    """One of the texts, to be looked for first."""
+    others: tuple[Literal, ...]
+
+    def found(self, text: str, packed: bytes) -> bool:
+        """`packed` is what `structure.pack` gives for the text, and not empty."""
+        starts, ends = bounds(packed, self.operator)
+        if len(starts) < 4:
+            return any(self._held(text, start, end) for start, end in zip(starts, ends, strict=True))
+        at, search = 0, self.anchor.pattern.search
+        while (place := search(text, at)) is not None:
+            first, last = place.span()
+            at = first + 1
+            part = bisect_right(starts, first) - 1
+            if part >= 0 and last <= (end := ends[part]):
+                if all(other.found(text, starts[part], end) for other in self.others):
+                    return True
+                at = end
+        return False
+
+    def _held(self, text: str, start: int, end: int) -> bool:
+        return self.anchor.found(text, start, end) and all(other.found(text, start, end) for other in self.others)
+
+
+def portions(operator: Operator, leaves: Sequence[Word | Phrase], match_case: bool | None) -> Portions | None:
+    """None where a text may go over the end of a part, and where there is no word to begin with."""
+    if any("\n" in leaf.text or "\r" in leaf.text for leaf in leaves):
+        return None
+    finders = [found for leaf in leaves if isinstance(found := finder(leaf, match_case), Literal)]
+    anchors = [
+        (len(leaf.text), n) for n, leaf in enumerate(leaves) if isinstance(leaf, Word) and len(finders) == len(leaves)
+    ]
+    if not anchors:
+        return None
+    _, anchor = max(anchors)
+    return Portions(operator, finders[anchor], tuple(found for n, found in enumerate(finders) if n != anchor))
