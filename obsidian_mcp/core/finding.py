@@ -28,6 +28,8 @@ class Found:
     exact: Sequence[Node]
     """Queries whose places are shown."""
     widened: str | None = None
+    light: Sequence[Term] = ()
+    """Words that are not asked for, but tell which files come first."""
 
 
 def exactly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -> Found:
@@ -68,8 +70,8 @@ def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -
     shown = [term for term in reading.terms if term.asked]
     expression = " OR ".join(f"({each})" for each, _ in reading.conditions if each)
     exact = [each for each in reading.exact if each is not None]
-    weighed = [*shown, *light_terms(asked, words, languages)]
-    return Found(files, weighed, expression, shown, exact, terms.WIDENINGS[width] if files and width else None)
+    widened = terms.WIDENINGS[width] if files and width else None
+    return Found(files, shown, expression, shown, exact, widened, light_terms(asked, words, languages))
 
 
 def _told(scene: Scene, reading: Reading, fresh: Mapping[int, Content]) -> AbstractSet[int]:

@@ -33,7 +33,8 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
         first = _roughly(scene, found, max(most, ranking.CLOSELY))
         if len(found.files) > few and len(found.terms) == 1:  # then the text of a note tells little
             return [(number, None) for number in first[:most]]
-    judge = Judge(found.terms, rarities(scene, found.terms), query)
+    weighed = [*found.terms, *found.light]
+    judge = Judge(weighed, rarities(scene, weighed, found.files), query)
     closely = first[: ranking.CLOSELY]
     scores = {number: judge.score(scene.fields(number)) for number in closely}
     closely.sort(key=lambda number: (-round(scores[number], 2), -scene.time(number), scene.path(number)))
@@ -42,17 +43,23 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     return listed[:most]
 
 
-def rarities(scene: Scene, terms: Sequence[Term]) -> list[float]:
-    """What each term counts."""
+def rarities(scene: Scene, terms: Sequence[Term], files: AbstractSet[int] = frozenset()) -> list[float]:
+    """What each term counts. Of the files without rows only `files` are looked at."""
     if len(terms) == 1:
         return [1.0]
-    everything = len(scene.files)
-    return [ranking.rarity(everything, scene.lookup.count(term.asked)) for term in terms]
+    told = [set(scene.contents(number).words.split()) for number in scene.fresh if number in files]
+    everything = len(scene.files) + len(told)
+    having = [scene.lookup.count(term.asked) + sum(map(term.may_be_in, told)) for term in terms]
+    return [ranking.rarity(everything, count) for count in having]
 
 
 def _weighed(scene: Scene, found: Found) -> list[int]:
     """All files, the one with the greatest weight first."""
     weights = ranking.weighed(scene.connection, found.asked)
+    fresh = [number for number in scene.fresh if number in found.files]
+    if fresh:
+        each = rarities(scene, found.terms, found.files)
+        weights |= {number: ranking.weight(scene.contents(number), found.terms, each) for number in fresh}
     return sorted(found.files, key=lambda number: (-weights.get(number, 0.0), -scene.time(number), scene.path(number)))
 
 

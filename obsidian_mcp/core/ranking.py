@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import words
-from .content import FIELDS, ITEMS
+from .content import FIELDS, ITEMS, Content
 from .database import Connection
 from .letters import fold
 from .terms import Term
@@ -36,6 +36,17 @@ def weighed(connection: Connection, asked: str) -> dict[int, float]:
     return dict(connection.execute(sql, (asked,)).fetchall())
 
 
+def weight(told: Content, terms: Sequence[Term], rarities: Sequence[float]) -> float:
+    """The same, roughly, of a file that the index does not have."""
+    fields = [
+        (factor, {word.decode() for word in words.words(getattr(told, field))}) for field, factor in WEIGHTS.items()
+    ]
+    return sum(
+        rarity_ * sum(factor for factor, words_ in fields if term.may_be_in(words_))
+        for term, rarity_ in zip(terms, rarities, strict=True)
+    )
+
+
 def rarity(files: int, having: int) -> float:
     """What a word counts that so many of the files have."""
     return max(0.2, math.log(1 + (files - having + 0.5) / (having + 0.5)))
@@ -43,7 +54,7 @@ def rarity(files: int, having: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the second pass looks at; all but the text are `words.spread`."""
+    """What the second pass looks at; all but the name and the text are `words.spread`."""
 
     name: str
     aliases: str

@@ -59,6 +59,7 @@ class Scene:
             if path in catalog and not roster.hides(path):
                 self.fresh[-1 - len(self.fresh)] = entry
         self.lookup = Lookup(connection, roster, vocabulary, self.files, complete=roster.complete and not pending)
+        self._contents: dict[int, Content] = {}
         self._roster = roster
         self._catalog = catalog
         self._read = read
@@ -151,6 +152,12 @@ class Scene:
 
     def contents(self, number: int) -> Content:
         """What the index would hold of a file without rows."""
+        known = self._contents.get(number)
+        if known is None:
+            known = self._contents[number] = self._read_contents(number)
+        return known
+
+    def _read_contents(self, number: int) -> Content:
         entry = self.fresh[number]
         subject = self.subject(number)
         if not is_note(entry.path):
@@ -158,11 +165,12 @@ class Scene:
         return facts.of(entry.path, subject.text.encode("utf-8", "surrogateescape"), entry.size).content
 
     def fields(self, number: int) -> Fields:
+        name = self.path(number).rpartition("/")[2].rpartition(".")[0]
         if number < 0:
             told = self.contents(number)
-            return Fields(told.name, told.alias, told.heading, told.tag, told.folder, told.text)
-        sql = "SELECT name, alias, heading, tag, folder, text FROM texts WHERE file = ?"
-        return Fields(*self.connection.execute(sql, (number,)).fetchone())
+            return Fields(name, told.alias, told.heading, told.tag, told.folder, told.text)
+        sql = "SELECT alias, heading, tag, folder, text FROM texts WHERE file = ?"
+        return Fields(name, *self.connection.execute(sql, (number,)).fetchone())
 
     def headings(self, number: int, subject: Subject) -> list[Heading]:
         if isinstance(subject, Document):

@@ -29,7 +29,8 @@ TYPO_FROM = 4
 SAME, ACCENTS, FORM, BEGINNING, INSIDE, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
 """What a word counts that stands for one of the query."""
 
-_SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`"
+_SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
+_MARKS = regex.compile(r"\p{P}+")
 _APOSTROPHE = re.compile("['’]")
 _WIDE_OR_NARROW = re.compile("[\uff01-\uffee]+")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -61,6 +62,12 @@ class Term:
     def asked(self) -> str:
         """For the full-text index; empty when no note has any of it."""
         return " OR ".join([*(fulltext.quoted([word]) for word in self.variants), *map(fulltext.quoted, self.phrases)])
+
+    def may_be_in(self, words_: set[str]) -> bool:
+        """Whether some words have one of the variants, or all the words of a phrase."""
+        if not words_.isdisjoint(self.variants):
+            return True
+        return any(words_.issuperset(_without_gaps(phrase)) for phrase in self.phrases)
 
     def places(self, text: str, most: int) -> Iterator[tuple[Span, float]]:
         """Where it stands in a folded text, and what that counts; at most so many places of each word."""
@@ -115,7 +122,7 @@ def is_smart(word: Word) -> bool:
 
 def is_mark(word: Word) -> bool:
     """Whether a word is nothing but marks that stand between words: `?`, `–`, `/`."""
-    return not words.words(words.spread(fold(word.text))) and not _MEANINGFUL.search(word.text)
+    return _MARKS.fullmatch(word.text) is not None and not _MEANINGFUL.search(word.text)
 
 
 def bare(word: Word) -> str:
