@@ -375,7 +375,7 @@ def runner(name: str) -> Callable[..., None]:
         elif outcome.text is not None:
             write(outcome.text)
         elif name == "obsidian_search":
-            write_hits(outcome.result, arguments, settings.environment)
+            write_hits(outcome.result, arguments, colours=settings.colours)
         else:
             write(readable(outcome.data))
 
@@ -396,12 +396,12 @@ def write(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def write_hits(found: Any, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:
     """What a search found. In a pipe only files and lines go to stdout, and remarks to stderr."""
     from . import hitlist
 
     terminal = sys.stdout.isatty()
-    screen = hitlist.screen(shutil.get_terminal_size().columns, environment) if terminal else None
+    screen = hitlist.Screen(shutil.get_terminal_size().columns, colours) if terminal else None
     listed = hitlist.listing(found, arguments["query"], screen)
     said = hitlist.remarks(found, arguments.get("offset", 0))
     if terminal and os.name == "nt":  # click knows the consoles that take no colours

@@ -96,6 +96,8 @@ class Config:
     plugin: PluginConfig = field(default_factory=PluginConfig)
     bridge: bool = False
     """Offer the plugin's tools."""
+    colours: bool = True
+    """Whether a terminal is sent colours."""
 
 
 def read(
@@ -132,6 +134,7 @@ def read(
         app=_app(env, backend, allow_eval=allow_eval),
         plugin=_plugin(env),
         bridge=any(env.get(f"OBSIDIAN_MCP_{name}", "").strip() for name in ("HOST", "PORT", "TRANSPORT")),
+        colours=not env.get("NO_COLOR") and env.get("TERM") != "dumb",
     )
 
 

@@ -36,6 +36,7 @@ ALLOWED = {
     "rad": {"errors", "app", "tools"},
     "errors": set(),
     "config": {"errors"},
+    "hitlist": {"errors", "core"},
     "app": {"errors", "core", "config"},
     "setup": {"errors", "core", "config", "compose", "adapters", "setup"},
     "commands": {"errors", "config", "cli", "setup", "adapters.claude_desktop"},
