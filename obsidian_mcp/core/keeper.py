@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +41,8 @@ BUSY_PAUSE = 0.5
 GIVE_WAY = 0.05
 """Seconds that a batch in this process waits at most for questions that run: threads that compute cost them 5 ms at
 every file read."""
+REMEMBERED = 32 * 1024 * 1024
+"""Bytes of pending files that are kept in memory."""
 LINGER = 2.0
 """Seconds until workers without work are let go: changes come in bursts."""
 STALLED = 2.0
@@ -117,6 +120,10 @@ class Keeper:
         """Paths of batches that are being worked on."""
         self._deferred: set[VaultPath] = set()
         """Pending files that cannot be taken in as they are now; a later notice or question tries them again."""
+        self._bytes: dict[VaultPath, tuple[FileEntry, bytes]] = {}
+        """Pending files that somebody has read."""
+        self._held = 0
+        """Bytes in `_bytes`."""
         self._total = 0
         self._epoch = -1
         self._many = False
@@ -151,6 +158,8 @@ class Keeper:
             self._pending = {entry.path: entry for entry in outdated.changed}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
+            self._bytes.clear()
+            self._held = 0
             for path, entry in self._meanwhile.items():
                 self._noted(path, entry)
             self._meanwhile = None
@@ -179,6 +188,7 @@ class Keeper:
 
     def _noted(self, path: VaultPath, entry: FileEntry | None) -> None:
         self._deferred.discard(path)
+        self._forget(path)
         if entry is None:
             self._pending.pop(path, None)
             self._gone[path] = None
@@ -224,29 +234,30 @@ class Keeper:
             with contextlib.suppress(Busy, Replaced):
                 self.step(patience=IMPATIENCE)
 
-    def finish(self, patience: float = PATIENCE) -> None:
-        """Take in everything, or let the workers, and wait for the last batch.
+    def finish(self, patience: float = PATIENCE, seconds: float = math.inf) -> None:
+        """Take in everything, or let the workers, and wait for the last batch; for so many seconds, about.
 
         What cannot be taken in now stays pending. `patience` is how many seconds to wait for other writers.
         Raises: OperationTimeout.
         """
+        end = time.monotonic() + seconds
         self.begin_once()
-        self._wait_for_workers()
+        self._wait_for_workers(end)
         with contextlib.suppress(Busy):
             for _ in range(ATTEMPTS):
                 with contextlib.suppress(Replaced):
-                    while self.step(patience=patience):
+                    while time.monotonic() < end and self.step(patience=patience):
                         self._report()
                     break
         with self._state:
-            while self._taken and not self._stopping:
+            while self._taken and not self._stopping and time.monotonic() < end:
                 self._state.wait(0.1)
                 deadline.checkpoint()
 
-    def _wait_for_workers(self) -> None:
+    def _wait_for_workers(self, end: float) -> None:
         """Where other processes take in what is pending, this one would only be in their way."""
         last, since = -1, time.monotonic()
-        while self._apart and not self._stopping:
+        while self._apart and not self._stopping and time.monotonic() < end:
             with self._state:
                 if not self._many or not (self._has_work() or self._taken):
                     return
@@ -310,6 +321,30 @@ class Keeper:
         else:
             self._done(entries, (), refused)
 
+    def remembering(self, read: Callable[[FileEntry], bytes]) -> Callable[[FileEntry], bytes]:
+        """`read`, which reads a pending file once as long as nothing tells that it has changed: one search after the
+        other asks for all of them."""
+
+        def remembered(entry: FileEntry) -> bytes:
+            known = self._bytes.get(entry.path)
+            if known is not None and known[0] == entry:
+                return known[1]
+            data = read(entry)
+            if self._pending.get(entry.path) == entry:
+                with self._state:
+                    if self._pending.get(entry.path) == entry and self._held + len(data) <= REMEMBERED:
+                        self._forget(entry.path)
+                        self._bytes[entry.path] = entry, data
+                        self._held += len(data)
+            return data
+
+        return remembered
+
+    def _forget(self, path: VaultPath) -> None:
+        known = self._bytes.pop(path, None)
+        if known is not None:
+            self._held -= len(known[1])
+
     def _take(self) -> tuple[list[FileEntry], list[VaultPath]]:
         """The next batch, nobody else's until it is released."""
         with self._state:
@@ -335,6 +370,7 @@ class Keeper:
             for entry in entries:
                 if self._pending.get(entry.path) == entry and entry.path not in self._deferred:
                     del self._pending[entry.path]
+                    self._forget(entry.path)
             for path in gone:
                 self._gone.pop(path, None)
             if not self._pending:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from obsidian_mcp.errors import QueryInvalid, StorageFailed
 
-from . import result, roster, stems, vocabulary
-from .catalog import Catalog
+from . import deadline, result, roster, stems, vocabulary
+from .catalog import Catalog, FileEntry
 from .database import Connection
 from .facets import Facet
 from .hits import Grouped, Hits, Request
 from .index import Busy, Replaced
-from .keeper import ATTEMPTS, Keeper
+from .keeper import ATTEMPTS, IMPATIENCE, Keeper
 from .paths import VaultPath
 from .query import parse
 from .result import Result
@@ -26,6 +27,12 @@ from .settings import IgnoreFilters
 from .vocabulary import Vocabulary
 
 Answer = TypeVar("Answer")
+
+FRESH = 64
+"""So many pending files are parsed for a smart search, 0.6 ms each; of more the rows count as they are."""
+SOME_ARE_OLD = "Notes changed a moment ago are not in the index yet and were searched as they were before."
+BUILD_SECONDS = 20.0
+"""How long a smart search waits for a first build."""
 
 
 class Search:
@@ -43,7 +50,7 @@ class Search:
     ) -> None:
         self._keeper = keeper
         self._catalog = catalog
-        self._read = read
+        self._read = keeper.remembering(read)
         self._filters = filters
         self._lock = threading.Lock()
         self._known = _Known()
@@ -55,29 +62,48 @@ class Search:
         OperationTimeout, StorageFailed.
         """
         found = _finding(request, named)
-        return self._ask(lambda scene, building: result.hits(found(scene, building), request))
+        return self._ask(request, lambda scene, building: result.hits(found(scene, building), request))
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
         found = _finding(request, named)
-        return self._ask(lambda scene, building: result.groups(found(scene, building), request, by))
+        return self._ask(request, lambda scene, building: result.groups(found(scene, building), request, by))
 
-    def _ask(self, question: Callable[[Scene, str | None], Answer]) -> Answer:
+    def _ask(self, request: Request, question: Callable[[Scene, str | None], Answer]) -> Answer:
         filters = self._filters()
         self._keeper.settle()
+        smart = request.match == "smart"
+        if smart:
+            self._wait_for_rows()
         for _ in range(ATTEMPTS):
             pending, building = self._keeper.pending()
             try:
                 with self._keeper.asking(), self._keeper.index.rows() as rows:
                     known = self._brought_up(rows, filters)
                     connection = rows.connection
+                    fresh: Mapping[VaultPath, FileEntry] = pending
+                    if smart and len(pending) > FRESH:
+                        fresh, building = _without_old_rows(pending, known.roster), building or SOME_ARE_OLD
                     scene = Scene(
-                        connection, known.roster, known.words, known.languages, pending, self._catalog, self._read
+                        connection, known.roster, known.words, known.languages, fresh, self._catalog, self._read
                     )
                     return question(scene, building)
             except (Replaced, Busy):
                 continue
         raise StorageFailed("The index could not be read. Try again in a moment.")
+
+    def _wait_for_rows(self) -> None:
+        """During a first build, for a while: with thousands of notes unknown, what a smart search says is not worth
+        much, and to parse them for it would take longer than to wait."""
+        pending, _ = self._keeper.pending()
+        if len(pending) > FRESH:
+            with suppress(Replaced, Busy):
+                with self._keeper.index.rows() as rows:
+                    known = set(rows.files().values())
+                if len(pending.keys() - known) > FRESH:
+                    limit = deadline.current.get()
+                    seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
+                    self._keeper.finish(IMPATIENCE, seconds)
 
     def _brought_up(self, rows: Rows, filters: IgnoreFilters) -> _Known:
         """The names and words as they are now; kept between questions."""
@@ -94,6 +120,12 @@ class Search:
                 languages = known.languages if grown is known.words else stems.languages(_counter(rows.connection))
                 self._known = _Known(stamp, generation, filters, listed, grown, languages)
             return self._known
+
+
+def _without_old_rows(pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
+    """The pending files that are looked at beside the rows, when those that have rows are found by these."""
+    new = pending.keys() - set(known.paths.values())
+    return {path: pending[path] for path in new} if len(new) <= FRESH else {}
 
 
 def _finding(request: Request, named: Sequence[VaultPath] | None) -> Callable[[Scene, str | None], Result]:
