@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from . import calling, changing, lasting, peers, plot, report, search, starting, vaults
-from .figures import Figure, Figures, Samples, plain, read
+from .figures import OURS, Figure, Figures, Samples, plain, read
 from .servers import Server, bare, ours
 from .turns import reason
 from .wire import FAILURES
@@ -61,26 +61,28 @@ def checkout(bench: Bench) -> None:
     changing.checkout(bench.ours, bench.bare, many, bench.samples)
 
 
+CALLS: dict[str, Callable[[calling.Session, int], None]] = {
+    "read": calling.reads,
+    "flight": calling.flight,
+    "search": calling.searches,
+}
+"""Measured with the same processes, between the start and the rest."""
 PARTS: dict[str, Callable[[Bench], None]] = {
-    "start": lambda bench: starting.start(bench.everyone, bench.rounds + 2, bench.samples),
-    "read": lambda bench: calling.reads(bench.everyone, bench.notes, bench.rounds, bench.samples),
-    "flight": lambda bench: calling.flight(bench.everyone, bench.notes, bench.rounds, bench.samples),
-    "search": lambda bench: calling.searches(bench.everyone, bench.rounds, bench.samples),
+    "memory": lambda bench: lasting.memory(bench.everyone, bench.notes, bench.samples),
+    "growth": growth,
     "large": lambda bench: calling.large(bench.ours, bench.bare, bench.rounds, bench.samples),
     "change": lambda bench: changing.one(bench.ours, bench.notes, bench.rounds, bench.samples),
     "checkout": checkout,
-    "memory": lambda bench: lasting.memory(bench.everyone, bench.notes, bench.samples),
-    "growth": growth,
 }
-"""The first index (`build`) comes before all of them, the searches beside ripgrep (`rg`) after."""
+NAMES = ("build", "start", *CALLS, *PARTS, "rg")
 
 
 def main() -> int:
     asked = options().parse_args()
     sizes = [int(size) for size in asked.sizes.split(",")]
-    parts = asked.only.split(",") if asked.only else ["build", *PARTS, "rg"]
-    if unknown := set(parts) - {"build", "rg", *PARTS}:
-        sys.stderr.write(f"No such part: {', '.join(unknown)}. There are build, {', '.join(PARTS)} and rg.\n")
+    parts = asked.only.split(",") if asked.only else [*NAMES]
+    if unknown := set(parts) - set(NAMES):
+        sys.stderr.write(f"No such part: {', '.join(unknown)}. There are {', '.join(NAMES)}.\n")
         return 2
     keep = asked.keep or (not asked.only and sizes == list(SIZES))
     if (HERE.parent / "obsidian_mcp").is_dir():  # as pip does when it installs: nothing is compiled at each start
@@ -129,30 +131,46 @@ def of_vault(folder: Path, size: int, parts: Sequence[str], rounds: int, *, with
     this, plain_server = ours(vault), bare(vault)
     if "build" in parts or not Path(this.env["OBSIDIAN_MCP_CACHE"]).exists():
         say("  first index")
-        starting.build(this, size, 3 if size <= 10_000 else 1, samples)
+        starting.build(this, size, max(1, min(3, 20_000 // size)), samples)
     others: list[Server] = []
-    if with_peers and {"start", "read", "flight", "search", "memory"} & set(parts):
+    if with_peers and {"start", "memory", *CALLS} & set(parts):
         found, missing = peers.installed(vault)
         for name, why in missing.items():
             samples.fail(starting.STARTS, name, why)
         say(f"  peers: {', '.join(server.name for server in found) or 'none'}")
         others = starting.indexed(found, samples)
     bench = Bench(size, this, plain_server, others, rounds, vaults.paths(size), samples)
+    if "start" in parts:
+        starting.catch_up(this)
+        attempt("start", lambda: starting.start(bench.everyone, rounds + 2, samples), samples)
+    if wanted := [name for name in CALLS if name in parts]:
+        attempt("calls", lambda: calls(bench, wanted), samples)
     for name, part in PARTS.items():
         if name in parts:
-            say(f"  {name}")
-            try:
-                part(bench)
-            except FAILURES as error:  # of ours or the bare server: the other parts are worth having all the same
-                samples.fail([name], this.name, reason(error))
-                say(f"  {name} FAILED: {reason(error)}")
+            attempt(name, lambda: part(bench), samples)  # noqa: B023  called at once
     return samples.figures()
+
+
+def calls(bench: Bench, parts: Sequence[str]) -> None:
+    with calling.session(bench.everyone, bench.notes, bench.samples) as session:
+        for name in parts:
+            attempt(name, lambda: CALLS[name](session, bench.rounds), bench.samples)  # noqa: B023  called at once
+
+
+def attempt(name: str, part: Callable[[], None], samples: Samples) -> None:
+    """A part that fails, of ours or the bare server, is noted: the others are worth having all the same."""
+    say(f"  {name}")
+    try:
+        part()
+    except FAILURES as error:
+        samples.fail([name], OURS, reason(error))
+        say(f"  {name} FAILED: {reason(error)}")
 
 
 def options() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, print and keep a table.")
     found.add_argument("--sizes", default=",".join(map(str, SIZES)), help="notes in the vaults")
-    found.add_argument("--only", default="", metavar="PARTS", help=f"of build, {', '.join(PARTS)}, rg; keeps nothing")
+    found.add_argument("--only", default="", metavar="PARTS", help=f"of {', '.join(NAMES)}; keeps nothing")
     found.add_argument("--rounds", type=int, default=5, help="more are steadier and take longer")
     found.add_argument("--no-peers", action="store_true", help="leave other servers out")
     found.add_argument("--vaults", type=Path, default=ROOT / "build" / "vaults", help="where vaults are kept")

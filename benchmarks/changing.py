@@ -58,11 +58,13 @@ def checkout(ours: Server, bare: Server, notes: Sequence[str], samples: Samples)
             settle([wire])
             word = f"branch{time.monotonic_ns()}"
             asked = cycle(notes[:: max(1, count // 500)])
-            with _writer(ours, notes, word) as is_writing:
+            with _writer(ours, notes, word):
                 begun = last = time.perf_counter()
                 absorbed = 0.0
                 while not absorbed or time.perf_counter() - absorbed < 1:
-                    samples.add(reads, ours.name, wire.timed("obsidian_read_note", {"name": next(asked)}))
+                    # a file may be gone just then: it is removed before it is made anew
+                    seconds = wire.timed("obsidian_read_note", {"name": next(asked)}, may_fail=True)
+                    samples.add(reads, ours.name, seconds)
                     time.sleep(PAUSE)
                     if time.perf_counter() - last > 0.05:
                         seconds, total = _search(wire, word)

@@ -10,7 +10,7 @@ from tests.generate import words
 from .figures import BARE, OURS, Samples
 from .servers import Call, Server
 from .turns import in_turns
-from .vaults import changing
+from .vaults import RARE, changing
 from .wire import Refused
 
 MEMORY = "memory after 1 000 mixed calls"
@@ -33,7 +33,7 @@ def mixed(notes: Sequence[str]) -> list[Call]:
         {"query": "tag:#area/3", "match": "exact"},
         {"query": "[rating:4]", "match": "exact", "paths_only": True},
         {"query": "日本語"},
-        {"query": "quetzalcoatl400"},
+        {"query": RARE},
         {"query": "xylophage"},
     ]
     searches = cycle(queries)
@@ -59,7 +59,7 @@ def mixed(notes: Sequence[str]) -> list[Call]:
 
 
 def memory(servers: Sequence[Server], notes: Sequence[str], samples: Samples) -> None:
-    """Resident bytes. The bare server echoes; peers read, and search each twentieth time while their time lasts."""
+    """Resident bytes. The bare server echoes; peers read, and search twice: many of them read the vault for it."""
     ours = next(server for server in servers if server.name == OURS)
 
     def once(server: Server) -> None:
@@ -82,8 +82,8 @@ def _of(server: Server, notes: Sequence[str]) -> list[Call]:
         return mixed(notes)
     if server.name == BARE or server.search is None:
         return [("echo", {"length": 5_000})]
-    reads = [server.read(note) for note in notes[:199]]
-    return [*reads, server.search("quetzalcoatl400")]
+    reads = [server.read(note) for note in islice(cycle(notes), CALLS // 2 - 1)]
+    return [*reads, server.search(RARE)]
 
 
 def growth(ours: Server, notes: Sequence[str], count: int, samples: Samples) -> None:

@@ -27,6 +27,8 @@ class Server:
     ready: Callable[[bytes], bool] | None = None
     """Whether the answer of the tool `status` says that the index is complete; None where there is no index."""
     status: Call = ("", {})
+    index: Path | None = None
+    """Where a peer keeps its index."""
 
     def start(self, patience: float = PATIENCE) -> Wire:
         return Wire(self.command, self.env, patience)
@@ -78,16 +80,15 @@ def npm_obsidian(node: Path, program: Path, vault: Path) -> Server:
 
 def markdown_vault(program: Path, vault: Path) -> Server:
     """PyPI `markdown-vault-mcp`, with its index kept on disk."""
+    index = vault.with_name(f"{vault.name}-index.sqlite")
     return Server(
         "markdown-vault-mcp",
         [str(program), "serve"],
         vault,
         lambda path: ("read", {"path": path}),
         lambda word: ("search", {"query": word, "mode": "keyword", "limit": 20}),
-        {
-            "MARKDOWN_VAULT_MCP_SOURCE_DIR": str(vault),
-            "MARKDOWN_VAULT_MCP_INDEX_PATH": str(vault.with_name(f"{vault.name}-index.sqlite")),
-        },
+        {"MARKDOWN_VAULT_MCP_SOURCE_DIR": str(vault), "MARKDOWN_VAULT_MCP_INDEX_PATH": str(index)},
         lambda answer: b'"in_flight":null' in answer and b'"queue_depth":0' in answer,
         ("get_index_status", {}),
+        index,
     )

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from .figures import Samples
+from .figures import BARE, OURS, Samples
 from .servers import Server
 from .wire import FAILURES, Wire
 
-BUDGET = 15.0
+BUDGET, PEERS_BUDGET = 20.0, 8.0
 """Seconds that a server may use for one measurement; after that it is measured no more often, and the count says so."""
 
 
@@ -20,14 +20,13 @@ def in_turns(
     action: Callable[[Server], None],
     samples: Samples,
     whats: Sequence[str],
-    budget: float = BUDGET,
 ) -> None:
     """`action` for each server, `rounds` times; a failure is noted for all that it would have measured."""
     spent = dict.fromkeys((server.name for server in servers), 0.0)
     for number in range(rounds):
         first = number % len(servers)
         for server in [*servers[first:], *servers[:first]]:
-            if spent[server.name] >= budget:
+            if spent[server.name] >= (BUDGET if server.name in (OURS, BARE) else PEERS_BUDGET):
                 continue
             begun = time.perf_counter()
             try:
@@ -54,6 +53,16 @@ def connected(
             else:
                 wires[server.name] = wire
         yield wires
+
+
+def until_ready(server: Server, wire: Wire, patience: float) -> bool:
+    """Wait until a server says that its index is complete; False where it does not in that time. Raises: Refused."""
+    end = time.monotonic() + patience
+    while server.ready is not None and not server.ready(wire.call(server.status[0], **server.status[1])):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
 
 
 def settle(wires: Sequence[Wire], quiet: float = 0.3, patience: float = 120.0) -> None:

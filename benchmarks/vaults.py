@@ -46,7 +46,7 @@ def changing(vault: Path, *notes: str) -> Iterator[dict[str, bytes]]:
         for note in notes:
             if note not in before:
                 (vault / note).unlink(missing_ok=True)
-            elif (vault / note).read_bytes() != before[note]:
+            elif not (vault / note).exists() or (vault / note).read_bytes() != before[note]:
                 (vault / note).write_bytes(before[note])
         mark.unlink()
 

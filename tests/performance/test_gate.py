@@ -6,7 +6,6 @@ The first half measures; the second shows that the gate can close.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,15 +40,15 @@ def measured(server: Server, parts: set[str], rounds: int = 2) -> Figures:
     pair = [server, bare(server.vault)]
     notes = vaults.paths(NOTES)
     samples = Samples()
-    how: dict[str, Callable[[], None]] = {
-        "start": lambda: starting.start(pair, rounds, samples),
-        "read": lambda: calling.reads(pair, notes[:40], rounds, samples),
-        "flight": lambda: calling.flight(pair, notes[:40], rounds, samples),
-        "search": lambda: calling.searches(pair, 3, samples),
-        "memory": lambda: lasting.memory(pair, notes, samples),
-    }
-    for part in parts:
-        how[part]()
+    if "start" in parts:
+        starting.start(pair, rounds, samples)
+    if "memory" in parts:
+        lasting.memory(pair, notes, samples)
+    if {"read", "flight", "search"} & parts:
+        with calling.session(pair, notes[:40], samples) as session:
+            calling.reads(session, rounds)
+            calling.flight(session, rounds)
+            calling.searches(session, rounds)
     assert not samples.failed
     return samples.figures()
 
