@@ -1,4 +1,4 @@
-"""What finds a word, a phrase or a regular expression in a text (specs/query.md, QUERY-20 to QUERY-36)."""
+"""What finds a word, a phrase or a regular expression in a text (specs/query.md, QUERY-20 to QUERY-34)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a search, and what it answers (specs/search.md, SEARCH-10 to 19 and SEARCH-70 to 79)."""
+"""What is asked of a search, and what it answers (specs/search.md, SEARCH-10 to 19 and SEARCH-70 to 77)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How letters compare in a search, and where a word ends (specs/query.md, QUERY-20 to QUERY-24).
+"""How letters compare in a search, and where a word ends (specs/query.md, QUERY-20 to QUERY-23).
 
 One rule for words, phrases and regular expressions: Unicode simple case folding, one code point to one code point, so
 that a position in the folded text is a position in the text.

@@ -1,4 +1,4 @@
-"""Exact search: does a file satisfy a query, and where (semantics 5.2 to 5.4; specs/query.md, QUERY-10 to QUERY-59).
+"""Exact search: does a file satisfy a query, and where (semantics 5.2 to 5.4; specs/query.md, QUERY-10 to QUERY-55).
 
 Pure: a file is what `Subject` says, and its parts are asked for only when a term needs them.
 """

@@ -1,4 +1,4 @@
-"""In which order the files of a search are listed (specs/search.md, SEARCH-60 to 66)."""
+"""In which order the files of a search are listed (specs/search.md, SEARCH-60 to 63)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regular expressions as JavaScript writes them, run by the `regex` module (semantics 5.3; QUERY-30 to QUERY-36).
+"""Regular expressions as JavaScript writes them, run by the `regex` module (semantics 5.3; QUERY-30 to QUERY-34).
 
 The dialect is JavaScript's with the flag `u` for escapes and `m` for anchors; what JavaScript takes leniently without
 `u` (an escaped letter without meaning, a lone `{` or `]`) is taken here too. A line ends at LF or CRLF.

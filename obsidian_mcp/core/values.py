@@ -1,4 +1,4 @@
-"""What a query asks of properties: `[key]`, `[key:value]` (semantics 5.4; specs/query.md, QUERY-50 to QUERY-57)."""
+"""What a query asks of properties: `[key]`, `[key:value]` (semantics 5.4; specs/query.md, QUERY-50 to QUERY-55)."""
 
 from __future__ import annotations
 
