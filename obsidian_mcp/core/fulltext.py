@@ -125,9 +125,9 @@ def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
     return {"texts": texts, "search": places, "lines": lines}
 
 
-def odd(connection: Connection, bits: int) -> set[int]:
-    """Files of which one of these bits says something (`content.ODD_KEYS` and others)."""
-    return {file for (file,) in connection.execute("SELECT file FROM texts WHERE odd != 0 AND odd & ?", (bits,))}
+def odd(connection: Connection) -> dict[int, int]:
+    """The bits of files of which they say something (`content.ODD_KEYS` and others)."""
+    return dict(connection.execute("SELECT file, odd FROM texts WHERE odd != 0").fetchall())
 
 
 def quoted(phrase: Sequence[str], *, prefix: bool = False) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -29,6 +29,7 @@ from .narrow import (
 )
 from .query import Regex
 from .regexp import translate
+from .remembered import Remembered
 from .roster import Roster
 from .values import name_test, value_test
 from .vocabulary import Vocabulary
@@ -46,6 +47,8 @@ MANY_IN_LINES = 200
 
 NOTHING: frozenset[int] = frozenset()
 
+# One text instead of many rows: most of the time would go into making rows.
+_FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
 _FILES_OF_LINES = (
     f"SELECT group_concat(file) FROM (SELECT DISTINCT {fulltext.FILE_OF_LINE} AS file FROM lines WHERE lines MATCH ?)"  # noqa: S608 - our own names
 )
@@ -62,6 +65,9 @@ class Bounds:
     def exact(cls, files: AbstractSet[int]) -> Bounds:
         return cls(files, files)
 
+    def __len__(self) -> int:
+        return len(self.sure) + (0 if self.possible is self.sure else len(self.possible))
+
     def and_also(self, files: AbstractSet[int]) -> Bounds:
         """With these files, for certain."""
         sure = self.sure | files
@@ -69,7 +75,10 @@ class Bounds:
 
 
 class Lookup:
-    """Asks the tables of one moment. `files` are those that count; `complete`: the rows tell of no others."""
+    """Asks the tables of one moment. `files` are those that count; `complete`: the rows tell of no others.
+
+    `kept` holds answers of the same tables about the same files.
+    """
 
     def __init__(
         self,
@@ -77,6 +86,7 @@ class Lookup:
         roster: Roster,
         vocabulary: Vocabulary,
         files: AbstractSet[int],
+        kept: Remembered,
         *,
         complete: bool,
     ) -> None:
@@ -85,14 +95,10 @@ class Lookup:
         self._roster = roster
         self._vocabulary = vocabulary
         self._files = files
-        self._kept: dict[int, AbstractSet[int]] = {}
-        self._known: dict[Filter, Bounds] = {}
+        self._kept = kept
 
     def bounds(self, condition: Filter) -> Bounds:
-        known = self._known.get(condition)
-        if known is None:
-            known = self._known[condition] = self._bounds(condition)
-        return known
+        return self._kept.get(condition, lambda: self._bounds(condition))
 
     def _bounds(self, condition: Filter) -> Bounds:
         match condition:
@@ -127,13 +133,12 @@ class Lookup:
             case HasProperty():
                 return self._with_property(condition)
 
-    def having(self, words_: str) -> set[int]:
+    def having(self, words_: str) -> AbstractSet[int]:
         """Files for which an expression of the full-text index holds."""
-        deadline.checkpoint()
-        # One text instead of many rows: most of the time would go into making rows.
-        return self._asked("SELECT group_concat(rowid) FROM search WHERE search MATCH ?", words_)
+        return self._kept.get(("having", words_), lambda: self._asked(_FILES, words_))
 
     def _asked(self, sql: str, expression: str) -> set[int]:
+        deadline.checkpoint()
         (found,) = self._connection.execute(sql, (expression,)).fetchone()
         return self._counting(_numbers(found))
 
@@ -202,7 +207,6 @@ class Lookup:
         if not all(expressions):
             found: AbstractSet[int] = NOTHING
         elif expressions:
-            deadline.checkpoint()
             found = self._asked(_FILES_OF_LINES, " AND ".join(f"({each})" for each in expressions))
         else:
             found, exactly = self._files, False
@@ -283,7 +287,7 @@ class Lookup:
 
     def _with(self, phrases: Iterable[str], columns: str) -> set[int]:
         asked = " OR ".join(phrases)
-        return self.having(f"{columns}({asked})") if asked else set()
+        return self._asked(_FILES, f"{columns}({asked})") if asked else set()
 
     # -- tasks, tags and properties -----------------------------------------------------------------------------------
 
@@ -340,10 +344,24 @@ class Lookup:
 
     def odd(self, bits: int) -> AbstractSet[int]:
         """Files of which one of these bits of `content` says something."""
-        found = self._kept.get(bits)
-        if found is None:
-            found = self._kept[bits] = self._counting(fulltext.odd(self._connection, bits))
-        return found
+        found = self._kept.get("odd", lambda: fulltext.odd(self._connection))
+        if not found:
+            return NOTHING
+        return self._kept.get(("odd", bits), lambda: {file for file, odd in found.items() if odd & bits} & self._files)
+
+    # -- in order ----------------------------------------------------------------------------------------------
+
+    def newest(self) -> Sequence[int]:
+        """The files, the one changed last first."""
+        sql = "SELECT id FROM files ORDER BY mtime_ns DESC, path"
+        return self._kept.get(
+            "newest", lambda: [file for (file,) in self._connection.execute(sql).fetchall() if file in self._files]
+        )
+
+    def places(self) -> Mapping[int, int]:
+        """Where each file stands in `newest`."""
+        newest = self.newest()
+        return self._kept.get("places", lambda: dict(zip(newest, range(len(newest)), strict=True)))
 
 
 def _numbers(listed: str | None) -> set[int]:

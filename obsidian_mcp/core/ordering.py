@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from . import ranking
 from .finding import Found
@@ -18,6 +20,8 @@ MANY = 3_000
 """Up to so many files are weighed one by one, for one word and for several; of more only their names, headings and
 times are looked at."""
 
+ONE_BY_ONE = 100
+"""Of so many files the times are compared; where more are, their places among all."""
 SPELLINGS = 8
 """Forms of a word that are looked for in so many names."""
 
@@ -25,10 +29,10 @@ SPELLINGS = 8
 def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     """The first `most` files with their scores; None for those that were not weighed."""
     if not found.terms:
-        return _newest(scene, found.files, most)
+        return [(number, None) for number in _newest_first(scene, found.files, most)]
     few = FEW if len(found.terms) == 1 else MANY
     if len(found.files) <= few and scene.lookup.count(found.asked) <= few:
-        first = _weighed(scene, found)
+        first = _weighed(scene, found, max(most, ranking.CLOSELY))
     else:
         first = _roughly(scene, found, max(most, ranking.CLOSELY))
         if len(found.files) > few and len(found.terms) == 1:  # then the text of a note tells little
@@ -53,14 +57,19 @@ def rarities(scene: Scene, terms: Sequence[Term], files: AbstractSet[int] = froz
     return [ranking.rarity(everything, count) for count in having]
 
 
-def _weighed(scene: Scene, found: Found) -> list[int]:
-    """All files, the one with the greatest weight first."""
+def _weighed(scene: Scene, found: Found, most: int) -> list[int]:
+    """The first `most` files, the one with the greatest weight first."""
     weights = ranking.weighed(scene.connection, found.asked)
     fresh = [number for number in scene.fresh if number in found.files]
     if fresh:
         each = rarities(scene, found.terms, found.files)
         weights |= {number: ranking.weight(scene.contents(number), found.terms, each) for number in fresh}
-    return sorted(found.files, key=lambda number: (-weights.get(number, 0.0), -scene.time(number), scene.path(number)))
+    files = found.files
+    if len(files) > most:  # with the files of the least weight among the first
+        least = heapq.nlargest(most, (weights.get(number, 0.0) for number in files))[-1]
+        files = {number for number in files if weights.get(number, 0.0) >= least}
+    newest = _newest_first(scene, files, len(files))
+    return sorted(newest, key=lambda number: -weights.get(number, 0.0))[:most]
 
 
 def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
@@ -68,19 +77,15 @@ def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
     files = found.files
     chosen: dict[int, None] = {}
 
-    def take(numbers: Iterable[int]) -> None:
-        for number in numbers:
-            if len(chosen) >= most:
-                return
-            if number in files:
-                chosen[number] = None
+    def take(among: AbstractSet[int]) -> None:
+        chosen.update(dict.fromkeys(_newest_first(scene, among, most - len(chosen))))
 
-    take(_newest_first(scene, files & _named(scene, found.terms)))
+    take(files & _named(scene, found.terms))
     if len(chosen) < most:
         headed = scene.lookup.having(f"{{alias heading tag}} : ({found.asked})")
-        take(number for number in scene.newest() if number in headed)
-    take(scene.newest())
-    take(sorted(scene.fresh, reverse=True))
+        take((files & headed) - chosen.keys())
+    if len(chosen) < most:
+        take(files - chosen.keys())
     return list(chosen)
 
 
@@ -94,21 +99,10 @@ def _named(scene: Scene, terms: Sequence[Term]) -> AbstractSet[int]:
     return found or frozenset()
 
 
-def _newest_first(scene: Scene, files: AbstractSet[int]) -> list[int]:
-    return sorted(files, key=lambda number: (-scene.time(number), scene.path(number)))
-
-
-def _newest(scene: Scene, files: AbstractSet[int], most: int) -> list[Scored]:
-    if len(files) <= FEW:
-        return [(number, None) for number in _newest_first(scene, files)[:most]]
-    return [(number, None) for number in _all_newest(scene, files, most)]
-
-
-def _all_newest(scene: Scene, files: AbstractSet[int], most: int) -> list[int]:
-    chosen = sorted((number for number in scene.fresh if number in files), reverse=True)
-    for number in scene.newest():
-        if len(chosen) >= most:
-            break
-        if number in files:
-            chosen.append(number)
-    return chosen[:most]
+def _newest_first(scene: Scene, files: AbstractSet[int], most: int) -> list[int]:
+    """The first `most`, the one that changed last first."""
+    if len(files) <= ONE_BY_ONE or scene.fresh:
+        return heapq.nsmallest(most, files, key=lambda number: (-scene.time(number), scene.path(number)))
+    if most * len(scene.files) < len(files) ** 2:  # they are met soon enough
+        return list(islice((number for number in scene.lookup.newest() if number in files), most))
+    return heapq.nsmallest(most, files, key=scene.lookup.places().__getitem__)

@@ -20,6 +20,7 @@ from .match import Matcher
 from .paths import VaultPath, is_note
 from .query import And, Node, Not, Or, Scope
 from .ranking import Fields
+from .remembered import Remembered
 from .roster import Roster
 from .rows import stored
 from .snippets import Heading
@@ -45,7 +46,9 @@ class Scene:
         pending: Mapping[VaultPath, FileEntry],
         catalog: Catalog,
         read: Read,
+        kept: Remembered,
     ) -> None:
+        """`kept` holds what was found out in the same state: nothing where files are pending."""
         self.connection = connection
         self.vocabulary = vocabulary
         self.languages = languages
@@ -58,7 +61,9 @@ class Scene:
         for path, entry in pending.items():
             if path in catalog and not roster.hides(path):
                 self.fresh[-1 - len(self.fresh)] = entry
-        self.lookup = Lookup(connection, roster, vocabulary, self.files, complete=roster.complete and not pending)
+        complete = roster.complete and not pending
+        self.lookup = Lookup(connection, roster, vocabulary, self.files, kept, complete=complete)
+        self._kept = kept
         self._contents: dict[int, Content] = {}
         self._roster = roster
         self._catalog = catalog
@@ -68,7 +73,9 @@ class Scene:
 
     def matching(self, query: Node, within: AbstractSet[int] | None = None) -> AbstractSet[int]:
         """Files of the rows, of `within` or all, for which a query is true."""
-        return decide.matching(self, query, within)
+        if within is not None:
+            return decide.matching(self, query, within)
+        return self._kept.get(("matching", query), lambda: decide.matching(self, query))
 
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
         """The texts of files of the rows; where they are many, in one pass."""
@@ -182,12 +189,6 @@ class Scene:
         """Of the last change, in nanoseconds since the epoch."""
         entry = self.entry(number)
         return entry.mtime_ns if entry else 0
-
-    def newest(self) -> Iterator[int]:
-        """Files of the rows, the one changed last first."""
-        for (number,) in self.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path"):
-            if number in self.files:
-                yield number
 
     def _text(self, entry: FileEntry | None) -> str:
         if entry is None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from obsidian_mcp.errors import QueryInvalid, StorageFailed
@@ -19,6 +20,7 @@ from .index import Busy, Replaced
 from .keeper import ATTEMPTS, IMPATIENCE, Keeper
 from .paths import VaultPath
 from .query import parse
+from .remembered import Remembered
 from .result import Result
 from .roster import Roster
 from .rows import Rows, Stamp, marks
@@ -76,16 +78,24 @@ class Search:
         if smart:
             self._wait_for_rows()
         for _ in range(ATTEMPTS):
+            generation = self._catalog.generation  # before what is pending: of the same moment, or an older one
             pending, building = self._keeper.pending()
             try:
                 with self._keeper.asking(), self._keeper.index.rows() as rows:
-                    known = self._brought_up(rows, filters)
+                    known = self._brought_up(rows, filters, generation)
                     connection = rows.connection
                     fresh: Mapping[VaultPath, FileEntry] = pending
                     if smart and len(pending) > FRESH:
                         fresh, building = _without_old_rows(pending, known.roster), building or SOME_ARE_OLD
                     scene = Scene(
-                        connection, known.roster, known.words, known.languages, fresh, self._catalog, self._read
+                        connection,
+                        known.roster,
+                        known.words,
+                        known.languages,
+                        fresh,
+                        self._catalog,
+                        self._read,
+                        Remembered(known.room) if pending else known.kept,
                     )
                     return question(scene, building)
             except (Replaced, Busy):
@@ -105,9 +115,9 @@ class Search:
                     seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
                     self._keeper.finish(IMPATIENCE, seconds)
 
-    def _brought_up(self, rows: Rows, filters: IgnoreFilters) -> _Known:
+    def _brought_up(self, rows: Rows, filters: IgnoreFilters, generation: int) -> _Known:
         """The names and words as they are now; kept between questions."""
-        stamp, generation = rows.stamp(), self._catalog.generation
+        stamp = rows.stamp()
         with self._lock:
             known = self._known
             same = known.stamp is not None and known.stamp.identity == stamp.identity
@@ -149,6 +159,16 @@ class _Known:
     roster: Roster = field(default_factory=lambda: roster.of([], [], None))
     words: Vocabulary = field(default_factory=Vocabulary)
     languages: tuple[str, ...] = stems.ALWAYS
+
+    @property
+    def room(self) -> int:
+        """For answers: as for some words that are everywhere."""
+        return 10_000 + 6 * len(self.roster.paths)
+
+    @cached_property
+    def kept(self) -> Remembered:
+        """Answers of this state, while nothing is pending."""
+        return Remembered(self.room)
 
     def covers(self, rows: Rows, stamp: Stamp) -> bool:
         """Whether no file has come to the rows since."""
