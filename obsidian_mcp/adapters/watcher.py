@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_PENDING = 5_000
+MOST_PENDING = 20_000
 """More changed paths than this are not kept apart: one scan is cheaper."""
 
 REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}

@@ -72,6 +72,46 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         eventually(lambda: paths() == ["A.md"], watcher.changed)
 
 
+class Reported:
+    """A `Dirty` that says what the test has changed."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+    def drain(self) -> set[str]:
+        paths, self.paths = self.paths, set()
+        return paths
+
+
+# WATCH-04
+@pytest.mark.parametrize("count", [3, 30])
+def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count: int) -> None:
+    reported = Reported()
+    (root / "kept").mkdir()
+    (root / "kept" / "a.md").write_bytes(b"1")
+    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), Index.open(None))
+    vault.refresh()
+
+    def now(*paths: str) -> list[str]:
+        reported.paths = set(paths)
+        vault.refresh()
+        return sorted(entry.path for entry in vault.entries())
+
+    new = [f"{letter}{n}" for n in range(count) for letter in "xy"]
+    for folder in new:
+        (root / folder / "deep").mkdir(parents=True)
+        (root / folder / "deep" / "b.md").write_bytes(b"2")
+    files = [f"{folder}/deep/b.md" for folder in new]
+    assert now(*new, *(f"{folder}/deep" for folder in new), "x0/none.md") == sorted(["kept/a.md", *files])
+    for folder in new[::2]:
+        shutil.rmtree(root / folder)
+    (root / "y0").rename(root / "kept" / "y0")
+    left = [f"{folder}/deep/b.md" for folder in new[1::2] if folder != "y0"]
+    gone = [each for folder in [*new[::2], "y0"] for each in (folder, f"{folder}/deep")]
+    assert now(*gone, "kept/y0", "never.tmp") == sorted(["kept/a.md", "kept/y0/deep/b.md", *left])
+    vault.close()
+
+
 def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])
