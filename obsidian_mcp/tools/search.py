@@ -11,9 +11,10 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core import app_answers, moments
 from obsidian_mcp.core.grouping import grouping
 from obsidian_mcp.core.hits import SNIPPETS, Grouped, Hits, Match, Request
-from obsidian_mcp.core.paths import parse_folder
+from obsidian_mcp.core.paths import VaultPath, parse_folder
 from obsidian_mcp.core.sorting import order
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
 from .params import Limit, Offset, VaultName
 from .registry import tool
@@ -57,7 +58,22 @@ def search(
     )
     by = grouping(group) if group.strip() else None
     named = app_answers.found(place, request)
-    return place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
+    found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
+    if request.folder is not None and not found.total:
+        _check_folder(place, request.folder)
+    return found
+
+
+def _check_folder(place: Vault, folder: VaultPath) -> None:
+    """Raises: NoteNotFound for a folder that is not there."""
+    with place.lock:
+        _, disk = place.folder(folder)
+        there = place.subfolders(disk) is not None
+    if not there:
+        raise NoteNotFound(
+            f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+            folder=folder,
+        )
 
 
 def _time(argument: str, text: str) -> int | None:

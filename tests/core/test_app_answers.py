@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,42 @@ def test_a_search_shows_what_the_app_finds_in_its_order_with_the_places_in_the_f
     assert [hit["path"] for hit in answer["hits"]] == ["Reading/Reading list.md", "Home.md"]
     assert "snippets" not in answer["hits"][0]
     assert "clocks" in answer["hits"][1]["snippets"][0]["text"]
+
+
+def test_what_the_app_finds_is_filtered_sorted_and_grouped_here(make: MakeDesk) -> None:
+    # SEARCH-18
+    through_app, by_files = make(), make("files")
+    for each in (through_app, by_files):
+        for age, name in enumerate(
+            ("Home.md", "Projects/Alpha.md", "Projects/Tower clock.md", "Reading/Reading list.md")
+        ):
+            os.utime(each.root / name, (1_700_000_000 + 86_400 * age,) * 2)
+    exact = {"query": "clock", "match": "exact"}
+    wanted: list[dict[str, Any]] = [
+        {"sort": "name"},
+        {"sort": "modified", "limit": 3},
+        {"sort": "rating desc", "snippets": 0},
+        {"folder": "Projects", "sort": "path"},
+        {"modified_before": "2024", "sort": "modified asc"},
+        {"modified_after": "2024", "sort": "path"},
+        {"group": "folder", "sort": "path"},
+        {"group": "tag", "sort": "name", "limit": 3, "offset": 2},
+    ]
+    for more in wanted:
+        answers = [each.call("search", **exact, **more) for each in (through_app, by_files)]
+        assert answers[0] == answers[1], more
+        assert answers[0]["total"]
+    assert "search" in through_app.asked
+
+
+def test_the_app_knows_no_smart_search_and_the_answer_says_so(make: MakeDesk) -> None:
+    # SEARCH-18
+    through_app = make(answers={"search": '["Home.md"]'})
+
+    assert "exactly" in through_app.call("search", query="clocks")["note"]
+    assert "exactly" in through_app.call("search", query="clocks", group="folder")["note"]
+    assert "note" not in through_app.call("search", query="clocks", match="exact")
+    assert "note" not in make("files").call("search", query="clocks")
 
 
 def test_pages_of_a_search_follow_each_other(make: MakeDesk) -> None:

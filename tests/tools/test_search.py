@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments, OperationTimeout, QueryInvalid
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout, QueryInvalid
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 
@@ -128,6 +128,14 @@ def test_folder_tag_and_property_narrow_in_one_query(vault: App) -> None:  # SEA
     assert set(paths(vault, "zebra tag:#work")) == {"Note 2.md", "Note 10.md", "note 1.md"}
     assert set(paths(vault, "zebra tag:work [rating:>5]")) == {"Note 2.md", "Note 10.md"}
     assert paths(vault, "zebra tag:work [rating:>5]", modified_before="2024-05-11") == ["Note 2.md"]
+
+
+def test_a_folder_that_is_not_there_is_refused(vault: App) -> None:  # SEARCH-11
+    assert searched(vault, "quagga", folder="Projects")["total"] == 0
+    for arguments in ({}, {"group": "tag"}, {"match": "exact"}):
+        with pytest.raises(NoteNotFound) as refused:
+            searched(vault, folder="Projcts", **arguments)
+        assert refused.value.data["folder"] == "Projcts"
 
 
 def test_wider_circles_are_drawn_where_the_filters_leave_nothing(vault: App) -> None:  # SEARCH-51

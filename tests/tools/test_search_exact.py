@@ -24,6 +24,7 @@ from obsidian_mcp.core.scene import kind_of
 from obsidian_mcp.core.text import Text
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 from obsidian_mcp.tools import call
+from tests import findability
 from tests.conftest import FIXTURES, app_on
 from tests.core import naive_search
 from tests.core.naive_search import PlainFile, PlainStructure, plain_matches
@@ -147,7 +148,7 @@ def read(app: App) -> Iterator[File]:
         yield File(entry.path, facts.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
 
 
-SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40)] + [
+SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40), (findability.BUNDLES, 100)] + [
     (OTHERS / name, examples) for name, examples in (("dataview-test", 100), ("kepano", 150), ("tasks-demo", 150))
 ]
 
@@ -264,7 +265,8 @@ def test_exact_results_are_those_of_a_plain_scan(
     if not vault.is_dir():
         pytest.skip("the vaults of other people are not beside this checkout")
     if vault.name not in shelves:
-        copy = Path(shutil.copytree(vault, tmp_path_factory.mktemp("copies") / vault.name))
+        place = tmp_path_factory.mktemp("copies") / vault.name
+        copy = findability.unpack(place) if vault == findability.BUNDLES else Path(shutil.copytree(vault, place))
         app = indexed(copy)
         shelves[vault.name] = Shelf(app, list(read(app)))
     shelf = shelves[vault.name]
