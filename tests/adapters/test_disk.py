@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.disk import Disk, _Place, _rename_new, in_cloud
+from obsidian_mcp.adapters.atomic import rename_new
+from obsidian_mcp.adapters.disk import Disk, in_cloud
+from obsidian_mcp.adapters.folder import Place, VaultFolder
 from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, StaleEtag, StorageFailed, VaultNotFound
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
@@ -24,7 +26,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symb
 def disk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
     """By the calls that walk from folder to folder, and as on systems without them."""
     if request.param == "paths":
-        monkeypatch.setattr("obsidian_mcp.adapters.disk._HAS_AT", False)
+        monkeypatch.setattr("obsidian_mcp.adapters.folder._HAS_AT", False)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "n.md").write_bytes(b"old")
     return Disk(tmp_path)
@@ -176,7 +178,7 @@ def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch:
     assert everything(disk) == ["a", "a/n.md", "b.md"]
 
 
-class Swapping(Disk):
+class Swapping(VaultFolder):
     """Between the walk to a folder and what is done there, the folder `a` becomes a link that leads outside."""
 
     def __init__(self, root: Path, outside: Path) -> None:
@@ -184,16 +186,16 @@ class Swapping(Disk):
         self.outside = outside
 
     @contextlib.contextmanager
-    def _place(self, disk: str, *, make: bool = False) -> Iterator[_Place]:
-        with super()._place(disk, make=make) as place:
-            if not (self.root / "a").is_symlink():
-                (self.root / "a").rename(self.root / "aside")
-                (self.root / "a").symlink_to(self.outside)
+    def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
+        with super().place(disk, make=make) as place:
+            if not (self.path / "a").is_symlink():
+                (self.path / "a").rename(self.path / "aside")
+                (self.path / "a").symlink_to(self.outside)
             yield place
 
     def swap_back(self) -> None:
-        (self.root / "a").unlink()
-        (self.root / "aside").rename(self.root / "a")
+        (self.path / "a").unlink()
+        (self.path / "aside").rename(self.path / "a")
 
 
 @POSIX
@@ -207,7 +209,9 @@ def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path
     (root / "a").mkdir(parents=True)
     (root / "a/n.md").write_bytes(b"old")
     (root / "b.md").write_bytes(b"b")
-    disk = Swapping(root, outside)
+    folder = Swapping(root, outside)
+    disk = Disk(root)
+    disk._folder = folder
     match action:
         case "read":
             assert disk.read("a/n.md") == b"old"
@@ -230,7 +234,7 @@ def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path
     assert {path.name: path.read_bytes() for path in outside.iterdir()} == {"n.md": b"secret"}
     with pytest.raises(PermissionDenied):
         disk.read("a/n.md")
-    disk.swap_back()
+    folder.swap_back()
     assert b"secret" not in {path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
@@ -312,8 +316,8 @@ def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> No
 @POSIX
 def test_a_rename_never_replaces_what_appeared_in_the_last_moment(disk: Disk) -> None:
     disk.create("b.md", b"b")
-    with disk._place("a/n.md") as old, disk._place("b.md") as new, pytest.raises(FileExistsError):
-        _rename_new(old, new)
+    with disk._folder.place("a/n.md") as old, disk._folder.place("b.md") as new, pytest.raises(FileExistsError):
+        rename_new(old, new)
     assert disk.read("b.md") == b"b"
 
 
@@ -350,16 +354,15 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
     ],
 )
 def test_what_the_system_says_is_told_in_words_and_nothing_changes(
-    disk: Disk, number: int, error: type[Exception], words: str
+    disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Failing(Disk):
-        def _temporary(self, *_: object) -> str:
-            raise OSError(number, os.strerror(number))
+    def failing(*_: object) -> str:
+        raise OSError(number, os.strerror(number))
 
-    failing = Failing(disk.root)
+    monkeypatch.setattr("obsidian_mcp.adapters.disk.temporary_file", failing)
     with pytest.raises(error, match=words):
-        failing.write("a/n.md", b"x")
+        disk.write("a/n.md", b"x")
     with pytest.raises(error, match=words):
-        failing.create("b.md", b"x")
+        disk.create("b.md", b"x")
     assert everything(disk) == ["a", "a/n.md"]
     assert disk.read("a/n.md") == b"old"

@@ -1,0 +1,198 @@
+"""The vault's folder and the way to what is in it, which never leads out of it (specs/safety.md SAFE-15, SAFE-16)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat as stat_module
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
+
+SETTINGS_FOLDER = ".obsidian"
+
+ABSENT = {errno.ENOENT, errno.ENOTDIR}
+_REFUSED = {errno.EACCES, errno.EPERM}
+_EXPLAINED = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the vault's disk is read-only",
+    errno.ENAMETOOLONG: "the path is too long for this disk",
+    errno.EIO: "the disk reported an input/output error",
+    errno.EMFILE: "too many files are open",
+} | dict.fromkeys(
+    (errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENODEV, errno.ENXIO),
+    "the disk is not connected any more",
+)
+
+
+def translated(error: OSError, disk: str, doing: str) -> AppError:
+    """The one place where the system's errors become ours."""
+    path = shown(disk)
+    if error.errno in ABSENT:
+        return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
+    if error.errno in _REFUSED:
+        return PermissionDenied(
+            f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow this program "
+            "to use the folder in the system's privacy settings.",
+            path=path,
+        )
+    if error.errno == errno.ELOOP:
+        return PermissionDenied(f"{path!r} is a symbolic link, which is not followed.", path=path)
+    reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
+    return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
+
+
+def shown(disk: str) -> str:
+    """A path as it can be printed, whatever bytes the disk has."""
+    return disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+_HAS_AT = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+"""A named pipe that takes the place of a note must not hold up its reader."""
+BINARY = getattr(os, "O_BINARY", 0)
+CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
+
+    folder: int | None
+    name: str
+
+    def facts(self) -> os.stat_result:
+        """What is here, a link as itself. Raises: OSError."""
+        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+
+    def real(self, disk: str) -> os.stat_result:
+        """What is here. Raises: OSError, PermissionDenied for a symbolic link."""
+        facts = self.facts()
+        if stat_module.S_ISLNK(facts.st_mode):
+            raise linked(disk)
+        return facts
+
+    def beside(self, name: str) -> str:
+        """The name of another file in the same folder, in the form that `name` has."""
+        return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
+
+    def there(self) -> bool:
+        """Whether anything is here. Raises: OSError when that cannot be told."""
+        try:
+            self.facts()
+        except OSError as error:
+            if error.errno in ABSENT:
+                return False
+            raise
+        return True
+
+    def sync(self) -> None:
+        """Make what was done in the folder durable; systems that cannot sync a folder do not need it."""
+        with contextlib.suppress(OSError):
+            if self.folder is not None:
+                os.fsync(self.folder)
+
+
+class VaultFolder:
+    """Gives places below one folder. Paths are raw relative paths."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        self._identity: tuple[int, int] | None = None
+        """Device and number of the vault's folder, to notice when another one takes its place."""
+        self._settings_seen = os.path.isdir(self.path / SETTINGS_FOLDER)
+
+    def join(self, disk: str) -> str:
+        """The absolute path, not looked at."""
+        return os.path.join(self.path, *disk.split("/")) if disk else str(self.path)
+
+    def contained(self, disk: str) -> str:
+        """The absolute path of `disk`. Raises: PermissionDenied where a part of it is a symbolic link."""
+        path = str(self.path)
+        for part in disk.split("/"):
+            path = os.path.join(path, part)
+            if part in ("", ".", "..") or os.path.islink(path):
+                raise linked(disk)
+        return path
+
+    @contextlib.contextmanager
+    def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
+        """Where a file is, its folders opened one below the other so that none of them can become a link meanwhile.
+
+        Symbolic links are not followed: they may lead out of the vault, and the app ignores links to its own files
+        (semantics 8.2). Systems without such calls (Windows) get a look at each part instead.
+        Raises: PermissionDenied; OSError, also for a folder that is not there unless `make` is set.
+        """
+        self.check()
+        if not _HAS_AT:
+            path = self.contained(disk)
+            if make:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+            yield Place(None, path)
+            return
+        *folders, name = disk.split("/")
+        if name in ("", ".", ".."):
+            raise linked(disk)
+        folder = os.open(self.path, _FOLDER)
+        try:
+            for part in folders:
+                below = self._below(folder, part, disk, make=make)
+                os.close(folder)
+                folder = below
+            yield Place(folder, name)
+        finally:
+            os.close(folder)
+
+    def check(self) -> None:
+        """Raises: VaultNotFound when the vault's disk is gone, be it that an empty mount point stands in its place."""
+        try:
+            facts = os.stat(self.path)
+        except OSError as error:
+            raise _disconnected(self.path) from error
+        identity = (facts.st_dev, facts.st_ino)
+        if identity != self._identity:
+            settings = os.path.isdir(self.path / SETTINGS_FOLDER)
+            if self._settings_seen and not settings:
+                raise _disconnected(self.path)
+            self._identity = identity
+
+    def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
+        """One step down. Raises: OSError, PermissionDenied."""
+        if part in ("", ".", ".."):
+            raise linked(disk)
+        try:
+            return os.open(part, _FOLDER | NOFOLLOW, dir_fd=folder)
+        except FileNotFoundError:
+            if not make:
+                raise
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+                Place(folder, part).sync()
+            return self._below(folder, part, disk, make=False)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                Place(folder, part).real(disk)
+            raise
+
+
+def linked(disk: str) -> PermissionDenied:
+    """The refusal of a path with a symbolic link in it."""
+    return PermissionDenied(
+        f"{shown(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. Give "
+        "the path of the real file inside the vault.",
+        path=shown(disk),
+    )
+
+
+def _disconnected(root: Path) -> VaultNotFound:
+    return VaultNotFound(
+        f"The vault folder {str(root)!r} is not there any more. Nothing was changed. Connect its drive or network "
+        "folder again, then repeat this.",
+        vault=root.name,
+    )
