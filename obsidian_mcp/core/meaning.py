@@ -63,7 +63,7 @@ def _group(query: Node) -> Group:
             strict.append(part)
         elif not terms.is_mark(part) or len(parts) == 1:
             symbols.append(part)
-    telling, light = _telling(choices)
+    telling, light = _telling(list(dict.fromkeys(choices)))
     dated = [each for choice in _with_days(telling) for each in _with_dates(choice)]
     loose = [*dated, *((terms.without_symbols(word),) for word in symbols)]
     return Group(tuple(dated), _all([*strict, *symbols]), tuple(symbols), tuple(loose), _all(strict), tuple(light))

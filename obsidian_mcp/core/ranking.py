@@ -19,6 +19,8 @@ CLOSELY = 30
 OFTEN = 20
 """Places of one word in a text that are counted."""
 
+LIGHT = 0.3
+"""What a word counts that only asks, beside those that are looked for."""
 SATURATION = 1.2
 USUAL_LENGTH = 3_000
 """Characters of a usual note."""
@@ -84,11 +86,12 @@ class Judge:
         places: list[tuple[int, int]] = []
         score = 0.0
         for number, (term, rarity_) in enumerate(zip(self._terms, self._rarities, strict=True)):
-            count = 0.0
+            count, met = 0.0, 0
             for span, weight in term.places(text, OFTEN):
                 count += weight
+                met += 1
                 places.append((span.start, number))
-            score += rarity_ * count / (count + length)
+            score += rarity_ * count / (met + length)
         nearness = self._nearness(places)
         name, aliases, headings, tags, folder = map(
             fold, (note.name, note.aliases, note.headings, note.tags, note.folder)
@@ -125,9 +128,12 @@ class Judge:
         if not score:
             return 0.0, 0.0
         nearness = self._nearness(places)
+        share = min(1.0, met / _letters(text))
         if _plainly(text) == self._query:
             return 2.2 * score, nearness
-        return score * (0.5 + 0.5 * min(1.0, met / _letters(text))), nearness
+        if share == 1.0 and len({number for _, number in places}) == len(self._terms):
+            return 1.6 * score, nearness
+        return score * (0.5 + 0.5 * share), nearness
 
     def _nearness(self, places: Sequence[tuple[int, int]]) -> float:
         """More the closer together the terms stand somewhere in the text."""

@@ -1,4 +1,4 @@
-"""Words of a question that tell little or nothing about what is looked for (specs/search.md, SEARCH-53)."""
+"""Words of a question that tell little or nothing about what is looked for (specs/search.md, SEARCH-56)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ _ASKING = (
     " information know let list look looking made make mention mentioned mentions need needed note notes please"
     " recall regarding related remember remind said say says search show something take tell think thought use used"
     " want wanted write wrote written"
+    " ago last latest month months next recent recently today week weeks yesterday year years"
     " bitte brauche brauchen erklär erkläre etwas finde finden machen mach nochmal notiz notizen sag sage such suche"
     " suchen thema tun weiß zeig zeige zeigen"
     " cherche cherché chercher concernant dire donne informations montre noter propos savoir sujet trouve trouver"

@@ -22,9 +22,17 @@ from .vocabulary import Vocabulary
 MOST = 300
 """Words of the vocabulary that stand for one word of the query."""
 PREFIX_FROM = 3
-INSIDE_FROM = 4
+END_FROM = 4
+INSIDE_FROM = 6
 TYPO_FROM = 4
-"""Letters of a word that is found as the beginning of others, inside others, or with a mistake."""
+"""Letters of a word that is found as the beginning of others, as their end, inside them, or with a mistake."""
+
+COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"})
+"""Languages that write words together, which stand apart elsewhere."""
+SHORTEST_PART = 4
+"""Letters of a word that is a part of a compound."""
+_LINK = re.compile("(?<=.{4})(?:s|es|n|en|er)$")
+"""What may stand between two parts; it belongs to neither."""
 
 SAME, ACCENTS, FORM, BEGINNING, INSIDE, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
 """What a word counts that stands for one of the query."""
@@ -141,13 +149,29 @@ def terms(word: Word, vocabulary: Vocabulary, languages: Sequence[str], width: i
     asked = words.wanted(text).words
     parts = _without_gaps(asked)
     if len(parts) == 1 and is_spaced(parts[0][0]):
-        return [Term(text, _variants(parts[0], vocabulary, languages, width), _humps(word.text.strip(_SENTENCE_MARKS)))]
+        variants = _variants(parts[0], vocabulary, languages, width)
+        if not variants and width and not COMPOUNDING.isdisjoint(languages):
+            compound = _compound(parts[0], vocabulary, languages)
+            if compound:
+                return compound
+        return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
     if any(not is_spaced(part[0]) for part in parts):
         return _unspaced(text, asked, vocabulary, languages, width)
     if not width:
         return [_joined(text, asked, vocabulary, languages)]
     # `node.js`: from here on its parts may stand apart
     return [Term(part, _variants(part, vocabulary, languages, width)) for part in _telling(text, parts)]
+
+
+def _compound(word: str, vocabulary: Vocabulary, languages: Sequence[str]) -> list[Term]:
+    """The two words that make a compound which no note has; empty when it is none."""
+    asked = words.plain(word)
+    for end in range(len(asked) - SHORTEST_PART, SHORTEST_PART - 1, -1):
+        last = _variants(asked[end:], vocabulary, languages, 0)
+        first = _variants(_LINK.sub("", asked[:end]), vocabulary, languages, 1) if last else {}
+        if first:
+            return [Term(asked[:end], first), Term(asked[end:], last)]
+    return []
 
 
 def _joined(text: str, asked: tuple[str, ...], vocabulary: Vocabulary, languages: Sequence[str]) -> Term:
@@ -218,6 +242,8 @@ def _variants(word: str, vocabulary: Vocabulary, languages: Sequence[str], width
     if width >= 1:
         if len(asked) >= PREFIX_FROM:
             add(vocabulary.plainly(asked, to_end=False), BEGINNING)
+        if len(asked) >= END_FROM:
+            add(vocabulary.plainly(asked, from_start=False), INSIDE)
         if len(asked) >= INSIDE_FROM:
             add(vocabulary.plainly(asked, from_start=False, to_end=False), INSIDE)
     if width >= 2 and not found and len(asked) >= TYPO_FROM:

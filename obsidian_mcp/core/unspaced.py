@@ -1,4 +1,4 @@
-"""Words in scripts that put no spaces between them (specs/search.md, SEARCH-57).
+"""Words in scripts that put no spaces between them (specs/search.md, SEARCH-54).
 
 There is no dictionary: what is asked for is looked for as it stands, then as its runs of one kind of letters, then as
 pairs of letters.

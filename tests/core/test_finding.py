@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from obsidian_mcp.core import terms
 from obsidian_mcp.core.hits import Hits, Request
+from obsidian_mcp.core.query import Word, parse
 from obsidian_mcp.core.settings import IgnoreFilters
 from obsidian_mcp.core.terms import WIDENINGS
+from obsidian_mcp.errors import QueryInvalid
 
 from .memory import MemoryVault
 from .test_search import indexed, search_of
@@ -40,41 +45,41 @@ FILLER: dict[str, str | bytes] = {f"Filler {n}.md": f"Filler of day {n}." for n 
         ("-zebra tag:none", None),
     ],
 )
-def test_a_search_without_results_widens_step_by_step_and_says_so(query: str, widened: str | None) -> None:
+def test_a_search_without_results_widens_step_by_step_and_says_so(query: str, widened: str | None) -> None:  # SEARCH-51
     answer = asked({"House.md": "The boiler loses pressure.", "Other.md": "Nothing."}, query)
 
     assert answer.widened == widened
     assert [hit.path for hit in answer.hits] == (["House.md"] if "zebra" not in query or widened else [])
 
 
-def test_a_wider_circle_is_not_asked_while_a_narrower_one_has_results() -> None:
+def test_a_wider_circle_is_not_asked_while_a_narrower_one_has_results() -> None:  # SEARCH-51
     vault = {"A.md": "the car", "B.md": "the cartography", "C.md": "the cat"}
 
     assert found(vault, "car") == ["A"]
     assert found(vault, "carto") == ["B"]
 
 
-def test_only_words_that_no_note_has_are_forgiven_a_letter() -> None:
+def test_only_words_that_no_note_has_are_forgiven_a_letter() -> None:  # SEARCH-53
     assert found({"A.md": "form of a letter", "B.md": "firm letter"}, "form leter") == ["A"]
 
 
 @pytest.mark.parametrize(
     "typo", ["keyboard", "keybord", "keyboarrd", "keybaord", "kwyboard", "eyboard", "keyboar", "keyboarf"]
 )
-def test_one_letter_may_be_missing_doubled_swapped_or_wrong(typo: str) -> None:
+def test_one_letter_may_be_missing_doubled_swapped_or_wrong(typo: str) -> None:  # SEARCH-53
     assert found({"A.md": "a keyboard", "B.md": "a cupboard"}, typo) == ["A"]
 
 
-def test_two_mistakes_in_a_word_are_not_forgiven() -> None:
+def test_two_mistakes_in_a_word_are_not_forgiven() -> None:  # SEARCH-53
     assert found({"A.md": "a keyboard"}, "keibaord") == []
 
 
-def test_the_newer_of_two_notes_that_answer_equally_well_comes_first() -> None:
+def test_the_newer_of_two_notes_that_answer_equally_well_comes_first() -> None:  # SEARCH-63
     assert found({"Old.md": "A heron.", "New.md": "A heron."}, "heron") == ["New", "Old"]
     assert found({"New.md": "A heron.", "Old.md": "A heron."}, "heron") == ["Old", "New"]
 
 
-def test_a_newer_note_does_not_overtake_one_that_answers_better() -> None:
+def test_a_newer_note_does_not_overtake_one_that_answers_better() -> None:  # SEARCH-63
     better = "A heron, another heron."
     assert found({"Better.md": better, "Newer.md": "A heron flew over the canal."}, "heron") == ["Better", "Newer"]
 
@@ -88,11 +93,11 @@ def test_a_newer_note_does_not_overtake_one_that_answers_better() -> None:
     ],
     ids=["alias", "heading", "tag"],
 )
-def test_alias_heading_and_tag_weigh_more_than_the_text(text: str) -> None:
+def test_alias_heading_and_tag_weigh_more_than_the_text(text: str) -> None:  # SEARCH-60, SEARCH-61
     assert found({"A.md": text, "B.md": "We saw a heron, a heron, one heron."}, "heron") == ["A", "B"]
 
 
-def test_the_name_weighs_most() -> None:
+def test_the_name_weighs_most() -> None:  # SEARCH-60
     vault: dict[str, str | bytes] = {
         "Heron.md": "A heron is a bird.",
         "Alias.md": "---\naliases: [heron]\n---\nBird.",
@@ -104,13 +109,13 @@ def test_the_name_weighs_most() -> None:
     assert found(vault, "heron")[-1] == "Text"
 
 
-def test_words_near_each_other_come_before_words_far_apart() -> None:
+def test_words_near_each_other_come_before_words_far_apart() -> None:  # SEARCH-62
     far = "A blue door. " + "Something else stood here for long. " * 20 + "An old window."
     assert found({"Far.md": far, "Near.md": far.replace("blue", "old") + " A blue window."}, "blue window")[0] == "Near"
 
 
 @pytest.mark.parametrize("query", ["heron ?", "¿ heron", "heron …", "– heron –", "heron / ?"])
-def test_marks_between_words_are_not_looked_for(query: str) -> None:
+def test_marks_between_words_are_not_looked_for(query: str) -> None:  # SEARCH-56
     assert found({"A.md": "A heron", "B.md": "? … / –"}, query) == ["A"]
 
 
@@ -123,18 +128,18 @@ def test_marks_between_words_are_not_looked_for(query: str) -> None:
         "Wie kann ich meinen Passport renew?",
     ],
 )
-def test_words_that_only_ask_are_not_required(query: str) -> None:
+def test_words_that_only_ask_are_not_required(query: str) -> None:  # SEARCH-56
     answer = asked({"A.md": "Renew the passport in time.", **FILLER}, query)
 
     assert [hit.path for hit in answer.hits] == ["A.md"]
 
 
-def test_words_that_only_ask_tell_which_note_comes_first() -> None:
+def test_words_that_only_ask_tell_which_note_comes_first() -> None:  # SEARCH-56
     assert found({"A.md": "Release 3: notes", "B.md": "Release 3: party"}, "release notes") == ["A", "B"]
     assert found({"B.md": "Release 3: party", "A.md": "Release 3: notes"}, "release notes") == ["A", "B"]
 
 
-def test_a_query_of_such_words_alone_looks_for_them() -> None:
+def test_a_query_of_such_words_alone_looks_for_them() -> None:  # SEARCH-56
     assert found({"A.md": "To be or not to be", "B.md": "Hamlet"}, "to be or not") == ["A"]
     assert found({"A.md": "My notes", "B.md": "Hamlet"}, "about notes") == ["A"]
 
@@ -157,13 +162,13 @@ def test_a_query_of_such_words_alone_looks_for_them() -> None:
     ],
 )
 @pytest.mark.parametrize("written", ["2024-03-05", "March 5, 2024", "5. März 2024", "2024年3月5日"])
-def test_a_day_is_found_in_every_way_of_writing_it(query: str, written: str) -> None:
+def test_a_day_is_found_in_every_way_of_writing_it(query: str, written: str) -> None:  # SEARCH-59
     vault: dict[str, str | bytes] = {"A.md": f"{written} dentist", "B.md": "2024-05-04 and 1 5 3 2024"}
 
     assert found(vault, query) == ["A"]
 
 
-def test_a_month_is_found_in_the_dates_of_it() -> None:
+def test_a_month_is_found_in_the_dates_of_it() -> None:  # SEARCH-59
     vault: dict[str, str | bytes] = {
         "2024-03-14 Anna.md": "Hiring.",
         "2024-06-03 Anna.md": "Retrospective.",
@@ -186,7 +191,7 @@ def test_a_month_is_found_in_the_dates_of_it() -> None:
         ("여권을", "여권이 없다"),
     ],
 )
-def test_letters_of_other_width_kana_and_endings_are_the_same_word(query: str, text: str) -> None:
+def test_letters_of_other_width_kana_and_endings_are_the_same_word(query: str, text: str) -> None:  # SEARCH-54
     assert found({"A.md": f"これは{text}です", "B.md": "別の本"}, query) == ["A"]
 
 
@@ -198,7 +203,7 @@ def test_letters_of_other_width_kana_and_endings_are_the_same_word(query: str, t
         ("東京の会議", "Meeting"),
     ],
 )
-def test_a_question_without_spaces_falls_into_its_words(query: str, wanted: str) -> None:
+def test_a_question_without_spaces_falls_into_its_words(query: str, wanted: str) -> None:  # SEARCH-54
     vault: dict[str, str | bytes] = {
         "Passport.md": "パスポートは十年で更新。",
         "Hùzhào.md": "更新护照的办法。",
@@ -209,24 +214,24 @@ def test_a_question_without_spaces_falls_into_its_words(query: str, wanted: str)
 
 
 @pytest.mark.parametrize("query", ["l'assurance", "d’assurance", "assurance"])
-def test_an_article_before_an_apostrophe_is_left_out(query: str) -> None:
+def test_an_article_before_an_apostrophe_is_left_out(query: str) -> None:  # SEARCH-55
     assert found({"A.md": "une assurance", "B.md": "rien"}, query) == ["A"]
 
 
 @pytest.mark.parametrize("query", ["maxRetryCount", "max_retry_count", "max-retry-count"])
 @pytest.mark.parametrize("text", ["maxRetryCount", "max_retry_count", "max-retry-count"])
-def test_a_name_of_code_is_found_in_every_style(query: str, text: str) -> None:
+def test_a_name_of_code_is_found_in_every_style(query: str, text: str) -> None:  # SEARCH-55
     assert found({"A.md": f"Set {text} to 3.", "B.md": "retry, max: count"}, query)[0] == "A"
 
 
-def test_words_with_symbols_are_exact_until_any_of_the_words_will_do() -> None:
+def test_words_with_symbols_are_exact_until_any_of_the_words_will_do() -> None:  # SEARCH-50
     vault: dict[str, str | bytes] = {"A.md": "C++ templates", "B.md": "C templates", "C.md": "HEAD of a branch"}
 
     assert found(vault, "C++ templates") == ["A"]
     assert found(vault, "HEAD~3") == ["C"]
 
 
-def test_what_is_asked_for_exactly_stays_so_when_a_search_widens() -> None:
+def test_what_is_asked_for_exactly_stays_so_when_a_search_widens() -> None:  # SEARCH-57
     vault: dict[str, str | bytes] = {"A.md": "red apple #fruit", "B.md": "green apple"}
 
     assert found(vault, "tag:fruit zebra apple") == ["A"]
@@ -234,7 +239,7 @@ def test_what_is_asked_for_exactly_stays_so_when_a_search_widens() -> None:
     assert found(vault, "apple zebra -red") == ["B"]
 
 
-def test_words_of_a_script_are_stemmed_in_its_language_whatever_the_vault() -> None:
+def test_words_of_a_script_are_stemmed_in_its_language_whatever_the_vault() -> None:  # SEARCH-52
     assert found({"A.md": "Упражнения для спины", "B.md": "Дом"}, "упражнение спина") == ["A"]
 
 
@@ -251,8 +256,32 @@ def test_notes_that_the_index_does_not_have_come_where_they_belong() -> None:
     assert (wide.hits[0].path, wide.total, wide.widened) == ("Heron.md", 41, ANY)
 
 
-def test_hidden_files_are_not_found() -> None:
+def test_hidden_files_are_not_found() -> None:  # SEARCH-19
     with indexed({"A.md": "heron", "Hidden/B.md": "heron"}) as vault:
         search = search_of(vault)
         search._filters = lambda: IgnoreFilters(("Hidden/",))
         assert [hit.path for hit in search.find(Request("heron")).hits] == ["A.md"]
+
+
+PIECES = st.sampled_from(
+    (
+        *"aé漢かカｶ한кλ😀9０ﾟ㎏的を\u0301-–?_./  ",
+        *("ab", "C++", "l'", "3月", "2024", "März", "5.", "heron", "Node", "JS", "OR", "#x", "1234567", "について"),
+    )
+)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=8).map("".join), st.lists(PIECES, max_size=30).map("".join))
+@settings(max_examples=150, deadline=None)
+def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: str) -> None:
+    """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
+    with indexed({"N.md": text, "Other.md": query}) as vault:
+        search = search_of(vault)
+        for asked in (query, *text.split()):
+            try:
+                read = parse(asked)
+            except QueryInvalid:
+                continue
+            hits = search.find(Request(asked, snippets=3)).hits
+            if asked != query and read == Word(asked) and terms.is_smart(read):
+                assert "N.md" in {hit.path for hit in hits}, asked
