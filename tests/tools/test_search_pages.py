@@ -61,9 +61,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = root.joinpath(*DEEP)
     folder.mkdir(parents=True)
     for n in range(40):
-        (folder / f"{n} fox {'n' * 150}.md").write_text(f"---\nrank: {n % 7}\ntags: a/{n}\n---\n# H {n}\nfox {n}\n")
+        (folder / f"{n} fox {'n' * 150}.md").write_text(
+            f"---\nrank: {n % 7}\ntags: a/{n}\n---\n# H {n}\nfox {n}\n", encoding="utf-8"
+        )
     for n in range(60):
-        (root / f"plain {n}.md").write_text(f"---\nrank: {n % 3}\ntags: [a, b]\n---\nfox\n" * (n % 4))
+        (root / f"plain {n}.md").write_text(f"---\nrank: {n % 3}\ntags: [a, b]\n---\nfox\n" * (n % 4), encoding="utf-8")
     app = app_on(root)
     kept = app.vaults.get().keeper
     kept.begin()
