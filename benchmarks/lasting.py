@@ -28,7 +28,7 @@ def mixed(notes: Sequence[str]) -> list[Call]:
     vocabulary = words()
     queries: list[Mapping[str, object]] = [
         *({"query": word} for word in vocabulary[300:320]),
-        *({"query": f"{one} {other}"} for one, other in zip(vocabulary[40:50], vocabulary[60:70], strict=True)),
+        *({"query": f"{one} {other}"} for one, other in zip(vocabulary[40:43], vocabulary[60:63], strict=True)),
         {"query": f'"{vocabulary[2]} {vocabulary[5]}"'},
         {"query": "tag:#area/3", "match": "exact"},
         {"query": "[rating:4]", "match": "exact", "paths_only": True},
@@ -40,21 +40,22 @@ def mixed(notes: Sequence[str]) -> list[Call]:
     calls: list[Call] = []
     for number, note in enumerate(notes):
         calls += [("obsidian_read_note", {"name": other}) for other in (note, notes[number * 7 % len(notes)])]
-        calls.append(("obsidian_search", next(searches)))
         calls.append(("obsidian_read_note", {"name": note.rpartition("/")[2], "view": "metadata"}))
-        calls.append(("obsidian_get_links", {"name": note}))
-        match number % 5:
-            case 0:
-                calls.append(("obsidian_list_files", {"folder": note.partition("/")[0], "limit": 50}))
-            case 1:
-                calls.append(("obsidian_properties", {"name": note}))
-            case 2:
-                calls.append(("obsidian_tags", {"tag": "kind3", "limit": 20}))
-            case 3:
-                text = f"Written {number % 2}. [[{note.rpartition('/')[2][:-3]}]]\n"
-                calls.append(("obsidian_create_note", {"name": SCRATCH, "content": text, "overwrite": True}))
-            case _:
-                calls.append(("obsidian_read_note", {"name": f"No such note {number}"}))
+        if number % 4 == 0:
+            calls.append(("obsidian_search", next(searches)))
+        if number % 4 == 1:
+            calls.append(("obsidian_get_links", {"name": note}))
+        if number % 20 == 2:
+            calls.append(("obsidian_list_files", {"folder": note.partition("/")[0], "limit": 50}))
+        if number % 20 == 6:
+            calls.append(("obsidian_properties", {"name": note}))
+        if number % 20 == 10:
+            calls.append(("obsidian_tags", {"tag": "kind3", "limit": 20}))
+        if number % 40 == 14:
+            text = f"Written {number % 80}. [[{note.rpartition('/')[2][:-3]}]]\n"
+            calls.append(("obsidian_create_note", {"name": SCRATCH, "content": text, "overwrite": True}))
+        if number % 100 == 18:
+            calls.append(("obsidian_read_note", {"name": f"No such note {number}"}))
     return calls
 
 
