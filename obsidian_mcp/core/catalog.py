@@ -72,6 +72,10 @@ class Catalog:
     def get(self, path: str) -> FileEntry | None:
         return self._by_path.get(path)
 
+    def by_path(self) -> dict[str, FileEntry]:
+        """All files as they are now; a copy."""
+        return self._by_path.copy()
+
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
         entry = self._by_path.get(self._path_of.get(disk, disk))

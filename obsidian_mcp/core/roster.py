@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from . import facts, joined
 from .catalog import FileEntry
 from .letters import fold
-from .paths import VaultPath, is_note
+from .paths import NOTE_EXTENSION, VaultPath, is_note
 from .regexp import RegExp
 
 
@@ -61,25 +61,16 @@ class Roster:
 
 
 def of(
-    stored: Iterable[tuple[int, VaultPath]], entries: Iterable[FileEntry], hidden: Callable[[str], bool] | None
+    numbers: Mapping[VaultPath, int], there: Mapping[str, FileEntry], hidden: Callable[[str], bool] | None
 ) -> Roster:
-    """`stored` are the files of the rows, `entries` those of the vault; `hidden` None where none is."""
-    numbers = {path: number for number, path in stored}
-    paths: dict[int, VaultPath] = {}
-    others: list[FileEntry] = []
-    for entry in entries:
-        path = entry.path
-        if hidden is not None and hidden(path):
-            continue
-        if facts.indexable(path):
-            number = numbers.get(path)
-            if number is not None:
-                paths[number] = path
-        else:
-            others.append(entry)
+    """`numbers` are the files of the rows, `there` those of the vault; `hidden` None where none is."""
+    shown = there if hidden is None else {path: entry for path, entry in there.items() if not hidden(path)}
+    # With the strings of the entries, so that those of the rows need no room.
+    paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
+    others = [shown[path] for path in shown.keys() - numbers.keys() if not facts.indexable(path)]
     others.sort(key=lambda entry: entry.path)
-    canvases = (number for number, path in paths.items() if not is_note(path))
-    return Roster(paths, tuple(others), frozenset(canvases), hidden or _nothing, len(paths) == len(numbers))
+    odd = (number for number, path in paths.items() if not path.endswith(NOTE_EXTENSION) and not is_note(path))
+    return Roster(paths, tuple(others), frozenset(odd), hidden or _nothing, len(paths) == len(numbers))
 
 
 def _nothing(path: str) -> bool:  # noqa: ARG001

@@ -106,7 +106,14 @@ class Rows:
 
     def files(self) -> dict[int, VaultPath]:
         """Every file by its number in these rows."""
-        return {file: to_path(path) for file, path in self._connection.execute("SELECT id, path FROM files")}
+        return {number: path for path, number in self.numbers().items()}
+
+    def numbers(self) -> dict[VaultPath, int]:
+        """The number of every file."""
+        found: dict[VaultPath, int] = dict(self._connection.execute("SELECT path, id FROM files"))
+        for path in [path for path in found if path.startswith("/")]:
+            found[to_path(path)] = found.pop(path)
+        return found
 
     def tags(self) -> Iterator[tuple[int, str]]:
         """Every occurrence of a tag: number of the file, tag as written. There are too many for more."""

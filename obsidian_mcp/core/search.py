@@ -109,8 +109,8 @@ class Search:
         if len(pending) > FRESH:
             with suppress(Replaced, Busy):
                 with self._keeper.index.rows() as rows:
-                    known = set(rows.files().values())
-                if len(pending.keys() - known) > FRESH:
+                    known = rows.numbers()
+                if len(pending.keys() - known.keys()) > FRESH:
                     limit = deadline.current.get()
                     seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
                     self._keeper.finish(IMPATIENCE, seconds)
@@ -124,7 +124,7 @@ class Search:
             if same and known.catalog == generation and known.filters is filters and known.covers(rows, stamp):
                 listed = known.roster
             else:
-                listed = roster.of(rows.files().items(), list(self._catalog), filters.match if filters else None)
+                listed = roster.of(rows.numbers(), self._catalog.by_path(), filters.match if filters else None)
             grown = vocabulary.grown(known.words if same else Vocabulary(), rows.connection)
             if (stamp, generation, filters) != (known.stamp, known.catalog, known.filters):
                 languages = known.languages if grown is known.words else stems.languages(_counter(rows.connection))
@@ -156,7 +156,7 @@ class _Known:
     stamp: Stamp | None = None
     catalog: int = -1
     filters: IgnoreFilters | None = None
-    roster: Roster = field(default_factory=lambda: roster.of([], [], None))
+    roster: Roster = field(default_factory=lambda: roster.of({}, {}, None))
     words: Vocabulary = field(default_factory=Vocabulary)
     languages: tuple[str, ...] = stems.ALWAYS
 
