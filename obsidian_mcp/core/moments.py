@@ -9,17 +9,23 @@ from datetime import UTC, datetime, timedelta
 _AGO = re.compile(
     r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
 )
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = -30_000_000_000_000_000
+_LAST = 253_402_000_000_000_000
+"""Microseconds from 1970 to the years 1019 and 9999."""
 _MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 
 
 def timestamp(nanoseconds: int) -> str:
     """How answers say a time: UTC to the second, as ISO 8601. Takes nanoseconds since the epoch."""
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    microseconds = min(max(nanoseconds // 1000, _FIRST), _LAST)  # disks know years that calendars do not
+    return (_EPOCH + timedelta(microseconds=microseconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def month(nanoseconds: int) -> str:
     """The local month of a time, such as `2024-05`."""
-    return datetime.fromtimestamp(nanoseconds / 1e9).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
+    seconds = min(max(nanoseconds // 10**9, 86_400), _LAST // 10**6)  # Windows knows none before 1970
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
 
 
 def moment(text: str, now: datetime) -> datetime | None:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -86,6 +87,7 @@ def shortened(text: str) -> str:
 
 
 def _key(scene: Scene, items: Sequence[Item], by: Facet) -> Callable[[Item], Key | int | None]:
+    natural = lru_cache(maxsize=None)(_natural)  # folders and tags come again and again
     match by.kind:
         case "modified":
             return lambda item: item.time
@@ -93,11 +95,11 @@ def _key(scene: Scene, items: Sequence[Item], by: Facet) -> Callable[[Item], Key
             return lambda item: _natural(basename(item.path))
         case "tag":
             tags = facets.tags_of(scene, items)
-            return lambda item: min(map(_natural, tags[item.number])) if item.number in tags else None
+            return lambda item: min(map(natural, tags[item.number])) if item.number in tags else None
         case "property":
             values = facets.values_of(scene, by.property, items)
             return lambda item: _of_value(values[item.number]) if item.number in values else None
-    return lambda item: tuple(map(_natural, item.path.split("/")))
+    return lambda item: tuple(map(natural, item.path.split("/")))
 
 
 def _natural(text: str) -> Key:
