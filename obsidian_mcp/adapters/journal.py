@@ -15,12 +15,15 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.ports import Recorded, Step
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 log = logging.getLogger(__name__)
 
@@ -82,10 +85,17 @@ class SqliteJournal:
         self._connection: sqlite3.Connection | None = None
         self._closed = False
         self._mutex = threading.RLock()
-        self._lock = FileLock(folder / "write.lock", timeout=patience, mode=0o600, thread_local=False)
+
+    @cached_property
+    def _lock(self) -> BaseFileLock:
+        from filelock import FileLock  # here: it takes 12 ms to import, and only writers need it
+
+        return FileLock(self._folder / "write.lock", timeout=self._patience, mode=0o600, thread_local=False)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
+        from filelock import Timeout
+
         with self._mutex:  # the file lock counts its holder's entries but does not tell threads apart
             try:
                 self._make_folder()
