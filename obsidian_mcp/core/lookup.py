@@ -34,8 +34,10 @@ from .roster import Roster
 from .values import name_test, value_test
 from .vocabulary import Vocabulary
 
+FEW_WORDS = 40
+"""So many words that hold some letters are asked for together."""
 FIRST_WORDS = 10
-"""Of the words that hold some letters, so many are asked for first: they are the most common, and may be enough."""
+"""Of more, so many are asked for first: they are the most common, and may be enough."""
 ASKED = 1e-4
 READ = 1.2e-5
 """Seconds that one more word costs in the index, and one text that is read instead."""
@@ -258,7 +260,7 @@ class Lookup:
     def _with_any(self, parts: Sequence[str], columns: str) -> Bounds:
         """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""
         found: set[int] = set()
-        start, step = 0, FIRST_WORDS
+        start, step = 0, FIRST_WORDS if len(parts) > FEW_WORDS else FEW_WORDS
         while start < len(parts):
             reading = (len(self._files) - len(found)) * READ
             left = len(parts) - start

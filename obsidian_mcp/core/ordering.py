@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 
@@ -44,6 +44,7 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     lightly = [ranking.LIGHT * each for each in rarities(scene, found.light, found.files)]
     judge = Judge([*found.terms, *found.light], [*counted, *lightly], query)
     closely = first[: ranking.CLOSELY]
+    scene.fetch(closely)
     scores = {number: judge.score(scene.fields(number)) for number in closely}
     closely.sort(key=lambda number: (-round(scores[number], 2), -scene.time(number), scene.path(number)))
     listed: list[Scored] = [(number, round(scores[number], 2)) for number in closely]
@@ -90,14 +91,14 @@ def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
     chosen: dict[int, None] = {}
 
     def take(among: AbstractSet[int]) -> None:
-        chosen.update(dict.fromkeys(_newest_first(scene, among, most - len(chosen))))
+        chosen.update(dict.fromkeys(_newest_first(scene, among, most - len(chosen), chosen)))
 
     take(files & _named(scene, found.terms))
     if len(chosen) < most:
         headed = scene.lookup.having(f"{{alias heading tag}} : ({found.asked})")
-        take((files & headed) - chosen.keys())
+        take(files & headed)
     if len(chosen) < most:
-        take(files - chosen.keys())
+        take(files)
     return list(chosen)
 
 
@@ -115,10 +116,13 @@ def _in_path(scene: Scene, term: Term) -> AbstractSet[int]:
     return {number for spelling in spellings[:SPELLINGS] for number in scene.path_holds(spelling)}
 
 
-def _newest_first(scene: Scene, files: AbstractSet[int], most: int) -> list[int]:
-    """The first `most`, the one that changed last first."""
-    if len(files) <= ONE_BY_ONE or scene.fresh:
-        return heapq.nsmallest(most, files, key=lambda number: (-scene.time(number), scene.path(number)))
-    if most * len(scene.files) < len(files) ** 2:  # they are met soon enough
-        return list(islice((number for number in scene.lookup.newest() if number in files), most))
-    return heapq.nsmallest(most, files, key=scene.lookup.places().__getitem__)
+def _newest_first(scene: Scene, files: AbstractSet[int], most: int, without: Container[int] = frozenset()) -> list[int]:
+    """The first `most`, the one that changed last first, and none of those in `without`."""
+    if len(files) > ONE_BY_ONE and not scene.fresh:
+        if most * len(scene.files) < len(files) ** 2:  # they are met soon enough
+            newest = scene.lookup.newest()
+            return list(islice((each for each in newest if each in files and each not in without), most))
+        left = [number for number in files if number not in without]
+        return heapq.nsmallest(most, left, key=scene.lookup.places().__getitem__)
+    left = [number for number in files if number not in without]
+    return heapq.nsmallest(most, left, key=lambda number: (-scene.time(number), scene.path(number)))

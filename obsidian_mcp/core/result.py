@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from . import facets, finding, grouping, ordering, page, sorting
 from .facets import Facet, Item
@@ -47,6 +48,7 @@ class Result:
 
     def shown(self, items: Sequence[Item], by: Order | None) -> Callable[[Item], Hit]:
         value = (lambda _: None) if by is None else sorting.shown(self.scene, items, by)
+        self.showing.expect([item.number for item in items if item.number is not None])
 
         def show(item: Item) -> Hit:
             snippets = None if item.number is None else self.showing.snippets(item.number)
@@ -117,7 +119,8 @@ def groups(result: Result, request: Request, by: Facet) -> Grouped:
     facets.check(result.scene, by)
     items = result.first(result.total, request.order)
     grouped = grouping.grouped(result.scene, items, by)
-    show = result.shown(items, request.order)
+    entries_of_page = islice(chain.from_iterable(grouped.values()), request.offset, request.offset + request.limit)
+    show = result.shown(list(entries_of_page), request.order)
     filled, entries = page.filled_groups(grouped, show, result.room, request.offset, request.limit)
     following = request.offset + entries
     return Grouped(
@@ -136,15 +139,25 @@ Wanted = Callable[[str, int], bool]
 
 def _wanted(request: Request) -> Wanted | None:
     """Whether a file at a path, changed last at some time, may be a result; None where all may."""
-    inside = "" if request.folder is None else name_key(request.folder) + "/"
     since, until = request.since, request.until
-    if not inside and since is None and until is None:
+    if request.folder is None and since is None and until is None:
         return None
+    inside = None if request.folder is None else _inside(request.folder)
     return lambda path, time: (
-        (since is None or time >= since)
-        and (until is None or time < until)
-        and (not inside or name_key(path).startswith(inside))
+        (since is None or time >= since) and (until is None or time < until) and (inside is None or inside(path))
     )
+
+
+def _inside(folder: VaultPath) -> Callable[[str], bool]:
+    """Whether a path is below a folder, as the app compares names."""
+    key = name_key(folder) + "/"
+    length = len(key)
+
+    def accepts(path: str) -> bool:
+        start = path[:length]
+        return start.lower() == key if start.isascii() else name_key(path).startswith(key)
+
+    return accepts
 
 
 def _within(scene: Scene, wanted: Wanted) -> AbstractSet[int]:

@@ -5,7 +5,7 @@ Files have numbers: those of the rows where they have some, negative ones for th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -65,6 +65,8 @@ class Scene:
         self.lookup = Lookup(connection, roster, vocabulary, self.files, kept, complete=complete)
         self._kept = kept
         self._contents: dict[int, Content] = {}
+        self._fetched: dict[int, Sequence[str]] = {}
+        self._headings: dict[int, list[Heading]] = {}
         self._roster = roster
         self._catalog = catalog
         self._read = read
@@ -151,9 +153,25 @@ class Scene:
     def path(self, number: int) -> VaultPath:
         return self.fresh[number].path if number < 0 else self._roster.paths[number]
 
+    def fetch(self, numbers: Iterable[int]) -> None:
+        """Read at once what `fields` and `subject` will be asked for one by one."""
+        some = ", ".join(str(number) for number in numbers if number > 0 and number not in self._fetched)
+        sql = f"SELECT file, alias, heading, tag, folder, text FROM texts WHERE file IN ({some})"  # noqa: S608
+        self._fetched.update((number, told) for number, *told in self.connection.execute(sql))
+
+    def fetch_headings(self, numbers: Iterable[int]) -> None:
+        """Read at once what `headings` will be asked for one by one."""
+        wanted = [number for number in numbers if number > 0]
+        self._headings.update((number, []) for number in wanted)
+        some = ", ".join(map(str, wanted))
+        sql = f"SELECT file, text, start FROM headings WHERE file IN ({some}) ORDER BY file, n"  # noqa: S608
+        for number, text, start in self.connection.execute(sql):
+            self._headings[number].append(Heading(text, start))
+
     def subject(self, number: int) -> Subject:
         if number > 0:
-            return self.row(number)
+            fetched = self._fetched.get(number) if number not in self.lookup.odd(content.TRUNCATED) else None
+            return self.row(number, fetched[-1] if fetched else None)
         entry = self.fresh[number]
         return Document(entry.path, self._text(entry), kind_of(entry.path))
 
@@ -176,14 +194,16 @@ class Scene:
         if number < 0:
             told = self.contents(number)
             return Fields(name, told.alias, told.heading, told.tag, told.folder, told.text)
-        sql = "SELECT alias, heading, tag, folder, text FROM texts WHERE file = ?"
-        return Fields(name, *self.connection.execute(sql, (number,)).fetchone())
+        if number not in self._fetched:
+            self.fetch([number])
+        return Fields(name, *self._fetched[number])
 
-    def headings(self, number: int, subject: Subject) -> list[Heading]:
+    def headings(self, number: int, subject: Subject) -> Sequence[Heading]:
         if isinstance(subject, Document):
             return [Heading(each.text, each.span.start) for each in subject.note.outline]
-        found = self.connection.execute("SELECT text, start FROM headings WHERE file = ? ORDER BY n", (number,))
-        return [Heading(*row) for row in found]
+        if number not in self._headings:
+            self.fetch_headings([number])
+        return self._headings[number]
 
     def time(self, number: int) -> int:
         """Of the last change, in nanoseconds since the epoch."""

@@ -17,6 +17,10 @@ from .terms import Term
 FIRST_PLACES = 8
 """Places of the only word asked for among which the lines to show are chosen."""
 
+AT_ONCE = 12
+"""Files that are read together: about half a page."""
+MANY = 2_000
+
 
 class Showing:
     """Shows files of one search."""
@@ -26,13 +30,27 @@ class Showing:
         self._scene = scene
         self._most = most
         self._terms = list(zip(terms, ordering.rarities(scene, terms), strict=True)) if most else []
+        self._expected: Sequence[int] = ()
+        self._next: dict[int, int] = {}
+        self._read: set[int] = set()
         self._matchers = [Matcher(query) for query in exact]
         self._several = len(self._terms) + len(exact) > 1 or not all(isinstance(query, Word) for query in exact)
+
+    def expect(self, numbers: Sequence[int]) -> None:
+        """Files that will be asked for in this order, as far as there is room: they are read some at a time."""
+        self._expected = numbers
+        self._next = dict(zip(numbers, range(len(numbers)), strict=True)) if len(numbers) <= MANY else {}
 
     def snippets(self, number: int) -> list[Snippet] | None:
         """The lines to show of a file; None where there are none."""
         if not self._most:
             return None
+        if number not in self._read and number in self._next:
+            at = self._next[number]
+            some = self._expected[at : at + AT_ONCE]
+            self._read.update(some)
+            self._scene.fetch(some)
+            self._scene.fetch_headings(some)
         subject = self._scene.subject(number)
         places = islice(self._places(subject), None if self._several else FIRST_PLACES)
         found = choose(subject.text, places, lambda: self._scene.headings(number, subject), self._most)

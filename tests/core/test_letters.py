@@ -21,6 +21,9 @@ def test_folding_does_not_depend_on_what_stands_around() -> None:
     everything = "".join(LETTERS)
     assert fold(everything) == "".join(map(fold, LETTERS))
     assert fold("ΟΔΟΣ") == fold("οδος") == fold("οδοσ")
+    long = "Plain ASCII " * 200
+    for char in LETTERS[:: len(LETTERS) // 500]:
+        assert fold(f"{char} {long}{char}") == f"{fold(char)} {long.lower()}{fold(char)}"
 
 
 def test_the_search_for_every_letter_finds_what_folds_like_it() -> None:
