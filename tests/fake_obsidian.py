@@ -245,15 +245,6 @@ def _append(call: Call, path: str) -> str:
     return f"Appended to: {path}"
 
 
-def prepend(call: Call) -> str:
-    path, content = call.file(), call.need("content")
-    old = call.vault.text(path)
-    head = match[0] if (match := re.match(r"---\n(?:.*\n)*?---(?:\n|\Z)", old)) else ""
-    between = "" if "inline" in call.flags else "\n"
-    call.vault.write(path, head + content + between + old[len(head) :])
-    return f"Prepended to: {path}"
-
-
 def _rename(call: Call, verb: str, path: str, target: str) -> str:
     if (call.vault.root / target).exists():
         raise Refusal("Destination file already exists!")
@@ -268,13 +259,6 @@ def move(call: Call) -> str:
     path, to = call.file(), call.need("to").rstrip("/")
     leaf = path.rpartition("/")[2]
     return _rename(call, "Moved", path, to if "." in to else f"{to}/{leaf}".lstrip("/"))
-
-
-def rename(call: Call) -> str:
-    path, name = call.file(), call.need("name")
-    folder, _, leaf = path.rpartition("/")
-    name = name if "." in name else f"{name}.{leaf.rpartition('.')[2]}"
-    return _rename(call, "Renamed", path, f"{folder}/{name}" if folder else name)
 
 
 def delete(call: Call) -> str:
@@ -308,10 +292,6 @@ def daily_read(call: Call) -> str:
     return call.vault.text(path)
 
 
-def daily_append(call: Call) -> str:
-    return _append(call, daily_path(call))
-
-
 def history(call: Call) -> str:
     versions = call.knobs.get("history", {}).get(call.file(), [])
     lines = [f"{number}\t2026-01-01 09:{number:02}\t{len(text)} B" for number, text in enumerate(versions, 1)]
@@ -336,18 +316,6 @@ def search(call: Call) -> str:
     if not found:
         return "No matches found."
     return json.dumps(list(found), ensure_ascii=False) if call.is_json else "\n".join(found)
-
-
-def search_context(call: Call) -> str:
-    found = _matches(call)
-    if not found:
-        return "No matches found."
-    if not call.is_json:
-        return "\n".join(f"{path}:{line}: {text}" for path, hits in found.items() for line, text in hits)
-    rows = [
-        {"file": path, "matches": [{"line": line, "text": text} for line, text in hits]} for path, hits in found.items()
-    ]
-    return json.dumps(rows, ensure_ascii=False)
 
 
 def _matches(call: Call) -> dict[str, list[tuple[int, str]]]:
@@ -402,96 +370,6 @@ def orphans(call: Call) -> str:
 def deadends(call: Call) -> str:
     dead = [p for p in call.vault.files() if not any(call.vault.link_target(link) for link in call.vault.links(p))]
     return call.listed(dead, "dead-ends")
-
-
-def tags(call: Call) -> str:
-    counts: dict[str, int] = {}
-    for path in [call.note()] if "path" in call.parameters else call.vault.notes():
-        for match in re.finditer(r"(?<!\S)#[\w/-]+", call.vault.text(path)):
-            counts[match[0]] = counts.get(match[0], 0) + 1
-    return call.rows([{"tag": tag, "count": count} for tag, count in sorted(counts.items())], "tags")
-
-
-def tasks(call: Call) -> str:
-    rows = []
-    for path in [call.note()] if "path" in call.parameters else call.vault.notes():
-        for number, line in enumerate(call.vault.text(path).split("\n"), 1):
-            if (match := re.match(r"\s*[-*+] \[(.)\] ", line)) and not (
-                ("todo" in call.flags and match[1] != " ") or ("done" in call.flags and match[1] == " ")
-            ):
-                rows.append({"status": match[1], "text": line.strip(), "file": path, "line": number})
-    return call.rows(rows, "tasks")
-
-
-# Properties
-
-
-def _frontmatter(text: str) -> tuple[dict[str, Any], str] | None:
-    match = re.match(r"---\n((?:.*\n)*?)---(?:\n|\Z)", text)
-    if match is None:
-        return None
-    values: dict[str, Any] = {}
-    for line in match[1].splitlines():
-        if line.startswith("  - "):
-            values[list(values)[-1]] = [*(values[list(values)[-1]] or []), line[4:]]
-        else:
-            key, _, value = line.partition(":")
-            values[key] = _scalar(value.strip())
-    return values, text[match.end() :]
-
-
-def _scalar(text: str) -> Any:
-    if text.startswith("[") and text.endswith("]"):
-        return [item.strip() for item in text[1:-1].split(",") if item.strip()]
-    known = {"": None, "true": True, "false": False}
-    if text in known:
-        return known[text]
-    return int(text) if re.fullmatch(r"-?\d+", text) else text
-
-
-def _with_properties(values: dict[str, Any], body: str) -> str:
-    lines = []
-    for key, value in values.items():
-        if isinstance(value, list):
-            lines += [f"{key}:" if value else f"{key}: []", *(f"  - {item}" for item in value)]
-        else:
-            shown = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-            lines.append(f"{key}: {shown}".rstrip())
-    return "---\n" + "".join(f"{line}\n" for line in lines) + "---\n" + body
-
-
-def properties(call: Call) -> str:
-    if "path" in call.parameters or "file" in call.parameters:
-        found = _frontmatter(call.vault.text(call.note()))
-        return json.dumps(found[0], ensure_ascii=False) if found else "No frontmatter found."
-    counts: dict[str, int] = {}
-    for note in call.vault.notes():
-        for key in (_frontmatter(call.vault.text(note)) or ({}, ""))[0]:
-            counts[key] = counts.get(key, 0) + 1
-    rows = [{"name": key, "type": "text", "count": count} for key, count in sorted(counts.items())]
-    return json.dumps(rows, ensure_ascii=False) if rows else "No properties found."
-
-
-def property_set(call: Call) -> str:
-    path, name, value, kind = call.note(), call.need("name"), call.need("value"), call.parameters.get("type")
-    if kind == "number" and not re.fullmatch(r"-?\d+(\.\d+)?", value):
-        raise Refusal(f"Invalid number: {value}")
-    if kind in ("date", "datetime") and not re.match(r"\d{4}-\d\d-\d\d", value):
-        raise Refusal("Invalid date format. Use YYYY-MM-DD")
-    text = call.vault.text(path)
-    values, body = _frontmatter(text) or ({}, text)
-    values[name] = [] if value == "[]" else value.split(",") if kind == "list" else _scalar(value)
-    call.vault.write(path, _with_properties(values, body))
-    return f"Set {name}: {value}"
-
-
-def property_remove(call: Call) -> str:
-    path, name = call.note(), call.need("name")
-    found = _frontmatter(call.vault.text(path))
-    if found and name in found[0]:
-        found[0].pop(name)
-        call.vault.write(path, _with_properties(*found))
-    return f"Removed: {name}"
 
 
 # The app
@@ -563,28 +441,19 @@ COMMANDS = {
     "folders": folders,
     "create": create,
     "append": append,
-    "prepend": prepend,
     "move": move,
-    "rename": rename,
     "delete": delete,
     "open": open_file,
     "daily:path": daily_path,
     "daily:read": daily_read,
-    "daily:append": daily_append,
     "history": history,
     "history:read": history_read,
     "search": search,
-    "search:context": search_context,
     "links": links,
     "backlinks": backlinks,
     "unresolved": unresolved,
     "orphans": orphans,
     "deadends": deadends,
-    "tags": tags,
-    "tasks": tasks,
-    "properties": properties,
-    "property:set": property_set,
-    "property:remove": property_remove,
     "version": version,
     "vault": vault,
     "vaults": vaults,

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 from obsidian_mcp.core import paths
 from obsidian_mcp.core.obsidian import (
     AppVersion,
     Backlink,
-    FileInfo,
-    FileMatches,
-    LineMatch,
     Moved,
     NoteText,
     OutgoingLink,
     Plugin,
-    PropertyType,
-    PropertyUse,
-    TagCount,
-    Task,
     UnresolvedLink,
-    VaultInfo,
     Version,
     Written,
 )
@@ -32,7 +24,6 @@ from obsidian_mcp.core.paths import VaultPath
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
 
 from .obsidian_answer import (
-    CANNOT_CARRY,
     NOTHING_FOUND,
     Answer,
     Request,
@@ -100,25 +91,19 @@ class ObsidianCommand:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
                 answer = turn.call(Request("read", {"path": target}))
                 described = self._describe(turn, target)
-                info = _file_info(described, target)
-                text = exact_text(answer.raw, described.raw, info.size)
+                size = number(described.fields["size"])
+                text = exact_text(answer.raw, described.raw, size)
                 if text is not None:
-                    return NoteText(target, text, info.modified)
+                    return NoteText(target, text, number(described.fields.get("modified", 0)))
             turn.reject_message(answer)
             if not answer.text or answer.is_refusal:
                 raise turn.failure(answer)
         raise AppCommandFailed(
-            f"The obsidian command did not give {target!r} back whole: the answer does not have the {info.size} bytes "
+            f"The obsidian command did not give {target!r} back whole: the answer does not have the {size} bytes "
             "of the file. Read the file itself instead.",
             reason="inexact",
             path=target,
         )
-
-    def file_info(self, path: str) -> FileInfo:
-        """Size and times of a file as the app knows it."""
-        target = paths.parse(path)
-        with self._channel.turn() as turn:
-            return _file_info(self._describe(turn, target), target)
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> Written:
         """Create a note whose text `can_carry`.
@@ -148,11 +133,12 @@ class ObsidianCommand:
 
     def append(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
-        return self._add("append", "Appended to", path, content, inline=inline)
-
-    def prepend(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
-        """Add text that `can_carry` after a note's frontmatter, on a line of its own unless `inline`."""
-        return self._add("prepend", "Prepended to", path, content, inline=inline)
+        target = paths.parse(path)
+        parameters = {"path": str(target), "content": _required(content, "content")}
+        with self._channel.turn() as turn:
+            answer = turn.change(Request("append", parameters, ("inline",) if inline else ()))
+            _confirm(turn, answer, target, "Appended to")
+        return target
 
     def move(self, path: str, to: str) -> Moved:
         """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
@@ -164,22 +150,10 @@ class ObsidianCommand:
             raise InvalidName(
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
-        return self._move(Request("move", {"path": source, "to": target}), "Moved", source, target)
-
-    def rename(self, path: str, name: str) -> Moved:
-        """Give a file another name in its folder; it keeps its extension.
-
-        Raises: NoteExists, InvalidName for a name with a folder in it.
-        """
-        source, leaf = paths.parse(path), paths.parse(name)
-        if "/" in leaf:
-            raise InvalidName(f"{name!r} names a folder. To move a note give its whole new path to move.", path=leaf)
-        extension = paths.extension(source)
-        if not leaf.lower().endswith(extension):  # the command would take the dot of 'v1.2' for an extension
-            leaf = VaultPath(leaf + extension)
-        folder = paths.parent(source)
-        target = VaultPath(f"{folder}/{leaf}" if folder else leaf)
-        return self._move(Request("rename", {"path": source, "name": leaf}), "Renamed", source, target)
+        with self._channel.turn() as turn:
+            _, said = _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
+        _, arrow, reached = said.replace(" → ", " -> ").rpartition(" -> ")
+        return Moved(source, paths.parse(reached) if arrow else target)
 
     def delete(self, path: str, *, permanent: bool = False) -> VaultPath:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
@@ -196,45 +170,6 @@ class ObsidianCommand:
             _confirm(turn, answer, target, "Opened")
         return target
 
-    # Properties
-
-    def property_set(
-        self, path: str, name: str, value: str | bool | float | Sequence[str], kind: PropertyType | None = None
-    ) -> None:
-        """Set a property; the app rewrites the whole frontmatter in its own style.
-
-        A list item with a comma, text that the command would read as a list, and an empty value cannot be carried.
-        """
-        target = paths.parse(path)
-        parameters = {"name": _required(name, "name"), "value": _property_value(value), "path": target}
-        if kind is not None:
-            parameters["type"] = kind
-        with self._channel.turn() as turn:
-            _said(turn, turn.change(Request("property:set", parameters)), f"Set {name}")
-
-    def property_remove(self, path: str, name: str) -> None:
-        """Remove a property; a note without it stays as it is."""
-        target = paths.parse(path)
-        request = Request("property:remove", {"name": _required(name, "name"), "path": target})
-        with self._channel.turn() as turn:
-            answer = turn.change(request)
-            if not any(line.startswith("Removed") and name in line for line in answer.lines):
-                raise turn.failure(answer)
-
-    def note_properties(self, path: str) -> dict[str, Any]:
-        """A note's properties as JSON values; {} without frontmatter, or with one that is not YAML."""
-        found = self._json(Request("properties", {"path": paths.parse(path), "format": "json"}), empty={})
-        if not isinstance(found, dict):
-            raise unexpected(found)
-        return found
-
-    def properties(self) -> tuple[PropertyUse, ...]:
-        """The names of properties in use in the vault."""
-        rows = self._rows(Request("properties", {"format": "json"}, ("counts",)))
-        return tuple(
-            PropertyUse(json_text(row, "name"), json_text(row, "type", ""), number(row.get("count", 0))) for row in rows
-        )
-
     # Questions
 
     def version(self) -> AppVersion:
@@ -246,59 +181,15 @@ class ObsidianCommand:
                 raise turn.failure(answer)
         return AppVersion(match[1], match[2])
 
-    def vault_info(self) -> VaultInfo:
-        """Name, folder and size of the vault."""
-        with self._channel.turn() as turn:
-            answer = turn.ask(Request("vault"))
-            fields = answer.fields
-            if not fields.keys() >= {"name", "path"}:
-                raise turn.failure(answer)
-        counts = {key: number(fields.get(key, 0)) for key in ("files", "folders", "size")}
-        return VaultInfo(fields["name"], fields["path"], **counts)
-
-    def files(self, folder: str | None = None, extension: str | None = None) -> tuple[str, ...]:
-        """Paths of the vault's files, sorted; hidden ones are never listed."""
-        parameters = {}
+    def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
+        """Paths of the notes that match a query in the app's search language, in the app's order."""
+        parameters = {"query": _required(query, "query"), "format": "json"}
         if folder is not None and (inside := paths.parse_folder(folder)) is not None:
-            parameters["folder"] = str(inside)
-        if extension is not None:
-            parameters["ext"] = _required(extension.removeprefix("."), "extension")
-        with self._channel.turn() as turn:
-            answer = turn.ask(Request("files", parameters))
-            if answer.text:
-                return tuple(sorted(_listed(turn, answer)))
-            # An empty folder prints nothing, and so does a call that was lost.
-            if turn.ask(Request("files", parameters, ("total",))).text != "0":
-                raise turn.failure(answer)
-            return ()
-
-    def search(
-        self, query: str, folder: str | None = None, limit: int | None = None, *, case: bool = False
-    ) -> tuple[str, ...]:
-        """Paths of the notes that match a query in the app's search language, in the app's order.
-
-        `limit` counts files and is at least 1.
-        """
-        found = self._json(_search_request("search", query, folder, limit, case=case), empty=[])
+            parameters["path"] = inside
+        found = self._json(Request("search", parameters), empty=[])
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
             raise unexpected(found)
         return tuple(found)
-
-    def search_context(
-        self, query: str, folder: str | None = None, limit: int | None = None, *, case: bool = False
-    ) -> tuple[FileMatches, ...]:
-        """As `search`, with the lines that match."""
-        rows = self._rows(_search_request("search:context", query, folder, limit, case=case))
-        return tuple(
-            FileMatches(
-                json_text(row, "file"),
-                tuple(
-                    LineMatch(number(match.get("line")), json_text(match, "text"))
-                    for match in json_objects(row.get("matches"))
-                ),
-            )
-            for row in rows
-        )
 
     def backlinks(self, path: str) -> tuple[Backlink, ...]:
         """The notes that link to a file, with how often."""
@@ -325,20 +216,6 @@ class ObsidianCommand:
     def deadends(self) -> tuple[str, ...]:
         """Files that link to nothing, sorted."""
         return tuple(sorted(self._list(Request("deadends"))))
-
-    def tags(self, path: str | None = None) -> tuple[TagCount, ...]:
-        """Tags of the vault or of one note, with how often they occur."""
-        rows = self._rows(Request("tags", {**_within(path), "format": "json"}, ("counts",)))
-        return tuple(TagCount(json_text(row, "tag"), number(row.get("count", 1))) for row in rows)
-
-    def tasks(self, path: str | None = None, status: Literal["todo", "done"] | None = None) -> tuple[Task, ...]:
-        """Tasks of the vault or of one note."""
-        flags = () if status is None else (status,)
-        rows = self._rows(Request("tasks", {**_within(path), "format": "json"}, flags))
-        return tuple(
-            Task(json_text(row, "file"), number(row.get("line")), json_text(row, "status", " "), json_text(row, "text"))
-            for row in rows
-        )
 
     # What only the app has
 
@@ -376,20 +253,6 @@ class ObsidianCommand:
         """Make today's daily note, from its template, where there is none. Whether it did, the disk tells (CMD-12)."""
         with self._channel.turn() as turn:  # the command of this name creates the note; what it prints is the note
             turn.ask(Request("daily:read"))
-
-    def daily_read(self) -> NoteText:
-        """Today's daily note; unlike the command of this name it never creates the note.
-
-        Raises: NoteNotFound where there is none yet.
-        """
-        return self.read(self.daily_path())
-
-    def daily_append(self, content: str, *, inline: bool = False) -> VaultPath:
-        """Add text that `can_carry` at the end of today's daily note, which the app creates where needed."""
-        request = Request("daily:append", {"content": _required(content, "content")}, ("inline",) if inline else ())
-        with self._channel.turn() as turn:
-            _, path = _said(turn, turn.change(request), "Appended to")
-        return paths.parse(path)
 
     def history(self, path: str) -> tuple[Version, ...]:
         """Versions of a file that the app keeps (File recovery), newest first."""
@@ -465,20 +328,6 @@ class ObsidianCommand:
             return False
         return True
 
-    def _add(self, command: str, verb: str, path: str, content: str, *, inline: bool) -> VaultPath:
-        target = paths.parse(path)
-        parameters = {"path": str(target), "content": _required(content, "content")}
-        with self._channel.turn() as turn:
-            answer = turn.change(Request(command, parameters, ("inline",) if inline else ()))
-            _confirm(turn, answer, target, verb)
-        return target
-
-    def _move(self, request: Request, verb: str, source: VaultPath, target: VaultPath) -> Moved:
-        with self._channel.turn() as turn:
-            _, said = _said(turn, turn.change(request), verb)
-        _, arrow, reached = said.replace(" → ", " -> ").rpartition(" -> ")
-        return Moved(source, paths.parse(reached) if arrow else target)
-
     def _delete(self, turn: Turn, target: VaultPath, *, permanent: bool) -> None:
         answer = turn.change(Request("delete", {"path": target}, ("permanent",) if permanent else ()))
         _confirm(turn, answer, target, "Deleted permanently" if permanent else "Moved to trash")
@@ -541,11 +390,6 @@ def _listed(turn: Turn, answer: Answer) -> list[str]:
     return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
 
-def _file_info(answer: Answer, target: VaultPath) -> FileInfo:
-    fields = answer.fields
-    return FileInfo(target, number(fields["size"]), number(fields.get("created", 0)), number(fields.get("modified", 0)))
-
-
 def _sources(value: object) -> tuple[str, ...]:
     """Notes that the command joins with commas; the extension tells a comma inside a name from one between names."""
     return tuple(_SOURCE_END.split(value)) if isinstance(value, str) and value else ()
@@ -559,46 +403,3 @@ def _required(value: str, what: str) -> str:
     if not value.strip():
         raise InvalidArguments(f"The {what} is empty. Give a value.", argument=what)
     return value
-
-
-def _within(path: str | None) -> Mapping[str, str]:
-    return {} if path is None else {"path": paths.parse(path)}
-
-
-def _search_request(command: str, query: str, folder: str | None, limit: int | None, *, case: bool) -> Request:
-    parameters = {"query": _required(query, "query"), "format": "json"}
-    if folder is not None and (inside := paths.parse_folder(folder)) is not None:
-        parameters["path"] = inside
-    if limit is not None:
-        if limit < 1:
-            raise InvalidArguments(f"The limit is {limit}; it must be at least 1.", argument="limit")
-        parameters["limit"] = str(limit)
-    return Request(command, parameters, ("case",) if case else ())
-
-
-def _property_value(value: str | bool | float | Sequence[str]) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, str):
-        carried = bool(value.strip()) and not _is_json_list(value)
-        text = value
-    else:
-        carried = all(item and "," not in item and item == item.strip() for item in value)
-        text = ",".join(value) or "[]"
-    if not carried:
-        raise AppCommandFailed(
-            "The obsidian command cannot set this value: it separates list items at every comma, reads text in square "
-            "brackets as a list, and takes no empty value. Edit the note's frontmatter instead.",
-            reason=CANNOT_CARRY,
-            parameter="value",
-        )
-    return text
-
-
-def _is_json_list(value: str) -> bool:
-    try:
-        return isinstance(json.loads(value), list)
-    except ValueError:
-        return False

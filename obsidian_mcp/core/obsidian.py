@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from .paths import VaultPath
-
-PropertyType = Literal["text", "list", "number", "checkbox", "date", "datetime"]
 
 
 @dataclass(frozen=True, slots=True)
 class AppVersion:
     app: str
     installer: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FileInfo:
-    path: VaultPath
-    size: int
-    """Bytes."""
-    created: int
-    """Milliseconds since the epoch."""
-    modified: int
-    """Milliseconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +37,6 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class LineMatch:
-    line: int
-    """1-based."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileMatches:
-    path: str
-    lines: tuple[LineMatch, ...]
-    """Empty where only the name or a property matched."""
-
-
-@dataclass(frozen=True, slots=True)
 class Backlink:
     path: str
     count: int
@@ -82,40 +54,6 @@ class UnresolvedLink:
     link: str
     count: int
     sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TagCount:
-    tag: str
-    """With its `#`."""
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyUse:
-    name: str
-    type: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    path: str
-    line: int
-    """1-based."""
-    status: str
-    """The character between the brackets."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class VaultInfo:
-    name: str
-    path: str
-    files: int
-    folders: int
-    size: int
-    """Bytes."""
 
 
 @dataclass(frozen=True, slots=True)

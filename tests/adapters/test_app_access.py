@@ -120,7 +120,7 @@ def test_a_registered_vault_is_called_by_its_id_and_open_when_the_app_says_so(tm
     assert not app.has_open(basic)
     registry.write_text(json.dumps({"vaults": {"0123456789abcdef": {**row, "open": True}}}), encoding="utf-8")
     assert app.has_open(basic)
-    assert app.command(basic).vault_info().path == str(basic)
+    app.command(basic).check()
 
 
 def test_whether_the_app_is_there_is_looked_up_every_few_seconds(tmp_path: Path) -> None:
