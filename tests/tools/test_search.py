@@ -317,11 +317,11 @@ def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:  # SEARC
 )
 def test_an_expression_that_runs_away_is_stopped_with_its_name(app: App, basic: Path, query: str) -> None:  # QUERY-33
     (basic / "Hostile.md").write_text(f"---\nnote: {'a' * 60}b\n---\n{'a' * 60}b\n", encoding="utf-8")
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(OperationTimeout) as stopped:
         searched(app, query)
 
-    assert time.perf_counter() - start < 8  # 1 s each for the texts together and alone, and an allowance
+    assert time.process_time() - start < 5  # 1 s each for the texts together and alone, and an allowance
     assert "(a|aa)+$/ ran for more than 1 s" in stopped.value.message
     assert "simpler" in stopped.value.message
     assert "Home.md" in paths(app, "clocks")
