@@ -273,7 +273,8 @@ class Lookup:
     def _with_phrase(self, wanted: words.Wanted, columns: str) -> Bounds:
         """Files in which these words follow each other."""
         first, *rest = wanted.words
-        firsts, prefix = [first], wanted.open_end
+        firsts: Sequence[str] = [first]
+        prefix = wanted.open_end
         if wanted.open_start:
             firsts = self._vocabulary.containing(first, to_end=True)
         exactly = True

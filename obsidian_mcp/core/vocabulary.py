@@ -7,14 +7,18 @@ a million words' letters, where a table would take twenty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .database import Connection
 from .regexp import RegExp
+from .remembered import Remembered
 from .words import plain
 
 _END = b"\n"
 _TAB = b"\t"
+
+REMEMBERED = 20_000
+"""Words that were found, about so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +31,13 @@ class Vocabulary:
     """Folded words in UTF-8, one a line."""
     accented: bytes = _END
     """Lines of the words that are not plain: the plain form, a tab, the word."""
+    _found: Remembered = field(default_factory=lambda: Remembered(REMEMBERED), compare=False, repr=False)
+    """One search asks for the same parts again and again, in wider and wider circles."""
 
-    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
+    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> Sequence[str]:
         """Words that hold `part`: at their beginning, their end, as a whole, or anywhere."""
         needle = (_END if from_start else b"") + part.encode() + (_END if to_end else b"")
-        return list(dict.fromkeys(_lines(self.words, needle)))
+        return self._found.get(needle, lambda: tuple(dict.fromkeys(_lines(self.words, needle))))
 
     def plainly(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `containing`, for a part and words without accents."""

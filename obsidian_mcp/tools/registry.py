@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
@@ -279,17 +279,24 @@ def tool(
 
 def plain(value: Any) -> Any:
     """JSON types of a result: dataclasses become objects; a field that is None or `snippets.UNTOLD` is left out."""
-    if is_dataclass(value):
-        return {
-            field.name: plain(member)
-            for field in fields(value)
-            if (member := getattr(value, field.name)) is not None and field.metadata.get("told", True)
-        }
+    if value is None or isinstance(value, str | int | float):
+        return value
+    members = _members(value.__class__)
+    if members is not None:
+        return {name: plain(member) for name in members if (member := getattr(value, name)) is not None}
     if isinstance(value, Mapping):
         return {str(key): plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
         return [plain(member) for member in value]
     return value
+
+
+@cache
+def _members(kind: type) -> tuple[str, ...] | None:
+    """The fields of a dataclass that are told; None for anything else."""
+    if not is_dataclass(kind):
+        return None
+    return tuple(field.name for field in fields(kind) if field.metadata.get("told", True))
 
 
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
