@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextvars import ContextVar
 
@@ -15,14 +14,14 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
-        self._cancelled = threading.Event()
+        self._cancelled = False
 
     def cancel(self) -> None:
-        self._cancelled.set()
+        self._cancelled = True
 
     @property
     def passed(self) -> bool:
-        return self._cancelled.is_set() or time.monotonic() >= self._end
+        return self._cancelled or time.monotonic() >= self._end
 
     @property
     def remaining(self) -> float:

@@ -26,7 +26,8 @@ class Crew:
         self._loop = loop
         self._patience = patience
         self._queue: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._turn = threading.Semaphore(1)
+        self._turn = threading.Lock()
+        """Passed from thread to thread; who takes it need not be who gives it back."""
         self._lock = threading.Lock()
         self._holder: object | None = None
         """Stands for the work that has the turn."""
