@@ -107,11 +107,14 @@ class LinkMaps:
     unresolved: Mapping[VaultPath, Mapping[str, int]]
 
 
+Hides = Callable[[str], bool]
+
+
 class Graph:
     """The questions to one vault. Every method may be called from any thread.
 
-    `excluded` says which files the user hides (semantics 8.3): they are left out of everything that the app's graph
-    view, tags view and properties view show, and kept in links and backlinks.
+    `hides` gives what says, for the time of one question, which files the user hides (semantics 8.3): they are left
+    out of everything that the app's graph view, tags view and properties view show, and kept in links and backlinks.
     """
 
     def __init__(
@@ -119,11 +122,11 @@ class Graph:
         keeper: Keeper,
         catalog: Catalog,
         read: Callable[[FileEntry], bytes],
-        excluded: Callable[[str], bool] = lambda _: False,
+        hides: Callable[[], Hides] = lambda: lambda _: False,
     ) -> None:
         self._questions = Questions(keeper, catalog, read)
         self._catalog = catalog
-        self._excluded = excluded
+        self._hides = hides
         self._web_lock = threading.Lock()
         self._web: Web | None = None
 
@@ -212,8 +215,9 @@ class Graph:
 
         def question(view: View) -> tuple[Unresolved, ...]:
             names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
+            hidden = self._hides()
             for source, targets in self._web_of(view).unresolved.items():
-                if targets and not self._excluded(source):
+                if targets and not hidden(source):
                     for name, count in targets.items():
                         names[name][source] = count
             return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
@@ -284,12 +288,13 @@ class Graph:
         """Distance and predecessor of every file within `depth` links, until `end` is among them."""
         found = {start: (0, start)}
         ring = [start]
+        hidden = self._hides()
         for distance in range(1, depth + 1):
             following = []
             for here in ring:
                 deadline.checkpoint()
                 for there in sorted({*web.resolved.get(here, ()), *web.incoming.get(here, ())}):
-                    if there not in found and (there == end or not self._excluded(there)):
+                    if there not in found and (there == end or not hidden(there)):
                         found[there] = (distance, here)
                         following.append(there)
             ring = sorted(following)
@@ -304,9 +309,8 @@ class Graph:
 
         def question(view: View) -> tuple[TagUse, ...]:
             files_of: dict[str, list[File]] = defaultdict(list)
-            shown = view.shown(
-                lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not self._excluded(path)
-            )
+            hidden = self._hides()
+            shown = view.shown(lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path))
             for file, tag in view.tags():
                 if file in shown:
                     files_of[tag].append(file)
@@ -338,7 +342,8 @@ class Graph:
             names: dict[str, Counter[str]] = defaultdict(Counter)
             types: dict[str, Counter[str]] = defaultdict(Counter)
             files: dict[str, set[File]] = defaultdict(set)
-            shown = view.shown(lambda path: not self._excluded(path))
+            hidden = self._hides()
+            shown = view.shown(lambda path: not hidden(path))
             for file, key, name, kind in view.property_kinds():
                 if file in shown:
                     names[key][name] += 1
@@ -388,10 +393,12 @@ class Graph:
         return with_fresh(kept, view)
 
     def _shown(self) -> list[VaultPath]:
-        return sorted(entry.path for entry in list(self._catalog) if not self._excluded(entry.path))
+        hidden = self._hides()
+        return sorted(entry.path for entry in list(self._catalog) if not hidden(entry.path))
 
     def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
-        return ((path, each) for path, each in found if not self._excluded(path))
+        hidden = self._hides()
+        return ((path, each) for path, each in found if not hidden(path))
 
 
 def _around(body: str, link: str, start: int) -> str:

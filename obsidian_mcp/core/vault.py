@@ -90,7 +90,7 @@ class Vault:
         self._listing = Listing(files, dirty, policy, self.catalog, self.keeper)
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
-        self.graph = Graph(self.keeper, self.catalog, self._indexed, self.excluded)
+        self.graph = Graph(self.keeper, self.catalog, self._indexed, self.hides)
         self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
 
     def close(self) -> None:
@@ -207,9 +207,9 @@ class Vault:
         data = self.files.config("types.json")
         return property_types(None if data is None else data.decode("utf-8", "replace"))
 
-    def excluded(self, path: str) -> bool:
-        """Whether the user hides a file from search, graph, tags and properties (semantics 8.3)."""
-        return bool(self._excluded) and self._excluded.match(path)
+    def hides(self) -> Callable[[str], bool]:
+        """Says which files the user hides now from search, graph, tags and properties (semantics 8.3)."""
+        return self._filters().match
 
     def _filters(self) -> IgnoreFilters:
         """Those of the settings as they stand now; the same object as long as they are the same."""

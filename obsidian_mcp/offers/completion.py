@@ -56,7 +56,8 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completi
 
 def _notes(place: Vault, typed: str) -> Completion:
     """Notes by the shortest name that means them alone: the bare name, else the path."""
-    notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not place.excluded(entry.path)]
+    hidden = place.hides()
+    notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not hidden(entry.path)]
     with place.lock:
         alone = {path: len(place.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
     shown = (

@@ -147,9 +147,8 @@ def todays_path(place: Vault) -> str:
 
 def recent_notes(place: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:
     """Notes that the user does not hide, the latest first."""
-    notes = [
-        entry for entry in place.entries() if is_note(entry.path) and not place.excluded(entry.path) and wanted(entry)
-    ]
+    hidden = place.hides()
+    notes = [entry for entry in place.entries() if is_note(entry.path) and not hidden(entry.path) and wanted(entry)]
     return sorted(notes, key=lambda entry: -entry.mtime_ns)
 
 

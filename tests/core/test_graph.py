@@ -17,7 +17,7 @@ from .memory import MemoryVault
 
 def vault(files: dict[str, str | bytes], *excluded: str) -> Iterator[MemoryVault]:
     with MemoryVault(files) as made:
-        made.graph = Graph(made.keeper, made.catalog, made.read, lambda path: path.startswith(excluded))
+        made.graph = Graph(made.keeper, made.catalog, made.read, lambda: lambda path: path.startswith(excluded))
         made.keeper.begin()
         yield made
 
