@@ -16,11 +16,11 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import calling, changing, lasting, peers, plot, report, search, starting, vaults
+from . import calling, changing, gate, lasting, peers, plot, report, search, starting, vaults
 from .figures import OURS, Figure, Figures, Samples, plain, read
 from .servers import Server, bare, ours
 from .turns import reason
@@ -79,6 +79,9 @@ NAMES = ("build", "start", *CALLS, *PARTS, "rg")
 
 def main() -> int:
     asked = options().parse_args()
+    if asked.render:
+        write(gate.kept_document()["facts"], gate.kept_results(), gate.kept_searches())
+        return 0
     sizes = [int(size) for size in asked.sizes.split(",")]
     parts = asked.only.split(",") if asked.only else [*NAMES]
     if unknown := set(parts) - set(NAMES):
@@ -99,23 +102,29 @@ def main() -> int:
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {_processor()}, {platform.system()}",
         "python": platform.python_version(),
+        "peers": ", ".join(peers.NPM[:2] + peers.PYPI) if others_are_in(results) else "none",
         "load": f"{load} at the start, {_load()} at the end",
     }
-    said = report.search_line(found, sum(row.is_met is True for row in found)) if found else ""
-    text = report.document(facts, results, said)
-    sys.stdout.write(text)
+    sys.stdout.write(report.document(facts, results, found))
+    if found:
+        sys.stdout.write(search.table(search.facts_of_machine(), found))
     if keep:
-        write(facts, results, said, text)
+        write(facts, results, found)
         if found:
             search.keep(search.facts_of_machine(), found)
     return 0
 
 
-def write(facts: dict[str, str], results: dict[int, Figures], searches: str, text: str) -> None:
+def others_are_in(results: dict[int, Figures]) -> bool:
+    return any(name in row for figures in results.values() for row in figures.values() for name in peers.NAMES)
+
+
+def write(facts: dict[str, str], results: dict[int, Figures], searches: Sequence[search.Row]) -> None:
     """Everything that is kept in the repository."""
     figures = {str(size): plain(each) for size, each in results.items()}
-    kept = {"facts": facts, "searches": searches, "results": figures}
+    kept = {"facts": facts, "searches": [asdict(row) for row in searches], "results": figures}
     (HERE / "results.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = report.document(facts, results, searches)
     (HERE / "results.md").write_text(text, encoding="utf-8")
     (HERE / "results.svg").write_text(plot.svg(curves(results)), encoding="utf-8")
     readme = ROOT / "README.md"
@@ -174,6 +183,7 @@ def options() -> argparse.ArgumentParser:
     found.add_argument("--rounds", type=int, default=5, help="more are steadier and take longer")
     found.add_argument("--no-peers", action="store_true", help="leave other servers out")
     found.add_argument("--vaults", type=Path, default=ROOT / "build" / "vaults", help="where vaults are kept")
+    found.add_argument("--render", action="store_true", help="only write the documents anew from results.json")
     found.add_argument("--keep", action="store_true", help="write the files of results in any case")
     return found
 

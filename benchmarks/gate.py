@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import calling, lasting, starting
+from . import calling, lasting, search, starting
 from .figures import BARE, OURS, SCAN, Figure, Figures, read
 from .targets import TARGETS
 
@@ -78,6 +78,10 @@ def judge(kept: Figures, seen: Figures, guards: tuple[Guard, ...] = GUARDS) -> d
 def kept_document() -> Mapping[str, Any]:
     """results.json as it was written."""
     return json.loads(KEPT.read_text(encoding="utf-8"))  # type: ignore[no-any-return]  # ours
+
+
+def kept_searches() -> list[search.Row]:
+    return [search.Row(**row) for row in kept_document()["searches"]]
 
 
 def kept_results() -> dict[int, Figures]:

@@ -15,7 +15,7 @@ from .wire import Refused
 
 MEMORY = "memory after 1 000 mixed calls"
 GROWN = "memory after {count} mixed calls"
-GROWTH = "memory after {count} mixed calls, by that after a fifth of them"
+GROWTH = "memory after {count} mixed calls, by that after half of them"
 SCRATCH = "Scratch of the benchmark.md"
 CALLS = 1_000
 IN_FLIGHT = 32
@@ -88,7 +88,7 @@ def _of(server: Server, notes: Sequence[str]) -> list[Call]:
 
 
 def growth(ours: Server, notes: Sequence[str], count: int, samples: Samples) -> None:
-    """Resident bytes, looked at after each tenth of so many calls; what warms up does so in the first fifth."""
+    """Resident bytes, looked at after each tenth of so many calls: what warms up does so in the first half."""
     calls = mixed(notes)
     seen = []
     with changing(ours.vault, SCRATCH), ours.start() as wire:
@@ -99,4 +99,4 @@ def growth(ours: Server, notes: Sequence[str], count: int, samples: Samples) -> 
             seen.append(wire.memory())
     grouped = f"{count:,}".replace(",", " ")
     samples.add(GROWN.format(count=grouped), ours.name, seen[-1])
-    samples.add(GROWTH.format(count=grouped), ours.name, seen[-1] / seen[1])
+    samples.add(GROWTH.format(count=grouped), ours.name, seen[-1] / seen[4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from . import calling, changing, lasting, starting
+from . import calling, changing, lasting, search, starting
 from .figures import BARE, OURS, RIPGREP, SCAN, Failure, Figure, Figures
 from .targets import Verdict, verdicts
 
@@ -21,7 +21,7 @@ NOTES = {
 """What stands in the tables where the name of a row does not say enough."""
 
 
-def document(facts: Mapping[str, str], results: Results, searches: str) -> str:
+def document(facts: Mapping[str, str], results: Results, searches: Sequence[search.Row]) -> str:
     """The whole: targets, then everything side by side."""
     lines = ["# Measured side by side", "", f"{'. '.join(f'{what}: {fact}' for what, fact in facts.items())}.", ""]
     lines += [
@@ -33,28 +33,29 @@ def document(facts: Mapping[str, str], results: Results, searches: str) -> str:
         "## Targets",
         "",
         *target_table(results),
+        *search_targets(searches, list(results)),
+        "",
+        "Of the searches the kind that is farthest from the target stands there; all are in [search.md](search.md).",
         "",
     ]
-    if searches:
-        lines += [searches, ""]
     for size, figures in results.items():
         lines += [f"## {_grouped(size)} notes", "", *side_by_side(figures), ""]
     return "\n".join(lines)
 
 
-def section(facts: Mapping[str, str], results: Results, searches: str) -> str:
+def section(facts: Mapping[str, str], results: Results, searches: Sequence[search.Row]) -> str:
     """What the README says."""
     size = 10_000 if 10_000 in results else max(results)
     chosen = [*starting.STARTS, calling.READ, calling.FLIGHT, calling.SEARCH, lasting.MEMORY]
     figures = {what: row for what, row in results[size].items() if what in chosen}
     lines = [
         f"Measured on {facts['date']}, {facts['machine']}, Python {facts['python']}, by `make bench`; everything, with",
-        "quartiles, is in [benchmarks/results.md](benchmarks/results.md).",
+        "quartiles and versions, is in [benchmarks/results.md](benchmarks/results.md).",
         "",
         *target_table(results),
+        *search_targets(searches, list(results)),
         "",
     ]
-    lines += [searches, ""] if searches else []
     lines += [f"Side by side on {_grouped(size)} notes, medians; × is the ratio to the bare server of the SDK:", ""]
     return "\n".join([*lines, *side_by_side(figures, spread=False), ""])
 
@@ -141,12 +142,35 @@ def shown(what: str, figure: float, *, unit: bool = True) -> str:
     return text + (" ms" if unit else "")
 
 
-def search_line(rows: Sequence[object], met: int) -> str:
-    """How the searches beside ripgrep came out, in a sentence."""
-    return (
-        f"Searches beside ripgrep, kinds of queries by vault sizes: {met} of {len(rows)} reach their target "
-        "([benchmarks/search.md](benchmarks/search.md))."
-    )
+def search_targets(found: Sequence[search.Row], sizes: Sequence[int]) -> list[str]:
+    """Of each group of queries with one target, the kind that is farthest from it."""
+    lines = []
+    for target in dict.fromkeys(row.target for row in found):
+        rows = [row for row in found if row.target == target]
+        kinds = ", ".join(dict.fromkeys(row.kind for row in rows))
+        goal = f"≥ {target:g} times as fast" if target else f"≤ {search.PATIENCE * 1e3:g} ms"
+        verdicts_ = {row.is_met for row in rows}
+        met = "**missed**" if False in verdicts_ else "" if None in verdicts_ else "met"
+        cells = [_farthest([row for row in rows if row.notes == size]) for size in sizes]
+        beside = "searches beside ripgrep" if target else "searches that ripgrep has not"
+        lines.append(f"| {beside}: {kinds} | {goal} | {' | '.join(cells)} | {met} |")
+    return lines
+
+
+def _farthest(rows: Sequence[search.Row]) -> str:
+    """The worst of some kinds, and how many miss the target."""
+    if not rows:
+        return ""
+    missed = sum(row.is_met is False for row in rows)
+    of = f"; {missed} of {len(rows)} missed" if missed else ""
+    if not rows[0].target:
+        slowest = max(rows, key=lambda row: row.tool)
+        return f"{slowest.tool * 1e3:.0f} ms ({slowest.kind}{of})"
+    known = [(row.ratio, row.kind) for row in rows if row.ratio is not None]
+    if not known:
+        return "no ripgrep"
+    ratio, kind = min(known)
+    return f"{ratio:.1f} ({kind}{of})"
 
 
 def into_readme(text: str, wanted: str) -> str:

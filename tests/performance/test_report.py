@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import report, targets
+from benchmarks import report, search, targets
 from benchmarks.figures import BARE, OURS, Failure, Figure, Row, Samples, plain, read
-from benchmarks.gate import kept_document, kept_results
+from benchmarks.gate import kept_document, kept_results, kept_searches
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def test_the_readme_and_the_table_say_what_was_measured() -> None:
     document = kept_document()
-    facts, searches, results = document["facts"], document["searches"], kept_results()
+    facts, searches, results = document["facts"], kept_searches(), kept_results()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     table = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8")
 
@@ -53,6 +53,17 @@ def test_a_target_is_neither_met_nor_missed_where_nothing_is_promised() -> None:
     (verdict,) = targets.verdicts({1_000: figures})
 
     assert verdict.is_met is None
+
+
+def test_of_the_searches_the_kind_that_is_farthest_from_its_target_is_shown() -> None:
+    def row(kind: str, seconds: float) -> search.Row:
+        return search.Row(1_000, kind, "exact", "word", 1, seconds, seconds, 1.0, 20.0)
+
+    (met,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.02)], [1_000, 10_000])
+    (missed,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.2)], [1_000, 10_000])
+
+    assert met.endswith("| ≥ 20 times as fast | 50.0 (absent word) |  | met |")
+    assert missed.endswith("| 5.0 (absent word; 1 of 2 missed) |  | **missed** |")
 
 
 def test_a_server_without_a_figure_is_shown_with_the_reason() -> None:
