@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -377,7 +377,7 @@ def runner(name: str) -> Callable[..., None]:
         elif name == "obsidian_search":
             write_hits(outcome.result, arguments, colours=settings.colours)
         else:
-            write(readable(outcome.data))
+            write(readable(outcome.data, outcome.result))
 
     return execute
 
@@ -414,14 +414,16 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
         print(said, end="", file=sys.stderr)
 
 
-def readable(data: Mapping[str, Any], indent: str = "") -> str:
-    """Data for a person: `key: value` lines, lists as lines of their own."""
+def readable(data: Mapping[str, Any], result: object = None, indent: str = "") -> str:
+    """Data for a person: `key: value` lines, lists as lines of their own. `result` is what the data were made from."""
     lines = []
     for key, value in data.items():
+        source = getattr(result, key, None)
         if isinstance(value, Mapping):
-            lines.append(f"{indent}{key}:\n{readable(value, indent + '  ')}")
+            lines.append(f"{indent}{key}:\n{readable(value, source, indent + '  ')}")
         elif isinstance(value, list):
-            lines.append(f"{indent}{key}:\n" + "".join(f"{indent}  {_row(item)}\n" for item in value))
+            named = _not_always_there(source)
+            lines.append(f"{indent}{key}:\n" + "".join(f"{indent}  {_row(item, named)}\n" for item in value))
         elif isinstance(value, str) and "\n" in value:
             lines.append(f"{indent}{key}:\n" + "".join(f"{indent}  {line}\n" for line in value.splitlines()))
         else:
@@ -429,9 +431,20 @@ def readable(data: Mapping[str, Any], indent: str = "") -> str:
     return "".join(lines)
 
 
-def _row(item: Any) -> str:
+def _not_always_there(rows: object) -> frozenset[str]:
+    """The columns that a row may be without: a bare number among them would not say what it is."""
+    first = rows[0] if isinstance(rows, list | tuple) and rows else None
+    return frozenset(
+        field.name for field in (fields(first) if is_dataclass(first) else ()) if str(field.type).endswith("| None")
+    )
+
+
+def _row(item: Any, named: frozenset[str] = frozenset()) -> str:
     if isinstance(item, Mapping):
-        return "  ".join(f"{_row(value)}" for value in item.values())
+        return "  ".join(
+            f"{key.replace('_', ' ')} {_scalar(value)}" if key in named and isinstance(value, int) else _row(value)
+            for key, value in item.items()
+        )
     return ", ".join(map(_row, item)) if isinstance(item, list) else _scalar(item)
 
 

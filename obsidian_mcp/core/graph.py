@@ -23,7 +23,8 @@ from .facts import Facts, LinkFact, TagFact
 from .keeper import Keeper
 from .paths import VaultPath, is_note, name_key
 from .question import Answer, File, Questions, View
-from .web import Web, brought_up, keys_of, target_of, with_fresh
+from .resolve import keys_of
+from .web import Web, brought_up, target_of, with_fresh
 
 CONTEXT = 200
 """Code points shown of the line that holds a link."""

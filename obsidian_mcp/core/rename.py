@@ -19,6 +19,7 @@ from .resolve import (
     destination,
     encoded,
     is_relative,
+    keys_of,
     markdown_label,
     markdown_path,
     needs_angle,
@@ -93,9 +94,7 @@ def link_keys(moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath]
 
     To be looked at besides: every moved file itself.
     """
-    keys = (name_key(_file_name(path)) for path in (*moves, *moves.values(), *created))
-    short = {key.removesuffix(NOTE_EXTENSION) for key in keys}
-    return frozenset(short | {key.removesuffix(NOTE_EXTENSION) for key in short})
+    return frozenset(key for path in (*moves, *moves.values(), *created) for key in keys_of(path))
 
 
 def plan(

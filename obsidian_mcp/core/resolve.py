@@ -26,6 +26,12 @@ def link_key(linkpath: str) -> str:
     return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
 
 
+def keys_of(path: str) -> tuple[str, ...]:
+    """The `link_key` of every link that may mean a file of this name."""
+    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
+    return (key, key.removesuffix(NOTE_EXTENSION)) if key.endswith(NOTE_EXTENSION) else (key,)
+
+
 def clean(linkpath: str) -> str:
     """A link's path as it is compared: no subpath, no-break space as space, NFC."""
     path = linkpath.partition("#")[0]

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from . import deadline
 from .catalog import Catalog
-from .paths import NOTE_EXTENSION, VaultPath, name_key, parent
+from .paths import NOTE_EXTENSION, VaultPath, parent
 from .question import View
-from .resolve import clean, resolve
+from .resolve import clean, keys_of, resolve
 from .rows import Rows, Stamp, Target
 
 Links = Iterable[tuple[VaultPath, list[Target]]]
@@ -61,12 +61,6 @@ def with_fresh(web: Web, view: View) -> Web:
         return web
     links = ((path, [(link.path, link.kind == "card") for link in each.links]) for path, each in view.fresh.items())
     return _with_links(web, view.hidden, links, view.catalog)
-
-
-def keys_of(path: str) -> tuple[str, ...]:
-    """The `link_key` of every link that may mean a file of this name."""
-    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
-    return (key, key.removesuffix(NOTE_EXTENSION)) if key.endswith(NOTE_EXTENSION) else (key,)
 
 
 def target_of(catalog: Catalog, source: VaultPath, wanted: Target) -> VaultPath | None:
