@@ -68,6 +68,7 @@ CALLS: dict[str, Callable[[calling.Session, int], None]] = {
 }
 """Measured with the same processes, between the start and the rest."""
 PARTS: dict[str, Callable[[Bench], None]] = {
+    "lull": lambda bench: starting.lull(bench.ours, bench.notes[0], bench.rounds, bench.samples),
     "memory": lambda bench: lasting.memory(bench.everyone, bench.notes, bench.samples),
     "growth": growth,
     "large": lambda bench: calling.large(bench.ours, bench.bare, bench.rounds, bench.samples),

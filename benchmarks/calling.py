@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .figures import OURS, RIPGREP, SCAN, Samples
 from .servers import Call, Server
-from .turns import connected, in_turns, until_ready
+from .turns import connected, in_turns, settle, until_ready
 from .vaults import RARE, changing
 from .wire import Wire
 
@@ -55,6 +55,7 @@ def session(servers: Sequence[Server], notes: Sequence[str], samples: Samples) -
         for server in servers:
             if server.name in wires:
                 until_ready(server, wires[server.name], INDEX_PATIENCE)
+        settle([*wires.values()], patience=10)
         there = [server for server in servers if server.name in wires]
         ours = next(server for server in there if server.name == OURS)
         lengths = [_length(wires[OURS].call(tool, **given)) for tool, given in map(ours.read, notes)]

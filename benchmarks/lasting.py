@@ -9,7 +9,7 @@ from tests.generate import words
 
 from .figures import BARE, OURS, Samples
 from .servers import Call, Server
-from .turns import in_turns
+from .turns import in_turns, settle
 from .vaults import RARE, changing
 from .wire import Refused
 
@@ -72,6 +72,7 @@ def memory(servers: Sequence[Server], notes: Sequence[str], samples: Samples) ->
                 except Refused:
                     if server.name != OURS or "No such note" not in str(given) or number == 0:
                         raise
+            settle([wire], patience=10)  # what a server loads later counts as well
             samples.add(MEMORY, server.name, wire.memory())
 
     with changing(ours.vault, SCRATCH):

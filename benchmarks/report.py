@@ -127,7 +127,7 @@ def _cell(what: str, figure: Figure, base: Figure | Failure | None, *, spread: b
     return text
 
 
-WORST_COUNTS = (changing.READS[:12], changing.SEARCHES[:15], changing.ONE)
+WORST_COUNTS = (starting.AFTER_LULL, changing.READS[:12], changing.SEARCHES[:15], changing.ONE)
 
 
 def shown(what: str, figure: float, *, unit: bool = True) -> str:

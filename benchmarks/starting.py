@@ -19,6 +19,7 @@ FIRST_BUILD = "first index"
 INDEXING = 240.0
 """Seconds that a peer has for its first index."""
 STARTS = ("initialize", "tools/list", "first search")
+AFTER_LULL = "reads in the two seconds after the start"
 
 
 def build(ours: Server, size: int, rounds: int, samples: Samples) -> None:
@@ -71,6 +72,20 @@ def _first_index(peer: Server) -> None:
         mark.write_text("" if in_time else f"its first index took longer than {INDEXING:.0f} s", encoding="utf-8")
     if said := mark.read_text(encoding="utf-8"):
         raise TimeoutError(said)
+
+
+def lull(ours: Server, note: str, rounds: int, samples: Samples) -> None:
+    """Reads, some of them while the server loads what it has not needed yet: it does a second after it began."""
+    tool, given = ours.read(note)
+    for _ in range(rounds):
+        with ours.start() as wire:
+            wire.initialize()
+            wire.ask("tools/list")
+            wire.call(tool, **given)
+            end = time.perf_counter() + 2
+            while time.perf_counter() < end:
+                time.sleep(0.02)
+                samples.add(AFTER_LULL, ours.name, wire.timed(tool, given))
 
 
 def start(servers: Sequence[Server], rounds: int, samples: Samples) -> None:

@@ -65,8 +65,13 @@ def until_ready(server: Server, wire: Wire, patience: float) -> bool:
     return True
 
 
+LULL = 1.2
+"""Seconds without a call after which a server may begin to load what it has not needed yet."""
+
+
 def settle(wires: Sequence[Wire], quiet: float = 0.3, patience: float = 120.0) -> None:
-    """Wait until no server computes any more: something may still be under construction."""
+    """Wait until no server computes any more, after a lull: something may still be under construction."""
+    time.sleep(LULL)
     end = time.monotonic() + patience
     while time.monotonic() < end:
         before = sum(wire.seconds() for wire in wires)
