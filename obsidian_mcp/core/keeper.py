@@ -272,6 +272,8 @@ class Keeper:
     def _report(self) -> None:
         """Raises: OperationTimeout, which says how far the index is."""
         now = self.progress
+        if not now.total:
+            return
         limit = deadline.current.get()
         if limit is not None and limit.remaining < min(LAST_WORD, limit.seconds / 2):
             raise OperationTimeout(

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.core import facts, keeper
+from obsidian_mcp.core import deadline, facts, keeper, progress
 from obsidian_mcp.core.catalog import FileEntry
 from obsidian_mcp.core.facts import Facts, Job
 from obsidian_mcp.core.index import Busy
 from obsidian_mcp.core.intake import Intake
 from obsidian_mcp.core.keeper import Keeper
 from obsidian_mcp.core.paths import VaultPath
-from obsidian_mcp.errors import PermissionDenied
+from obsidian_mcp.errors import OperationTimeout, PermissionDenied
 
 from .memory import MemoryVault
 
@@ -136,6 +136,64 @@ def test_threads_in_the_background_take_in_everything(large: MemoryVault) -> Non
 
     assert large.keeper.pending() == ({}, None)
     assert large.index.status().files == MANY + 1
+
+
+class Apart(Parsing):
+    """As if another process did it: one batch each time `go_on` is set."""
+
+    apart = True
+
+    def __init__(self) -> None:
+        super().__init__(facts.parse)
+        self.go_on = threading.Semaphore(0)
+        self.ending = False
+
+    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
+        assert self.go_on.acquire(timeout=30)
+        return [] if self.ending else super().take_in(here, entries, gone)
+
+
+# INDEX-22
+def test_a_question_about_everything_waits_for_other_processes_and_reports_how_far_they_are(large: MemoryVault) -> None:
+    worker = Apart()
+    large.keeper.start([worker])
+    told: list[tuple[int, int]] = []
+
+    def report(done: int, total: int, _: str) -> None:
+        told.append((done, total))
+        worker.go_on.release()
+
+    token = progress.current.set(report)
+    try:
+        answer = large.graph.tags()
+    finally:
+        progress.current.reset(token)
+    assert [(use.tag, use.files) for use in answer.value] == [("t0", 100), ("t1", 100), ("t2", 100)]
+    assert [each for each, _ in told] == sorted(each for each, _ in told)
+    assert {total for _, total in told} == {MANY + 1}
+    assert len(told) >= MANY // keeper.BATCH_FILES
+    worker.go_on.release(10)
+
+
+# INDEX-22
+def test_before_its_time_is_over_a_question_about_everything_says_how_far_the_index_is(
+    large: MemoryVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "STALLED", 30.0)
+    worker = Apart()
+    large.keeper.start([worker])
+    worker.go_on.release(2)
+    token = deadline.current.set(deadline.Deadline(1.0))
+    try:
+        with pytest.raises(OperationTimeout) as raised:
+            large.graph.tags()
+    finally:
+        deadline.current.reset(token)
+        worker.ending = True
+        worker.go_on.release(10)
+    assert raised.value.message == (
+        "The index is being built: 128 of 301 notes. This question needs all of them; ask it again in a while."
+    )
 
 
 def test_stopping_ends_the_threads_between_two_batches(large: MemoryVault) -> None:
