@@ -41,6 +41,9 @@ ALLOWED = {
     "setup": {"errors", "core", "config", "compose", "adapters", "setup"},
     "commands": {"errors", "config", "cli", "setup", "adapters.claude_desktop"},
     "compose": {"errors", "core", "config", "app", "adapters", "rad"},
+    "bar": {"core.progress"},
+    "examples": set(),
+    "cli": {"errors", "config", "compose", "core", "commands", "tools", "hitlist", "bar", "examples", "serve"},
 }
 """Part -> parts of the package that it may import."""
 

@@ -51,6 +51,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     """Every finding, as soon as it is known. Nothing is changed but files of this program's own."""
     yield from python()
     yield from folders(config)
+    yield from allowed(config)
     yield from vaults(config)
     yield from watching(config)
     yield from app(system)
@@ -97,6 +98,14 @@ def folders(config: Config) -> Iterator[Finding]:
             )
         else:
             yield Finding(subject, "fine", f"{folder} can be written")
+
+
+def allowed(config: Config) -> Iterator[Finding]:
+    """Where the policy is, or would be; what is wrong in it is told with each vault."""
+    if config.policy_file is not None:
+        there = config.policy_file.exists()
+        rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
+        yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
 def vaults(config: Config) -> Iterator[Finding]:

@@ -66,6 +66,7 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
         "SQLite",
         "Index folder",
         "Journal folder",
+        "Policy",
         "Vault basic",
         "Index of basic",
         "Watching",
@@ -76,6 +77,17 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
     assert {subject: finding for subject, finding in found.items() if finding.status == "problem"} == {}
     assert found["Cursor (obsidian)"].message.startswith("starts and answers after")
     assert "with 2 tools" in found["Cursor (obsidian)"].message
+
+
+def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+
+    (absent,) = doctor.allowed(replace(settings, policy_file=file))
+    file.write_text("read_only = true\n", encoding="utf-8")
+    (present,) = doctor.allowed(replace(settings, policy_file=file))
+
+    assert absent.message.startswith(f"{file} is not there")
+    assert present.message == f"{file} says what may be read and changed"
 
 
 def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System, server: list[str]) -> None:  # DOC-04
