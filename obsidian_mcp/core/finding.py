@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from . import stems, terms
 from .content import Content
+from .lexicon import Lexicon
 from .meaning import Reading, groups, light_terms, literal_terms
 from .query import Node
 from .scene import Scene
@@ -55,10 +56,11 @@ def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -
     if fresh:
         words = words.and_also(told.words for told in fresh.values())
         languages = stems.languages(words.count)
+    lexicon = Lexicon(words, languages)
     files: AbstractSet[int] = frozenset()
     before: object = None
     for width in range(len(terms.WIDENINGS)):
-        reading = Reading(asked, words, languages, width)
+        reading = Reading(asked, lexicon, width)
         if reading.conditions == before:  # this circle has no other words
             continue
         before = reading.conditions
@@ -71,7 +73,7 @@ def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -
     expression = " OR ".join(f"({each})" for each, _ in reading.conditions if each)
     exact = [each for each in reading.exact if each is not None]
     widened = terms.WIDENINGS[width] if files and width else None
-    return Found(files, shown, expression, shown, exact, widened, light_terms(asked, words, languages))
+    return Found(files, shown, expression, shown, exact, widened, light_terms(asked, lexicon))
 
 
 def _told(scene: Scene, reading: Reading, fresh: Mapping[int, Content]) -> AbstractSet[int]:

@@ -13,6 +13,7 @@ from . import dates, terms, words
 from .content import Content
 from .dates import Date
 from .letters import fold
+from .lexicon import BEGINNING, SAME, Lexicon
 from .query import And, Node, Or, Phrase, Scope, Word
 from .scene import Scene
 from .stopwords import ASKING, STOP_WORDS
@@ -105,7 +106,7 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
             at += 1
             continue
         date, count = found
-        yield (*choices[at], date) if date.is_month_alone else (date,)
+        yield (*choices[at], date) if count == 1 else (date,)
         at += count
 
 
@@ -132,9 +133,8 @@ def _single(choice: Choice) -> Word | None:
 class Reading:
     """The words of some groups as terms, in one of the circles of `terms.WIDENINGS`."""
 
-    def __init__(self, asked: Sequence[Group], vocabulary: Vocabulary, languages: Sequence[str], width: int) -> None:
-        self._vocabulary = vocabulary
-        self._languages = languages
+    def __init__(self, asked: Sequence[Group], lexicon: Lexicon, width: int) -> None:
+        self._lexicon = lexicon
         self._width = width
         self._any = width == len(terms.WIDENINGS) - 1
         choices = [group.loose if self._any else group.choices for group in asked]
@@ -154,7 +154,7 @@ class Reading:
         return self._of(word, self._width) if word is not None else [self._one_of(choice)]
 
     def _of(self, word: Word, width: int) -> list[Term]:
-        return terms.terms(word, self._vocabulary, self._languages, width)
+        return terms.terms(word, self._lexicon, width)
 
     def _one_of(self, choice: Choice) -> Term:
         """A choice as one term; the parts of a word that is one of several do not stand apart."""
@@ -162,8 +162,8 @@ class Reading:
         phrases: dict[tuple[str, ...], float] = {}
         for each in choice:
             if isinstance(each, Date):
-                weight = MONTH_ALONE if each.is_month_alone else terms.SAME
-                phrases |= dict.fromkeys(each.phrases(self._vocabulary.has), weight)
+                weight = MONTH_ALONE if each.is_month_alone else SAME
+                phrases |= dict.fromkeys(each.phrases(self._lexicon.vocabulary.has), weight)
                 continue
             found = self._of(each, self._width)
             for term in found if len(found) == 1 else self._of(each, 0):
@@ -197,10 +197,10 @@ class Reading:
         return any(held) if self._any else all(held)
 
 
-def light_terms(asked: Sequence[Group], vocabulary: Vocabulary, languages: Sequence[str]) -> list[Term]:
+def light_terms(asked: Sequence[Group], lexicon: Lexicon) -> list[Term]:
     """What tells which files come first, beside the words that are asked for."""
-    light = (term for group in asked for word in group.light for term in terms.terms(word, vocabulary, languages, 0))
-    literal = (_literal(word, vocabulary) for group in asked for word in group.symbols)
+    light = (term for group in asked for word in group.light for term in terms.terms(word, lexicon, 0))
+    literal = (_literal(word, lexicon.vocabulary) for group in asked for word in group.symbols)
     return [term for term in (*light, *literal) if term.asked]
 
 
@@ -246,10 +246,10 @@ def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     text = fold(leaf.text)
     wanted = words.wanted(text, bounded=isinstance(leaf, Phrase))
     if len(wanted.words) > 1:
-        return Term(text, {}, {wanted.words: terms.SAME})
+        return Term(text, {}, {wanted.words: SAME})
     if not wanted.words:
         return Term(text)
     (word,) = wanted.words
     parts = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
-    same = {each: terms.SAME if each == word else terms.BEGINNING for each in parts[:WEIGHED]}
+    same = {each: SAME if each == word else BEGINNING for each in parts[:WEIGHED]}
     return Term(text, same, part=True)

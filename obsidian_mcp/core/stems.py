@@ -8,9 +8,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
-from .vocabulary import Vocabulary
 from .words import plain
 
 TELLING = {
@@ -49,7 +49,10 @@ LATIN = frozenset(TELLING.keys() - OF_SCRIPT.values())
 
 SHORTEST = 3
 """Letters of a word that has other forms."""
-LONGEST_ENDING = 7
+LEAST = 2
+"""Letters with which all forms of a word begin: the stem, without its last letter, which may change."""
+LONGEST_ENDING = 8
+"""Letters after those."""
 
 
 def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
@@ -59,22 +62,39 @@ def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def forms(word: str, vocabulary: Vocabulary, known: Sequence[str]) -> list[str]:
-    """Words of the vocabulary that share a stem with this one in one of the languages, itself not among them."""
-    asked = plain(word)
-    if len(asked) < SHORTEST or not asked.isalpha():
-        return []
-    wanted = {language: _stem(language, word) for language in _of_script(word, known)}
-    if not wanted:
-        return []
-    shortest = min(len(plain(stem)) for stem in wanted.values())
-    beginning = asked[: max(2, min(shortest, len(asked) - 1) - 1)]
-    alike = (each for each in vocabulary.plainly(beginning, to_end=False) if _alike(asked, plain(each)))
-    return [
-        other
-        for other in alike
-        if other != word and any(_same(stem, _stem(language, other)) for language, stem in wanted.items())
-    ]
+class Family:
+    """The words that share a stem with a word in one of the languages."""
+
+    def __init__(self, word: str, known: Sequence[str]) -> None:
+        self._word = word
+        asked = plain(word)
+        self.beginning = asked
+        """All of them begin so, without accents, and the word too."""
+        self._stems: list[tuple[str, str, str]] = []
+        if len(asked) < SHORTEST or not asked.isalpha():
+            return
+        for language in _of_script(word, known):
+            stem = plain(_stem(language, word))
+            start = _shared(asked, stem[: max(SHORTEST, len(stem) - 1)])
+            if len(start) >= LEAST:
+                self._stems.append((language, start, stem))
+        self.beginning = min((start for _, start, _ in self._stems), key=len, default=asked)
+
+    def has(self, other: str, plainly: str) -> bool:
+        """Whether another word is one of them. `plainly`: it without accents."""
+        if other == self._word:
+            return False
+        return any(
+            plainly.startswith(start)
+            and len(plainly) - len(start) <= LONGEST_ENDING
+            and plain(_stem(language, other)) == stem
+            for language, start, stem in self._stems
+        )
+
+
+def _shared(one: str, other: str) -> str:
+    """The beginning of both."""
+    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
 
 
 def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
@@ -83,20 +103,6 @@ def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
     if script == "LATIN":
         return [language for language in known if language in LATIN]
     return [OF_SCRIPT[script]] if script in OF_SCRIPT else []
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two words have so much in common that their stems are worth to be compared."""
-    shared = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        shared += 1
-    return shared >= max(2, min(len(one), len(other)) - 4) and max(len(one), len(other)) - shared <= LONGEST_ENDING
-
-
-def _same(stem: str, other: str) -> bool:
-    return stem == other or plain(stem) == plain(other)
 
 
 @lru_cache(maxsize=20_000)

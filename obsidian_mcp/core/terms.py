@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -14,28 +14,9 @@ import regex
 
 from . import fulltext, unspaced, words
 from .letters import SPACED, fold, is_spaced
+from .lexicon import ACCENTS, FORM, INSIDE, SAME, Lexicon
 from .query import Word
-from .stems import forms
 from .text import Span
-from .vocabulary import Vocabulary
-
-MOST = 300
-"""Words of the vocabulary that stand for one word of the query."""
-PREFIX_FROM = 3
-END_FROM = 4
-INSIDE_FROM = 6
-TYPO_FROM = 4
-"""Letters of a word that is found as the beginning of others, as their end, inside them, or with a mistake."""
-
-COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"})
-"""Languages that write words together, which stand apart elsewhere."""
-SHORTEST_PART = 4
-"""Letters of a word that is a part of a compound."""
-_LINK = re.compile("(?<=.{4})(?:s|es|n|en|er)$")
-"""What may stand between two parts; it belongs to neither."""
-
-SAME, ACCENTS, FORM, BEGINNING, INSIDE, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
-"""What a word counts that stands for one of the query."""
 
 _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
 _MARKS = regex.compile(r"\p{P}+")
@@ -142,45 +123,32 @@ def without_symbols(word: Word) -> Word:
     return replace(word, text=_MEANINGFUL.sub(" ", word.text).strip())
 
 
-def terms(word: Word, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> list[Term]:
+def terms(word: Word, lexicon: Lexicon, width: int) -> list[Term]:
     """What is looked for in place of a word: all of these. `width` is an index of WIDENINGS: the circle includes those
     before it."""
     text = bare(word)
     asked = words.wanted(text).words
     parts = _without_gaps(asked)
     if len(parts) == 1 and is_spaced(parts[0][0]):
-        variants = _variants(parts[0], vocabulary, languages, width)
-        if not variants and width and not COMPOUNDING.isdisjoint(languages):
-            compound = _compound(parts[0], vocabulary, languages)
-            if compound:
-                return compound
+        variants = lexicon.variants(parts[0], width)
+        if not variants and width and (compound := lexicon.compound(parts[0])):
+            return [Term(part, found) for part, found in compound]
         return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
     if any(not is_spaced(part[0]) for part in parts):
-        return _unspaced(text, asked, vocabulary, languages, width)
+        return _unspaced(text, asked, lexicon, width)
     if not width:
-        return [_joined(text, asked, vocabulary, languages)]
+        return [_joined(text, asked, lexicon)]
     # `node.js`: from here on its parts may stand apart
-    return [Term(part, _variants(part, vocabulary, languages, width)) for part in _telling(text, parts)]
+    return [Term(part, lexicon.variants(part, width)) for part in _telling(text, parts)]
 
 
-def _compound(word: str, vocabulary: Vocabulary, languages: Sequence[str]) -> list[Term]:
-    """The two words that make a compound which no note has; empty when it is none."""
-    asked = words.plain(word)
-    for end in range(len(asked) - SHORTEST_PART, SHORTEST_PART - 1, -1):
-        last = _variants(asked[end:], vocabulary, languages, 0)
-        first = _variants(_LINK.sub("", asked[:end]), vocabulary, languages, 1) if last else {}
-        if first:
-            return [Term(asked[:end], first), Term(asked[end:], last)]
-    return []
-
-
-def _joined(text: str, asked: tuple[str, ...], vocabulary: Vocabulary, languages: Sequence[str]) -> Term:
+def _joined(text: str, asked: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space."""
     parts = _without_gaps(asked)
     phrases = dict.fromkeys((asked, parts, ("".join(parts),), words.wanted(_usual_width(text)).words), SAME)
     telling = _telling(text, parts)
     if len(telling) == 1:  # `l'école`, `Anna's`
-        return Term(text, _variants(telling[0], vocabulary, languages, 0), phrases)
+        return Term(text, lexicon.variants(telling[0], 0), phrases)
     return Term(text, {}, phrases)
 
 
@@ -205,9 +173,7 @@ def _humps(text: str) -> dict[tuple[str, ...], float]:
     return {humps: FORM, with_gaps: FORM}
 
 
-def _unspaced(
-    text: str, asked: tuple[str, ...], vocabulary: Vocabulary, languages: Sequence[str], width: int
-) -> list[Term]:
+def _unspaced(text: str, asked: tuple[str, ...], lexicon: Lexicon, width: int) -> list[Term]:
     """Letters of scripts without spaces between words, perhaps with others among them."""
     parts = _without_gaps(asked)
     if not width:
@@ -219,70 +185,8 @@ def _unspaced(
     found: list[Term] = []
     for run in unspaced.runs(_without_gaps(words.wanted(_usual_width(text)).words)):
         if len(run) == 1 and is_spaced(run[0][0]):
-            found.append(Term(run[0], _variants(run[0], vocabulary, languages, width)))
+            found.append(Term(run[0], lexicon.variants(run[0], width)))
         else:
             parts_of = [run] if width == 1 else unspaced.pairs(run, overlapping=width == len(WIDENINGS) - 1)
             found += (Term("".join(part), {}, {part: SAME / len(parts_of)}) for part in parts_of)
     return found
-
-
-def _variants(word: str, vocabulary: Vocabulary, languages: Sequence[str], width: int) -> dict[str, float]:
-    asked = words.plain(word)
-    found: dict[str, float] = {word: SAME} if vocabulary.containing(word, from_start=True, to_end=True) else {}
-
-    def add(others: Iterator[str] | list[str], weight: float) -> None:
-        for other in others:
-            if len(found) >= MOST:
-                return
-            found.setdefault(other, weight)
-
-    add(vocabulary.plainly(asked), ACCENTS)
-    add(_umlauts(word, asked, vocabulary), ACCENTS)
-    add(forms(word, vocabulary, languages), FORM)
-    if width >= 1:
-        if len(asked) >= PREFIX_FROM:
-            add(vocabulary.plainly(asked, to_end=False), BEGINNING)
-        if len(asked) >= END_FROM:
-            add(vocabulary.plainly(asked, from_start=False), INSIDE)
-        if len(asked) >= INSIDE_FROM:
-            add(vocabulary.plainly(asked, from_start=False, to_end=False), INSIDE)
-    if width >= 2 and not found and len(asked) >= TYPO_FROM:
-        close = list(_near(asked, vocabulary))
-        add(close, TYPO)
-        for other in close[:20]:
-            add(forms(other, vocabulary, languages), TYPO)
-    return found
-
-
-def _umlauts(word: str, asked: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """`mueller` for `müller`, and the other way round."""
-    written = words.written_out(word)
-    if written is not None:
-        yield from vocabulary.plainly(written)
-    if re.search("[aou]e", asked):
-        shorter = re.sub("([aou])e", r"\1", asked)
-        yield from (other for other in vocabulary.plainly(shorter) if words.written_out(other) == asked)
-
-
-def _near(asked: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """Words with one letter too many, too few, another, or two exchanged. One half of the word is then as asked."""
-    half = len(asked) // 2
-    candidates = dict.fromkeys(vocabulary.plainly(asked[:half], to_end=False))
-    candidates |= dict.fromkeys(vocabulary.plainly(asked[half + 1 :], from_start=False))
-    for other in candidates:
-        if one_mistake(asked, words.plain(other)):
-            yield other
-
-
-def one_mistake(one: str, other: str) -> bool:
-    """Whether two words differ in exactly one letter, or in two neighbours exchanged."""
-    if abs(len(one) - len(other)) > 1 or one == other:
-        return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    if len(one) == len(other):
-        rest, others = one[start:], other[start:]
-        return rest[1:] == others[1:] or (rest[:2] == others[1::-1] and rest[2:] == others[2:])
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return longer[start + 1 :] == shorter[start:]

@@ -42,14 +42,16 @@ class Vocabulary:
     def plainly(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `containing`, for a part and words without accents."""
         found = dict.fromkeys(self.containing(part, from_start=from_start, to_end=to_end))
-        if self.accented == _END:
-            return list(found)
+        found |= dict.fromkeys(self.accented_as(part, from_start=from_start, to_end=to_end))
+        return list(found)
+
+    def accented_as(self, part: str, *, from_start: bool = True, to_end: bool = True) -> Iterator[str]:
+        """As `plainly`, only of the words with accents."""
         needle = (_END if from_start else b"") + part.encode() + (_TAB if to_end else b"")
         for line in _lines(self.accented, needle):
             before, _, word = line.partition("\t")
             if part in before:
-                found[word] = None
-        return list(found)
+                yield word
 
     def matching(self, expression: RegExp) -> list[str]:
         """Words that an expression without anchors matches in part. Raises: OperationTimeout."""
