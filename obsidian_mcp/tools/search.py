@@ -19,6 +19,9 @@ from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from .params import Limit, Offset, VaultName
 from .registry import tool
 
+EVERYTHING = '""'
+"""The query that every note satisfies."""
+
 
 @tool("search", title="Search notes")
 def search(
@@ -28,7 +31,6 @@ def search(
         Field(
             description='Words, "phrase", /regex/, OR, -not, (group), file: path: content: tag: line:() section:() '
             "task-todo: [property:value]",
-            min_length=1,
         ),
     ],
     match: Annotated[Match, Field(description="smart: word forms, accents, typos; exact: Obsidian's own")] = "smart",
@@ -45,8 +47,9 @@ def search(
 ) -> Hits | Grouped:
     """Find notes with Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
+    everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
     request = Request(
-        query,
+        EVERYTHING if everything else query,
         match,
         parse_folder(folder),
         limit,
@@ -57,11 +60,16 @@ def search(
         order(sort) if sort.strip() else None,
     )
     by = grouping(group) if group.strip() else None
-    named = app_answers.found(place, request)
+    named = None if everything else app_answers.found(place, request)
     found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
     if request.folder is not None and not found.total:
         _check_folder(place, request.folder)
     return found
+
+
+def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:
+    """Whether every note is asked for, as assistants do it: with nothing, where all else narrows it, or with `*`."""
+    return (narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
 
 
 def _check_folder(place: Vault, folder: VaultPath) -> None:

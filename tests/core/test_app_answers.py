@@ -169,6 +169,16 @@ def test_the_app_knows_no_smart_search_and_the_answer_says_so(make: MakeDesk) ->
     assert "note" not in make("files").call("search", query="clocks")
 
 
+def test_every_note_is_listed_without_the_app(make: MakeDesk) -> None:
+    # SEARCH-18
+    through_app, by_files = make(), make("files")
+
+    answers = [each.call("search", query="", sort="path") for each in (through_app, by_files)]
+
+    assert answers[0] == answers[1]
+    assert "search" not in through_app.asked
+
+
 def test_pages_of_a_search_follow_each_other(make: MakeDesk) -> None:
     through_app = make()
     whole = [hit["path"] for hit in through_app.call("search", match="exact", query="e")["hits"]]

@@ -301,6 +301,19 @@ def test_nothing_found_has_no_groups(vault: App) -> None:
     assert searched(vault, "quagga", match="exact", group="tag") == {"total": 0, "group_count": 0, "groups": []}
 
 
+def test_nothing_or_a_star_asks_for_every_note(vault: App) -> None:  # SEARCH-10
+    everything = {*ALL, "Elsewhere.md"}
+    assert set(paths(vault, "*")) == set(paths(vault, '""')) == everything
+    assert paths(vault, " ", sort="modified")[:3] == ["Elsewhere.md", "note 1.md", "Note 10.md"]
+    assert set(paths(vault, "", modified_after="2024-05", modified_before="2024-06")) == {"Note 2.md", "Note 10.md"}
+    assert set(paths(vault, "", folder="Projects")) == {BETA, OLD}
+    assert searched(vault, "", group="tag")["group_count"] == 4
+    assert paths(vault, "*", match="exact") == []
+    with pytest.raises(QueryInvalid) as refused:
+        searched(vault, "")
+    assert "two quotes" in refused.value.message
+
+
 def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:  # SEARCH-14
     data = searched(app, "brass wheel")
 
