@@ -50,7 +50,10 @@ class Kind:
     name: str
     queries: Sequence[str]
     ripgrep: Callable[[str], Sequence[str]] | None
-    """The arguments of `rg` that answer the same question as well as it can; None where it cannot."""
+    """The arguments of `rg` that answer the same question as well as it can; None where it cannot.
+
+    After a `|` those of a second one, which looks only at the files that the first one finds.
+    """
     target: float
     """How many times faster than ripgrep it has to be."""
     matches: Sequence[Match] = ("exact",)
@@ -105,13 +108,21 @@ def kinds() -> list[Kind]:
         one, other = query.removeprefix("line:(").removesuffix(")").split()
         return [f"{one}.*{other}|{other}.*{one}"]
 
+    def both_words(query: str) -> Sequence[str]:
+        one, other = query.split()
+        return ["-F", one, "|", "-F", other]
+
+    def one_without(query: str) -> Sequence[str]:
+        one, other = query.split(" -")
+        return ["-F", one, "|", "--files-without-match", "-F", other]
+
     return [
         Kind("rare word", [f"quetzalcoatl{n}" for n in numbers], word, WORD_TARGET, both),
         Kind("absent word", ABSENT, word, WORD_TARGET, both),
         Kind("misspelled word", [_misspelled(each) for each in vocabulary[3000:3800:100]], word, SAME, ("smart",)),
         Kind("common word", common, word, COMMON_TARGET, both),
         Kind("usual word", usual, word, COMMON_TARGET, both),
-        Kind("two common words", pairs, lambda query: ["-F", query.split()[0]], COMMON_TARGET, both),
+        Kind("two common words", pairs, both_words, COMMON_TARGET, both),
         Kind("CJK word", JAPANESE[:8], word, COMMON_TARGET, both),
         Kind("phrase, common words", phrases, lambda query: ["-w", query.strip('"')], FIELD_TARGET, both),
         Kind("phrase, a name", names, lambda query: ["-w", query.strip('"')], FIELD_TARGET, both),
@@ -138,7 +149,7 @@ def kinds() -> list[Kind]:
         Kind(
             "task-todo:, common word", [f"task-todo:{each}" for each in common], lambda q: [rf"^- \[ \].*{q[10:]}"], 0
         ),
-        Kind("common, without another", [pair.replace(" ", " -") for pair in pairs], lambda q: ["-F", q.split()[0]], 1),
+        Kind("common, without another", [pair.replace(" ", " -") for pair in pairs], one_without, SAME),
         Kind(
             "without a word",
             [f"-{each}" for each in usual],
@@ -235,15 +246,26 @@ def _call(wire: Wire, query: str, match: Match) -> float:
 
 
 def _ripgrep(vault: Path, arguments: Sequence[str]) -> float | None:
-    """Seconds of its process; None where it is not installed."""
+    """Seconds of its process, or of two; None where it is not installed."""
     program = shutil.which("rg")
     if program is None:
         return None
-    how = [] if arguments[0].startswith("--files") else ["--files-with-matches"]
-    command = [program, *how, "--ignore-case", *arguments, str(vault)]
+    first, second = list(arguments), list[str]()
+    if "|" in first:
+        at = first.index("|")
+        first, second = first[:at], first[at + 1 :]
     begun = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)  # noqa: S603  ours
+    found = subprocess.run([program, *_listing(first), str(vault)], stdout=subprocess.PIPE, check=False)  # noqa: S603  ours
+    if second:
+        xargs = ["xargs", "-0", program, *_listing(second)]
+        subprocess.run(xargs, input=found.stdout, stdout=subprocess.PIPE, check=False)  # noqa: S603  ours
     return time.perf_counter() - begun
+
+
+def _listing(arguments: Sequence[str]) -> list[str]:
+    """With what makes it list files."""
+    how = [] if arguments[0].startswith("--files") else ["--files-with-matches"]
+    return ["--ignore-case", "--null", *how, *arguments]
 
 
 # -- to be read ------------------------------------------------------------------------------------------------

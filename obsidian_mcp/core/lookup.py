@@ -153,7 +153,8 @@ class Lookup:
         """How many files of the index `having` would give."""
         if not words_:
             return 0
-        (found,) = self._connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (words_,)).fetchone()
+        sql = "SELECT count(*) FROM search WHERE search MATCH ?"
+        (found,) = self._kept.get(("count", words_), lambda: self._connection.execute(sql, (words_,)).fetchone())
         return int(found)
 
     # -- texts -------------------------------------------------------------------------------------------------
