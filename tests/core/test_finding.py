@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core import terms
 from obsidian_mcp.core.hits import Hits, Request
+from obsidian_mcp.core.lexicon import Lexicon
 from obsidian_mcp.core.query import Word, parse
 from obsidian_mcp.core.settings import IgnoreFilters
 from obsidian_mcp.core.terms import WIDENINGS
+from obsidian_mcp.core.vocabulary import Vocabulary
 from obsidian_mcp.errors import QueryInvalid
 
 from .memory import MemoryVault
@@ -241,6 +243,71 @@ def test_what_is_asked_for_exactly_stays_so_when_a_search_widens() -> None:  # S
 
 def test_words_of_a_script_are_stemmed_in_its_language_whatever_the_vault() -> None:  # SEARCH-52
     assert found({"A.md": "Упражнения для спины", "B.md": "Дом"}, "упражнение спина") == ["A"]
+
+
+GERMAN = "der die das und nicht ist mit für eine auch"
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Dachdeckerangebot", "Das Angebot der Dachdeckerei"),
+        ("Haushaltsplanung", "Planung für den Haushalt"),
+        ("Müllabfuhr", "Der Müll: Abfuhr dienstags"),
+    ],
+)
+def test_a_compound_that_no_note_has_is_two_words(query: str, text: str) -> None:  # SEARCH-55
+    assert found({"A.md": text, "B.md": GERMAN, "C.md": "Angebot, Haushalt, Abfuhr"}, query) == ["A"]
+    assert found({"A.md": text, "C.md": "Angebot, Haushalt, Abfuhr"}, query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Mueller", "Müller"),
+        ("Muller", "Müller"),
+        ("Müller", "Mueller"),
+        ("Straße", "Strasse"),
+        ("Strasse", "Straße"),
+        ("resume", "résumé"),
+        ("résumé", "resume"),
+        ("oeuvre", "œuvre"),
+        ("Lodz", "Łódź"),
+        ("елка", "ёлка"),
+    ],
+)
+def test_accents_and_umlauts_may_be_left_out_or_added(query: str, text: str) -> None:  # SEARCH-52
+    assert found({"A.md": text, "B.md": "Moller, Trasse, sumo, over"}, query) == ["A"]
+
+
+def test_the_form_that_was_asked_for_comes_before_others() -> None:  # SEARCH-61
+    vault = {"Plural.md": "Two boilers here.", "Same.md": "Some boiler here.", "Verb.md": "It was boiled here."}
+
+    assert found(vault, "boiler") == ["Same", "Plural"]
+    assert found(vault, "boilers") == ["Plural", "Same"]
+
+
+def test_a_name_that_is_all_of_the_words_comes_before_longer_ones() -> None:  # SEARCH-61
+    names = ["Tax return", "Tax return 2022 of the office", "How to file a tax return"]
+
+    assert found({f"{name}.md": "Sums." for name in names}, "tax retrn")[0] == "Tax return"
+
+
+class Counting(Vocabulary):
+    passes = 0
+
+    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> Sequence[str]:
+        Counting.passes += 1
+        return super().containing(part, from_start=from_start, to_end=to_end)
+
+
+def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
+    lexicon = Lexicon(Counting(1, b"\nheron\ncanal\n"), ("english", "french", "italian"))
+    Counting.passes = 0
+    for width in range(len(WIDENINGS)):
+        assert lexicon.variants("xylophone", width) == {}
+
+    assert Counting.passes <= 5
 
 
 def test_notes_that_the_index_does_not_have_come_where_they_belong() -> None:
