@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from obsidian_mcp.errors import AppError
+
 from . import calling, changing, gate, lasting, peers, plot, report, search, starting, vaults
 from .figures import OURS, Figure, Figures, Samples, plain, read
 from .servers import Server, bare, ours
@@ -96,9 +98,10 @@ def main() -> int:
     for size in sizes:
         figures = of_vault(asked.vaults, size, parts, asked.rounds, with_peers=not asked.no_peers)
         results[size] = read(plain(figures))  # rounded: the tables say what is kept
-    found = (
-        search.rows(asked.vaults, [size for size in sizes if size > 1000] or sizes, say=say) if "rg" in parts else []
-    )
+    found: list[search.Row] = []
+    if "rg" in parts:
+        beside = [size for size in sizes if size > 1000] or sizes
+        attempt("rg", lambda: found.extend(search.rows(asked.vaults, beside, say=say)), Samples())
     facts = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {_processor()}, {platform.system()}",
@@ -140,8 +143,7 @@ def of_vault(folder: Path, size: int, parts: Sequence[str], rounds: int, *, with
     samples = Samples()
     this, plain_server = ours(vault), bare(vault)
     if "build" in parts or not Path(this.env["OBSIDIAN_MCP_CACHE"]).exists():
-        say("  first index")
-        starting.build(this, size, max(1, min(3, 20_000 // size)), samples)
+        attempt("build", lambda: starting.build(this, size, max(1, min(3, 20_000 // size)), samples), samples)
     others: list[Server] = []
     if with_peers and {"start", "memory", *CALLS} & set(parts):
         found, missing = peers.installed(vault)
@@ -151,7 +153,7 @@ def of_vault(folder: Path, size: int, parts: Sequence[str], rounds: int, *, with
         others = starting.indexed(found, samples)
     bench = Bench(size, this, plain_server, others, rounds, vaults.paths(size), samples)
     if "start" in parts:
-        starting.catch_up(this)
+        attempt("catch up", lambda: starting.catch_up(this), samples)
         attempt("start", lambda: starting.start(bench.everyone, rounds + 2, samples), samples)
     if wanted := [name for name in CALLS if name in parts]:
         attempt("calls", lambda: calls(bench, wanted), samples)
@@ -172,7 +174,7 @@ def attempt(name: str, part: Callable[[], None], samples: Samples) -> None:
     say(f"  {name}")
     try:
         part()
-    except FAILURES as error:
+    except (*FAILURES, AppError, ValueError, LookupError) as error:
         samples.fail([name], OURS, reason(error))
         say(f"  {name} FAILED: {reason(error)}")
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from .figures import OURS, RIPGREP, SCAN, Samples
 from .servers import Call, Server
-from .turns import connected, in_turns, settle, until_ready
+from .turns import connected, in_turns, reason, settle, until_ready
 from .vaults import RARE, changing
-from .wire import Wire
+from .wire import FAILURES, Ended, Wire
 
 READ = "read a note"
 IN_FLIGHT = 32
@@ -52,16 +52,27 @@ class Session:
 def session(servers: Sequence[Server], notes: Sequence[str], samples: Samples) -> Iterator[Session]:
     """All that can be started, once their indexes are complete."""
     with connected(servers, samples, [READ, FLIGHT, SEARCH], PATIENCE) as wires:
-        for server in servers:
-            if server.name in wires:
-                until_ready(server, wires[server.name], INDEX_PATIENCE)
-        settle([*wires.values()], patience=10)
-        there = [server for server in servers if server.name in wires]
-        ours = next(server for server in there if server.name == OURS)
+        there = [
+            server for server in servers if server.name in wires and _is_ready(server, wires[server.name], samples)
+        ]
+        settle([wires[server.name] for server in there], patience=10)
+        ours = next((server for server in there if server.name == OURS), None)
+        if ours is None:
+            raise Ended("our server did not start")
         lengths = [_length(wires[OURS].call(tool, **given)) for tool, given in map(ours.read, notes)]
         echoes: list[Call] = [("echo", {"length": length}) for length in lengths]
         reads = {server.name: [server.read(note) for note in notes] if server.search else echoes for server in there}
         yield Session(there, wires, reads, samples)
+
+
+def _is_ready(server: Server, wire: Wire, samples: Samples) -> bool:
+    """An index that is not complete in time is measured as it is; a server that fails is left out."""
+    try:
+        until_ready(server, wire, INDEX_PATIENCE)
+    except FAILURES as error:
+        samples.fail([READ, FLIGHT, SEARCH], server.name, reason(error))
+        return False
+    return True
 
 
 def _length(answer: bytes) -> int:
@@ -70,7 +81,7 @@ def _length(answer: bytes) -> int:
 
 def reads(session: Session, rounds: int) -> None:
     """One call after the other."""
-    turn = dict.fromkeys(session.wires, 0)
+    turn = dict.fromkeys((server.name for server in session.servers), 0)
 
     def once(server: Server) -> None:
         turn[server.name] += 1
@@ -85,7 +96,7 @@ def reads(session: Session, rounds: int) -> None:
 
 def flight(session: Session, rounds: int) -> None:
     """Reads, many at a time."""
-    turn = dict.fromkeys(session.wires, 0)
+    turn = dict.fromkeys((server.name for server in session.servers), 0)
 
     def once(server: Server) -> None:
         turn[server.name] += 1
@@ -99,7 +110,7 @@ def flight(session: Session, rounds: int) -> None:
 
 def searches(session: Session, rounds: int) -> None:
     """One word, known to one note, asked of all that can search and of ripgrep, which starts anew each time."""
-    turn = dict.fromkeys(session.wires, 0)
+    turn = dict.fromkeys((server.name for server in session.servers), 0)
     program = shutil.which("rg")
     scans: list[float] = []
 

@@ -35,7 +35,7 @@ class Ended(Exception):
     """The server ended, or was ended because it took too long."""
 
 
-FAILURES = (Refused, Ended, OSError)
+FAILURES = (Refused, Ended, OSError, subprocess.SubprocessError)
 """What can go wrong with a server that is none of ours."""
 
 

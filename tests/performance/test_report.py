@@ -57,10 +57,10 @@ def test_a_target_is_neither_met_nor_missed_where_nothing_is_promised() -> None:
 
 def test_of_the_searches_the_kind_that_is_farthest_from_its_target_is_shown() -> None:
     def row(kind: str, seconds: float) -> search.Row:
-        return search.Row(1_000, kind, "exact", "word", 1, seconds, seconds, 1.0, 20.0)
+        return search.Row(10_000, kind, "exact", "word", 1, seconds, seconds, 1.0, 20.0)
 
-    (met,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.02)], [1_000, 10_000])
-    (missed,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.2)], [1_000, 10_000])
+    (met,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.02)], [10_000, 50_000])
+    (missed,) = report.search_targets([row("rare word", 0.01), row("absent word", 0.2)], [10_000, 50_000])
 
     assert met.endswith("| ≥ 20 times as fast | 50.0 (absent word) |  | met |")
     assert missed.endswith("| 5.0 (absent word; 1 of 2 missed) |  | **missed** |")
