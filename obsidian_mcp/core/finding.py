@@ -64,7 +64,9 @@ def smartly(scene: Scene, query: Node, within: AbstractSet[int] | None = None) -
         if reading.conditions == before:  # this circle has no other words
             continue
         before = reading.conditions
-        files = reading.rows(scene) | _told(scene, reading, fresh)
+        files = reading.rows(scene)
+        if fresh:
+            files = files | _told(scene, reading, fresh)
         if within is not None:
             files = files & within
         if files:

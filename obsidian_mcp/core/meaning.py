@@ -178,16 +178,17 @@ class Reading:
             return " OR ".join(filter(None, parts))
         return " AND ".join(f"({part})" for part in parts) if all(parts) else ""
 
-    def rows(self, scene: Scene) -> set[int]:
+    def rows(self, scene: Scene) -> AbstractSet[int]:
         """Files of the rows that are results."""
-        found: set[int] = set()
+        found: AbstractSet[int] = frozenset()
         for read, (expression, exact) in zip(self.groups, self.conditions, strict=True):
             files: AbstractSet[int] | None = None
             if read:
-                files = scene.lookup.having(expression) & scene.files if expression else set()
+                files = scene.lookup.having(expression) if expression else frozenset()
             if exact is not None and (files is None or files):
                 files = scene.matching(exact, files)
-            found.update(files or ())
+            if files:
+                found = found | files if found else files
         return found
 
     def is_told_by(self, group: Sequence[Term], told: Content) -> bool:
