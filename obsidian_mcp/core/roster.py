@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,8 @@ class Roster:
 
     paths: Mapping[int, VaultPath]
     """Notes and canvases by number."""
+    numbers: Mapping[VaultPath, int]
+    """The same the other way round."""
     others: tuple[FileEntry, ...]
     """Files without contents, by path."""
     canvases: frozenset[int]
@@ -67,10 +69,46 @@ def of(
     shown = there if hidden is None else {path: entry for path, entry in there.items() if not hidden(path)}
     # With the strings of the entries, so that those of the rows need no room.
     paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
-    others = [shown[path] for path in shown.keys() - numbers.keys() if not facts.indexable(path)]
-    others.sort(key=lambda entry: entry.path)
-    odd = (number for number, path in paths.items() if not path.endswith(NOTE_EXTENSION) and not is_note(path))
-    return Roster(paths, tuple(others), frozenset(odd), hidden or _nothing, len(paths) == len(numbers))
+    own = {path: number for number, path in paths.items()}
+    others = [shown[path] for path in shown.keys() - own.keys() if not facts.indexable(path)]
+    complete = len(paths) == len(numbers)
+    return Roster(paths, own, _sorted(others), _canvases(paths.items()), hidden or _nothing, complete)
+
+
+def moved_on(
+    known: Roster,
+    there: Mapping[str, FileEntry],
+    changed: Mapping[VaultPath, int],
+    numbers: Callable[[Sequence[VaultPath]], Mapping[VaultPath, int]],
+    count: int,
+) -> Roster:
+    """What `of` gives after some changes, in a fraction of the time: `changed` are the files whose rows are newer than
+    those that `known` was made of, `numbers` looks for files among the rows, `count` is how many files these have.
+    """
+    own = dict(known.numbers)
+    for path in own.keys() - there.keys():
+        del own[path]
+    appeared = [path for path in there.keys() - own.keys() if not known.hides(path)]
+    others = [there[path] for path in appeared if not facts.indexable(path)]
+    returned = numbers([there[path].path for path in appeared if facts.indexable(path)])
+    for path, number in (*changed.items(), *returned.items()):
+        entry = there.get(path)
+        if entry is not None and not known.hides(path):
+            own[entry.path] = number
+    paths = {number: path for path, number in own.items()}
+    if len(paths) < len(own):  # a number that was free again
+        newest = {number: path for path, number in changed.items()}
+        own = {path: number for path, number in own.items() if newest.get(number, path) == path}
+        paths = {number: path for path, number in own.items()}
+    return Roster(paths, own, _sorted(others), _canvases(paths.items()), known.hides, len(paths) == count)
+
+
+def _sorted(entries: list[FileEntry]) -> tuple[FileEntry, ...]:
+    return tuple(sorted(entries, key=lambda entry: entry.path))
+
+
+def _canvases(paths: Iterable[tuple[int, VaultPath]]) -> frozenset[int]:
+    return frozenset(number for number, path in paths if not path.endswith(NOTE_EXTENSION) and not is_note(path))
 
 
 def _nothing(path: str) -> bool:  # noqa: ARG001

@@ -99,14 +99,30 @@ class Rows:
             )
         }
 
-    def changed_since(self, generation: int) -> list[VaultPath]:
-        """Files whose rows are newer than this generation of the same identity."""
-        found = self._connection.execute("SELECT path FROM files WHERE changed > ?", (generation,))
-        return [to_path(path) for (path,) in found]
+    def changed_since(self, generation: int) -> dict[VaultPath, int]:
+        """Files whose rows are newer than this generation of the same identity, with their numbers."""
+        found = self._connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
+        return {to_path(path): number for path, number in found}
 
     def files(self) -> dict[int, VaultPath]:
         """Every file by its number in these rows."""
         return {number: path for path, number in self.numbers().items()}
+
+    def count(self) -> int:
+        """How many files there are."""
+        (found,) = self._connection.execute("SELECT count(*) FROM files").fetchone()
+        return int(found)
+
+    def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
+        """The numbers of those of some files that have rows."""
+        return {
+            to_path(path): number
+            for some in parts([stored(path) for path in paths])
+            for path, number in self._connection.execute(
+                f"SELECT path, id FROM files WHERE path IN ({marks(some)})",  # noqa: S608 - only placeholders
+                some,
+            )
+        }
 
     def numbers(self) -> dict[VaultPath, int]:
         """The number of every file."""

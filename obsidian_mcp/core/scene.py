@@ -55,7 +55,7 @@ class Scene:
         self.files: AbstractSet[int] = roster.files
         """Notes and canvases that the rows tell of."""
         if pending:
-            self.files = frozenset(number for number, path in roster.paths.items() if path not in pending)
+            self.files = roster.files.difference(map(roster.numbers.get, roster.numbers.keys() & pending.keys()))
         self.fresh: dict[int, FileEntry] = {}
         """Notes and canvases that are not in the rows as they are now."""
         for path, entry in pending.items():
@@ -123,7 +123,8 @@ class Scene:
         if not asks_for_paths(query):
             return []
         matcher = Matcher(query)
-        return [entry for entry in self._roster.others if matcher.matches(Document(entry.path, "", "other"))]
+        found = [entry for entry in self._roster.others if matcher.matches(Document(entry.path, "", "other"))]
+        return [self._catalog.get(entry.path) or entry for entry in found]  # with the time it has now
 
     # -- one file ----------------------------------------------------------------------------------------------
 

@@ -121,8 +121,12 @@ class Search:
         with self._lock:
             known = self._known
             same = known.stamp is not None and known.stamp.identity == stamp.identity
-            if same and known.catalog == generation and known.filters is filters and known.covers(rows, stamp):
+            if same and known.filters is filters and known.stamp is not None:
+                changed = {} if known.stamp == stamp else rows.changed_since(known.stamp.generation)
                 listed = known.roster
+                if known.catalog != generation or any(listed.numbers.get(each) != changed[each] for each in changed):
+                    there = self._catalog.by_path()
+                    listed = roster.moved_on(listed, there, changed, rows.numbers_of, rows.count())
             else:
                 listed = roster.of(rows.numbers(), self._catalog.by_path(), filters.match if filters else None)
             grown = vocabulary.grown(known.words if same else Vocabulary(), rows.connection)
@@ -134,7 +138,7 @@ class Search:
 
 def _without_old_rows(pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
     """The pending files that are looked at beside the rows, when those that have rows are found by these."""
-    new = pending.keys() - set(known.paths.values())
+    new = pending.keys() - known.numbers.keys()
     return {path: pending[path] for path in new} if len(new) <= FRESH else {}
 
 
@@ -169,13 +173,6 @@ class _Known:
     def kept(self) -> Remembered:
         """Answers of this state, while nothing is pending."""
         return Remembered(self.room)
-
-    def covers(self, rows: Rows, stamp: Stamp) -> bool:
-        """Whether no file has come to the rows since."""
-        if self.stamp is None or self.stamp.generation == stamp.generation:
-            return True
-        changed = rows.connection.execute("SELECT id FROM files WHERE changed > ?", (self.stamp.generation,))
-        return all(number in self.roster.paths for (number,) in changed)
 
 
 def _counter(connection: Connection) -> Callable[[Sequence[str]], int]:
