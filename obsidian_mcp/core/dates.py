@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from . import words
+from .letters import is_spaced
 from .text import Span
 
 _NAMES = (
@@ -95,8 +96,10 @@ def read(asked: Sequence[str]) -> tuple[Date, int] | None:
 def inside(word: str) -> tuple[Date, Span] | None:
     """A date like `3月5日` in a folded word."""
     found = _CJK.search(word)
-    date = found and _date(found[2], found[3], found[1])
-    return (date, Span(*found.span())) if found and date else None
+    if found is None or (found.start() and is_spaced(word[found.start() - 1])):
+        return None
+    date = _date(found[2], found[3], found[1])
+    return (date, Span(*found.span())) if date else None
 
 
 def _numeric(word: str) -> Date | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core import terms
@@ -339,6 +339,8 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, min_size=1, max_size=8).map("".join), st.lists(PIECES, max_size=30).map("".join))
+@example("x", "a3月")
+@example("x", "０5.5.2024")
 @settings(max_examples=150, deadline=None)
 def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: str) -> None:
     """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
