@@ -346,6 +346,9 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: 
         def drain(self) -> set[str]:
             return set()
 
+        def scanned(self) -> None:
+            pass
+
     one = opened()
     other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), Index.open(None))
     other.refresh()
@@ -376,6 +379,9 @@ def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
         def drain(self) -> set[str]:
             told, self.told = self.told, set()
             return told
+
+        def scanned(self) -> None:
+            pass
 
     (root.parent / "outside").mkdir()
     (root.parent / "outside" / "secret.md").write_bytes(b"secret")

@@ -97,6 +97,9 @@ class Watcher:
                 return None if scan else paths
         return self._scanning.drain()
 
+    def scanned(self) -> None:
+        self._scanning.scanned()
+
     def _report(self, path: str) -> None:
         relative = relative_path(self.root, path)
         if relative is None:

@@ -32,9 +32,13 @@ class Dirty(Protocol):
         """Raw paths of files or folders that may have changed; None when only a scan can tell."""
         ...
 
+    def scanned(self) -> None:
+        """A scan has ended."""
+        ...
+
 
 class Scanning:
-    """`Dirty` without a watcher: a scan at most every `interval` seconds tells what changed."""
+    """`Dirty` without a watcher: a scan tells what changed, the next one `interval` seconds after its end."""
 
     def __init__(self, interval: float = 0.5, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval = interval
@@ -47,6 +51,9 @@ class Scanning:
             return set()
         self._last = now
         return None
+
+    def scanned(self) -> None:
+        self._last = self._clock()
 
 
 class Listing:
@@ -89,6 +96,7 @@ class Listing:
             if self.visible(file.disk):
                 found.append(file)
         changes = self.catalog.replace(found)
+        self._dirty.scanned()
         self.scanned = True
         return changes
 

@@ -82,6 +82,9 @@ class Reported:
         paths, self.paths = self.paths, set()
         return paths
 
+    def scanned(self) -> None:
+        pass
+
 
 # WATCH-04
 @pytest.mark.parametrize("count", [3, 30])
@@ -152,6 +155,9 @@ def test_scans_are_due_once_an_interval() -> None:
     scanning = Scanning(0.5, clock=lambda: now[0])
 
     assert [scanning.drain(), scanning.drain()] == [None, set()]
+    now[0] += 3.0
+    scanning.scanned()  # a large folder takes its time
+    assert scanning.drain() == set()
     now[0] += 0.5
     assert scanning.drain() is None
 
