@@ -175,13 +175,12 @@ class SqliteJournal:
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
-        where, values = "done = 1", ()  # type: tuple[str, tuple[bytes | None, ...]]
+        where, values = "done = 1", {"disk": _raw(disk)}
         if disk is not None:
-            matches = "disk = ?1 OR target = ?1"
+            matches = "disk = :disk OR target = :disk"
             if anywhere:
-                matches += " OR substr(disk, -length(?1) - 1) = cast('/' || ?1 AS BLOB)"
+                matches += " OR substr(disk, -length(:disk) - 1) = cast('/' || :disk AS BLOB)"
             where += f" AND number IN (SELECT change FROM step WHERE {matches})"  # noqa: S608  our own text
-            values = (_raw(disk),)
         with self._database() as database:
             total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
             rows = database.execute(
