@@ -1,4 +1,4 @@
-"""What people look for comes among the first three (specs/search.md; specs/vectors/findability.tsv)."""
+"""What people look for comes among the first three (specs/search.md, SEARCH-78)."""
 
 from __future__ import annotations
 
