@@ -94,7 +94,7 @@ def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
         chosen.update(dict.fromkeys(_newest_first(scene, among, most - len(chosen), chosen)))
 
     take(files & _named(scene, found.terms))
-    if len(chosen) < most:
+    if len(chosen) < most and found.asked:
         headed = scene.lookup.having(f"{{alias heading tag}} : ({found.asked})")
         take(files & headed)
     if len(chosen) < most:

@@ -48,7 +48,7 @@ def search(request: pytest.FixtureRequest, vault: MemoryVault, monkeypatch: pyte
 
 QUERIES = st.sampled_from(
     ["zebra", "zebra quagga", "okapi OR 日本", '"zebra"', "/z.b/", "-quagga", "tag:okapi", "file:zebra",
-     "zebra zebras filler", "zebar", "quagga okapi zebra 日本", "line:(zebra okapi)"]
+     "zebra zebras filler", "zebar", "quagga okapi zebra 日本", "line:(zebra okapi)", "# OR zebra", "? zebra"]
 )  # fmt: skip
 
 
