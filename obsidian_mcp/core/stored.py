@@ -15,7 +15,7 @@ from .subject import Kind
 class Stored:
     """A Subject. What is asked for is read at that moment, and once; `text` and `packed` may be known already."""
 
-    __slots__ = ("_connection", "_packed", "_structure", "_text", "kind", "number", "path")
+    __slots__ = ("_connection", "_packed", "_properties", "_structure", "_tags", "_text", "kind", "number", "path")
 
     def __init__(
         self,
@@ -32,6 +32,8 @@ class Stored:
         self._text = text
         self._packed = packed
         self._structure: Structure | None = None
+        self._tags: Iterable[str] | None = None
+        self._properties: Mapping[str, object] | None = None
 
     @property
     def text(self) -> str:
@@ -60,13 +62,18 @@ class Stored:
 
     @property
     def tags(self) -> Iterable[str]:
-        if self.kind == "canvas":  # its rows tell the tags of each card by itself
-            return note.parse(self.text).all_tags
-        return [
-            tag for (tag,) in self._connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
-        ]
+        if self._tags is None:
+            sql = "SELECT tag FROM tags WHERE file = ? ORDER BY n"
+            if self.kind == "canvas":  # its rows tell the tags of each card by itself
+                self._tags = note.parse(self.text).all_tags
+            else:
+                self._tags = [tag for (tag,) in self._connection.execute(sql, (self.number,))]
+        return self._tags
 
     @property
     def properties(self) -> Mapping[str, object]:
-        sql = "SELECT name, value FROM properties WHERE file = ? ORDER BY n"
-        return {name: json.loads(value) for name, value in self._connection.execute(sql, (self.number,))}
+        if self._properties is None:
+            sql = "SELECT name, value FROM properties WHERE file = ? ORDER BY n"
+            found = self._connection.execute(sql, (self.number,))
+            self._properties = {name: json.loads(value) for name, value in found}
+        return self._properties
