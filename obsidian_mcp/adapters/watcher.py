@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 
 MOST_PENDING = 20_000
 """More changed paths than this are not kept apart: one scan is cheaper."""
+
+SAFETY_NET = 600.0
+"""Seconds after which the next question looks through the whole folder although events came: no system promises all."""
 
 REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}
 """File systems whose other clients' changes the kernel does not report."""
@@ -43,16 +47,20 @@ class Watcher:
         self._overflow = False
         self._live = False
         self._blind = False
-        """What changed before the system began to report has yet to be found, by a scan."""
+        """What changed before the system began to report, or began again, has yet to be found, by a scan."""
         self._observer: BaseObserver | None = None
+        self._threads: tuple[threading.Thread, ...] = ()
+        """Those that bring the events: when one has died, nothing is reported any more."""
+        self._stopped = False
         self._scanning = Scanning(clock=clock)
+        self._net = Scanning(SAFETY_NET, clock)
         self.changed = threading.Event()
         """Set when something was reported that nobody has asked for yet."""
 
     @property
     def mode(self) -> str:
         """`events` or `scans`."""
-        return "events" if self._live else "scans"
+        return "events" if self._live and all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
         """Begin to watch, in a thread of its own: a large folder takes a while. Scans serve until then."""
@@ -73,13 +81,20 @@ class Watcher:
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
             log.warning("watching %s by scans: %s", self.root, error)
             return
+        _losses.tell(self)
         with self._lock:
-            self._observer = observer
-            self._live = self._blind = True
+            if not self._stopped:
+                self._observer = observer
+                self._threads = (observer, *observer.emitters, *_readers())
+                self._live = self._blind = True
+        if self._stopped:
+            observer.stop()
+            return
         self._news.set()
 
     def stop(self) -> None:
         with self._lock:
+            self._stopped = True
             observer, self._observer, self._live = self._observer, None, False
         if observer is not None:
             observer.stop()
@@ -88,17 +103,26 @@ class Watcher:
     def drain(self) -> set[str] | None:
         with self._lock:
             self.changed.clear()
-            if self._live:
+            if self.mode == "events":
                 paths, self._paths = self._paths, set()
                 scan, self._overflow = self._overflow, False
                 if self._blind and not scan:
                     scan = self._scanning.drain() is None
-                self._blind = self._blind and not scan
-                return None if scan else paths
+                    self._blind = not scan
+                return None if scan or self._net.drain() is None else paths
         return self._scanning.drain()
 
     def scanned(self) -> None:
         self._scanning.scanned()
+        self._net.scanned()
+
+    def lost(self) -> None:
+        """Events were dropped: only a scan can tell what changed, and one more what changed until watching goes on."""
+        with self._lock:
+            self._overflow = self._blind = True
+            self._paths.clear()
+        self.changed.set()
+        self._news.set()
 
     def _report(self, path: str) -> None:
         relative = relative_path(self.root, path)
@@ -112,6 +136,41 @@ class Watcher:
                 self._paths.add(relative)
         self.changed.set()
         self._news.set()
+
+
+class _Losses(logging.Handler):
+    """That the system dropped events (a queue of 16 384 was full) watchdog tells nobody but its log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
+
+    def tell(self, watcher: Watcher) -> None:
+        self.acquire()  # as whoever calls `emit` has
+        try:
+            self._watchers.add(watcher)
+        finally:
+            self.release()
+        logging.getLogger("watchdog.observers").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "overflow" in record.getMessage().lower():
+            for watcher in list(self._watchers):
+                watcher.lost()
+
+
+_losses = _Losses()
+
+
+def _readers() -> list[threading.Thread]:
+    """Threads of watchdog that read for all observers together (it has one on Linux since 7.1)."""
+    from watchdog.observers.api import BaseObserver, EventEmitter
+
+    return [
+        thread
+        for thread in threading.enumerate()
+        if type(thread).__module__.startswith("watchdog.") and not isinstance(thread, BaseObserver | EventEmitter)
+    ]
 
 
 def relative_path(root: str, path: str) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,6 +152,83 @@ def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Pat
         assert watcher.drain() is not None
 
 
+@pytest.fixture
+def live(root: Path) -> Iterator[tuple[Watcher, list[float]]]:
+    """A watcher after its first scans, from when on reports are all there is, and its clock."""
+    now = [0.0]
+    watcher = Watcher(root, clock=lambda: now[0])
+    watcher.start()
+    eventually(lambda: watcher.mode == "events")
+    now[0] = 10.0
+    assert watcher.drain() is None
+    watcher.scanned()
+    now[0] = 20.0
+    assert watcher.drain() == set()
+    yield watcher, now
+    watcher.stop()
+
+
+# WATCH-06
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify's queue")
+def test_when_the_system_drops_reports_scans_find_what_was_lost(live: tuple[Watcher, list[float]]) -> None:
+    watcher, now = live
+    from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, WatchDescriptor
+
+    full = InotifyEvent(WatchDescriptor(-1), InotifyConstants.IN_Q_OVERFLOW, 0, b"")
+    InotifyFD.get_instance().handle_event(full)
+
+    assert watcher.changed.is_set()
+    assert watcher.drain() is None
+    watcher.scanned()
+    assert watcher.drain() == set()
+    now[0] += 1
+    assert watcher.drain() is None  # the folders are watched anew only now
+    watcher.scanned()
+    now[0] += 1
+    assert watcher.drain() == set()
+
+
+# WATCH-06
+def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(live: tuple[Watcher, list[float]]) -> None:
+    watcher, now = live
+    assert watcher._observer is not None
+    for emitter in watcher._observer.emitters:
+        emitter.stop()
+        emitter.join(WITHIN)
+
+    assert watcher.mode == "scans"
+    now[0] += 1
+    assert watcher.drain() is None
+
+
+# WATCH-06
+def test_now_and_then_a_scan_looks_for_what_was_never_reported(live: tuple[Watcher, list[float]]) -> None:
+    watcher, now = live
+    now[0] += 599
+    assert watcher.drain() is None  # 609 s after the last scan
+    watcher.scanned()
+    now[0] += 599
+    assert watcher.drain() == set()
+
+
+def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+
+    def begin(observer: Any) -> None:
+        started.append(observer)
+        watcher.stop()
+        threading.Thread.start(observer)
+
+    watcher = Watcher(root)
+    monkeypatch.setattr("watchdog.observers.api.BaseObserver.start", begin)
+    watcher._start()
+
+    (observer,) = started
+    observer.join(WITHIN)
+    assert not observer.is_alive()
+    assert watcher.mode == "scans"
+
+
 def test_scans_are_due_once_an_interval() -> None:
     now = [100.0]
     scanning = Scanning(0.5, clock=lambda: now[0])
@@ -169,6 +248,7 @@ def test_a_flood_of_changes_becomes_one_scan(tmp_path: Path) -> None:
         watcher._report(str(tmp_path / f"{number}.md"))
 
     assert watcher.drain() is None
+    watcher.scanned()
     watcher._report(str(tmp_path / "a.md"))
     assert watcher.drain() == {"a.md"}
 
