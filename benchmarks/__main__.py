@@ -150,7 +150,7 @@ def of_vault(folder: Path, size: int, parts: Sequence[str], rounds: int, *, with
         for name, why in missing.items():
             samples.fail(starting.STARTS, name, why)
         say(f"  peers: {', '.join(server.name for server in found) or 'none'}")
-        others = starting.indexed(found, samples)
+        others = starting.indexed(found, size, samples)
     bench = Bench(size, this, plain_server, others, rounds, vaults.paths(size), samples)
     if "start" in parts:
         attempt("catch up", lambda: starting.catch_up(this), samples)

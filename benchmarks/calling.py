@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .figures import OURS, RIPGREP, SCAN, Samples
 from .servers import Call, Server
-from .turns import connected, in_turns, reason, settle, until_ready
+from .turns import connected, in_turns, reason, settle, until
 from .vaults import RARE, changing
 from .wire import FAILURES, Ended, Wire
 
@@ -66,9 +66,10 @@ def session(servers: Sequence[Server], notes: Sequence[str], samples: Samples) -
 
 
 def _is_ready(server: Server, wire: Wire, samples: Samples) -> bool:
-    """An index that is not complete in time is measured as it is; a server that fails is left out."""
+    """A server that has not come to rest in time is measured as it is; one that fails is left out."""
     try:
-        until_ready(server, wire, INDEX_PATIENCE)
+        if server.kept is not None:
+            until(wire, server.kept, server.kept.is_idle, INDEX_PATIENCE)
     except FAILURES as error:
         samples.fail([READ, FLIGHT, SEARCH], server.name, reason(error))
         return False

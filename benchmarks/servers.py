@@ -15,6 +15,19 @@ Call = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """An index that a server keeps on disk."""
+
+    path: Path
+    status: Call
+    """The call that tells about it."""
+    has_all: Callable[[bytes, int], bool]
+    """Whether that answer says that so many notes can be searched."""
+    is_idle: Callable[[bytes], bool]
+    """Whether it says that there is nothing left to do: some look through every note at each start."""
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     name: str
     command: Sequence[str]
@@ -24,11 +37,8 @@ class Server:
     search: Callable[[str], Call] | None
     """The call that finds a word; None where there is none."""
     env: Mapping[str, str] = field(default_factory=dict)
-    ready: Callable[[bytes], bool] | None = None
-    """Whether the answer of the tool `status` says that the index is complete; None where there is no index."""
-    status: Call = ("", {})
-    index: Path | None = None
-    """Where a peer keeps its index."""
+    kept: Kept | None = None
+    """The index of a peer that has one."""
 
     def start(self, patience: float = PATIENCE) -> Wire:
         return Wire(self.command, self.env, patience)
@@ -88,7 +98,10 @@ def markdown_vault(program: Path, vault: Path) -> Server:
         lambda path: ("read", {"path": path}),
         lambda word: ("search", {"query": word, "mode": "keyword", "limit": 20}),
         {"MARKDOWN_VAULT_MCP_SOURCE_DIR": str(vault), "MARKDOWN_VAULT_MCP_INDEX_PATH": str(index)},
-        lambda answer: b'"in_flight":null' in answer and b'"queue_depth":0' in answer,
-        ("get_index_status", {}),
-        index,
+        Kept(
+            index,
+            ("get_index_status", {}),
+            lambda answer, count: b'"queryable"' in answer and f'"documents_indexed":{count},'.encode() in answer,
+            lambda answer: b'"in_flight":null' in answer and b'"queue_depth":0' in answer,
+        ),
     )

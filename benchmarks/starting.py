@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .figures import Samples
 from .servers import Server
-from .turns import in_turns, reason, settle, until_ready
+from .turns import in_turns, reason, settle, until
 from .vaults import RARE
 from .wire import FAILURES, INITIALIZE
 
@@ -45,14 +45,14 @@ def catch_up(ours: Server) -> None:
         settle([wire])
 
 
-def indexed(peers: Sequence[Server], samples: Samples) -> list[Server]:
+def indexed(peers: Sequence[Server], size: int, samples: Samples) -> list[Server]:
     """Those that can be measured: an index that a peer keeps is complete, or there is none. What came of it is noted
     beside the index, for the next run.
     """
     found = []
     for peer in peers:
         try:
-            _first_index(peer)
+            _first_index(peer, size)
         except FAILURES as error:
             samples.fail(STARTS, peer.name, reason(error))
         else:
@@ -60,15 +60,16 @@ def indexed(peers: Sequence[Server], samples: Samples) -> list[Server]:
     return found
 
 
-def _first_index(peer: Server) -> None:
+def _first_index(peer: Server, size: int) -> None:
     """Raises: TimeoutError, also where it was raised in an earlier run."""
-    if peer.index is None:
+    kept = peer.kept
+    if kept is None:
         return
-    mark = peer.index.with_name(f"{peer.index.name}.state")
+    mark = kept.path.with_name(f"{kept.path.name}.state")
     if not mark.exists():
         with peer.start(INDEXING) as wire:
             wire.initialize()
-            in_time = until_ready(peer, wire, INDEXING)
+            in_time = until(wire, kept, lambda answer: kept.has_all(answer, size), INDEXING)
         mark.write_text("" if in_time else f"its first index took longer than {INDEXING:.0f} s", encoding="utf-8")
     if said := mark.read_text(encoding="utf-8"):
         raise TimeoutError(said)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from .figures import BARE, OURS, Samples
-from .servers import Server
+from .servers import Kept, Server
 from .wire import FAILURES, Wire
 
 BUDGET, PEERS_BUDGET = 20.0, 8.0
@@ -55,10 +55,11 @@ def connected(
         yield wires
 
 
-def until_ready(server: Server, wire: Wire, patience: float) -> bool:
-    """Wait until a server says that its index is complete; False where it does not in that time. Raises: Refused."""
+def until(wire: Wire, kept: Kept, is_so: Callable[[bytes], bool], patience: float) -> bool:
+    """Wait until what a server says of its index is so; False where it is not in that time. Raises: Refused, Ended."""
     end = time.monotonic() + patience
-    while server.ready is not None and not server.ready(wire.call(server.status[0], **server.status[1])):
+    tool, given = kept.status
+    while not is_so(wire.call(tool, **given)):
         if time.monotonic() > end:
             return False
         time.sleep(0.5)
