@@ -353,9 +353,12 @@ class Guest(Database):
         if self._place is None or not self._place.exists():
             raise _damage("no such file")
         connection = _connect(str(self._place))
-        if _user_version(connection) != self._version:
+        try:
+            if _user_version(connection) != self._version:
+                raise _damage("another version")
+        except BaseException:
             connection.close()
-            raise _damage("another version")
+            raise
         self.file, self._writer = self._place, connection
 
     def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
