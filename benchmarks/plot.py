@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 WIDTH, HEIGHT, MARGIN = 420, 300, 56
-COLOURS = ["#888888", "#7c3aed", "#0ea5e9", "#f59e0b", "#10b981", "#ef4444"]
+COLOURS = ["#7c3aed", "#888888", "#0ea5e9", "#f59e0b", "#10b981", "#ef4444", "#92400e"]
+"""Ours first, the bare server second."""
 Points = Sequence[tuple[int, float]]
 
 
