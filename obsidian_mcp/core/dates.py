@@ -31,11 +31,12 @@ _MONTH_OF = {name: number for number, names in enumerate(NAMES, 1) for name in n
 _WORDS_TOO = {"may", "mar", "mars", "mai", "jan", "sep", "dec", "mei", "nov", "aug"}
 """Names of months that are more often something else when no day or year stands beside them."""
 
-_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?\.?")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_BIG_FIRST = re.compile(r"((?:19|20)\d\d)([-/.])(\d{1,2})(?:\2(\d{1,2}))?")
-_SMALL_FIRST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)")
-_CJK = re.compile(r"(?:((?:19|20)\d\d)[年년])?(\d{1,2})[月월](?:(\d{1,2})[日号號일])?")
+# Compiled when they are first needed: most searches have no date, and every start would pay.
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?\.?"
+_YEAR = r"(?:19|20)\d\d"
+_BIG_FIRST = r"((?:19|20)\d\d)([-/.])(\d{1,2})(?:\2(\d{1,2}))?"
+_SMALL_FIRST = r"(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)"
+_CJK = r"(?:((?:19|20)\d\d)[年년])?(\d{1,2})[月월](?:(\d{1,2})[日号號일])?"
 LONGEST = 3
 """Words of a query that one date takes at most: `5th March 2024`."""
 
@@ -95,7 +96,9 @@ def read(asked: Sequence[str]) -> tuple[Date, int] | None:
 
 def inside(word: str) -> tuple[Date, Span] | None:
     """A date like `3月5日` in a folded word."""
-    found = _CJK.search(word)
+    if word.isascii():
+        return None
+    found = re.search(_CJK, word)
     if found is None or (found.start() and is_spaced(word[found.start() - 1])):
         return None
     date = _date(found[2], found[3], found[1])
@@ -103,9 +106,11 @@ def inside(word: str) -> tuple[Date, Span] | None:
 
 
 def _numeric(word: str) -> Date | None:
-    if found := _BIG_FIRST.fullmatch(word):
+    if not word[:1].isdigit():
+        return None
+    if found := re.fullmatch(_BIG_FIRST, word):
         return _date(found[3], found[4], found[1])
-    if found := _SMALL_FIRST.fullmatch(word):
+    if found := re.fullmatch(_SMALL_FIRST, word):
         first, second = found[1], found[3]
         european = found[2] != "/" or int(first) > 12
         return _date(second, first, found[4]) if european else _date(first, second, found[4])
@@ -121,9 +126,9 @@ def _named(asked: Sequence[str]) -> tuple[Date, int] | None:
         bare = word.rstrip(".,")
         if month is None and bare in _MONTH_OF:
             month = bare
-        elif day is None and year is None and (found := _DAY.fullmatch(word.rstrip(","))):
+        elif day is None and year is None and (found := re.fullmatch(_DAY, word.rstrip(","))):
             day = found[1]
-        elif month is not None and year is None and _YEAR.fullmatch(bare):
+        elif month is not None and year is None and re.fullmatch(_YEAR, bare):
             year = bare
         else:
             break

@@ -23,7 +23,7 @@ COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "f
 """Languages that write words together, which stand apart elsewhere."""
 SHORTEST_PART = 4
 """Letters of a word that is a part of a compound."""
-_LINK = re.compile("(?<=.{4})(?:s|es|n|en|er)$")
+_LINK = "(?<=.{4})(?:s|es|n|en|er)$"
 """What may stand between two parts; it belongs to neither."""
 
 SAME, ACCENTS, FORM, BEGINNING, INSIDE, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
@@ -60,7 +60,7 @@ class Lexicon:
         asked = words.plain(word)
         for end in range(len(asked) - SHORTEST_PART, SHORTEST_PART - 1, -1):
             last = self.variants(asked[end:], 0)
-            first = self.variants(_LINK.sub("", asked[:end]), 1) if last else {}
+            first = self.variants(re.sub(_LINK, "", asked[:end]), 1) if last else {}
             if first:
                 return [(asked[:end], first), (asked[end:], last)]
         return []

@@ -19,10 +19,10 @@ from .query import Word
 from .text import Span
 
 _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
-_MARKS = regex.compile(r"\p{P}+")
-_APOSTROPHE = re.compile("['’]")
-_WIDE_OR_NARROW = re.compile("[\uff01-\uffee]+")
-_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_MARKS = r"\p{P}+"
+_APOSTROPHES = "'’"
+_WIDE_OR_NARROW = "[\uff01-\uffee]+"
+_HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 """ASCII symbols that are meant when somebody asks for a word with them: `C++`, `#tag`, `[[link]]`."""
 
@@ -111,7 +111,7 @@ def is_smart(word: Word) -> bool:
 
 def is_mark(word: Word) -> bool:
     """Whether a word is nothing but marks that stand between words: `?`, `–`, `/`."""
-    return _MARKS.fullmatch(word.text) is not None and not _MEANINGFUL.search(word.text)
+    return regex.fullmatch(_MARKS, word.text) is not None and not _MEANINGFUL.search(word.text)
 
 
 def bare(word: Word) -> str:
@@ -154,19 +154,19 @@ def _joined(text: str, asked: tuple[str, ...], lexicon: Lexicon) -> Term:
 
 def _telling(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
     """The parts without those that an apostrophe takes away: `l'`, `qu'`, `'s`, `'ll`."""
-    if not _APOSTROPHE.search(text):
+    if not any(mark in text for mark in _APOSTROPHES):
         return parts
     return tuple(part for part in parts if len(part) > 2) or parts
 
 
 def _usual_width(text: str) -> str:
     """A folded text without letters of unusual width."""
-    return _WIDE_OR_NARROW.sub(lambda found: fold(unicodedata.normalize("NFKC", found[0])), text)
+    return re.sub(_WIDE_OR_NARROW, lambda found: fold(unicodedata.normalize("NFKC", found[0])), text)
 
 
 def _humps(text: str) -> dict[tuple[str, ...], float]:
     """The words of `camelCase`, as they stand elsewhere: `camel_case`, `camel case`."""
-    humps = tuple(map(fold, _HUMP.findall(text)))
+    humps = tuple(map(fold, re.findall(_HUMP, text)))
     if len(humps) < 2 or "".join(humps) != fold(text):
         return {}
     with_gaps = tuple(part for hump in humps for part in (hump, words.GAP))[:-1]

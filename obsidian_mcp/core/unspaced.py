@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from .letters import is_spaced
@@ -16,10 +17,6 @@ from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
 
 _KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _HIRAGANA_TO_KATAKANA = {code - 0x60: code for code in range(0x30A1, 0x30F7)}
-_HALF = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
-_HALF |= {"\u3099": "\uff9e", "\u309a": "\uff9f"}
-_ASKING = re.compile("|".join(ASKING_UNSPACED))
-_SPLITTING = re.compile(f"[{SPLITTING}]")
 SHORTEST_SPLIT = 4
 """Letters of a run from which on it may be several words."""
 
@@ -38,8 +35,20 @@ def spellings(text: str) -> Iterator[str]:
         yield bare
 
 
+@lru_cache
 def _half(char: str) -> str:
-    return "".join(_HALF.get(each, each) for each in unicodedata.normalize("NFD", char))
+    return "".join(_halves().get(each, each) for each in unicodedata.normalize("NFD", char))
+
+
+@lru_cache
+def _halves() -> dict[str, str]:
+    found = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
+    return found | {"\u3099": "\uff9e", "\u309a": "\uff9f"}
+
+
+@lru_cache
+def _asking() -> re.Pattern[str]:
+    return re.compile("|".join(ASKING_UNSPACED))
 
 
 def without_josa(word: str) -> str:
@@ -71,7 +80,7 @@ def _runs(letters: Run) -> Iterator[Run]:
             elif kind == "hangul":
                 yield tuple(without_josa("".join(run)))
             elif kind == "han" and not has_kana and len(run) >= SHORTEST_SPLIT:
-                yield from (tuple(part) for part in _SPLITTING.split("".join(run)) if part)
+                yield from (tuple(part) for part in re.split(f"[{SPLITTING}]", "".join(run)) if part)
             else:
                 yield run
 
@@ -80,7 +89,7 @@ def _pieces(letters: Run) -> Iterator[Run]:
     """Without the words that only ask."""
     text = "".join(letter if len(letter) == 1 else "\0" for letter in letters)
     start = 0
-    for found in _ASKING.finditer(text):
+    for found in _asking().finditer(text):
         if found.end() - found.start() < len(text):
             yield letters[start : found.start()]
             start = found.end()
