@@ -57,7 +57,9 @@ def section(facts: Mapping[str, str], results: Results, searches: Sequence[searc
         "",
     ]
     lines += [f"Side by side on {_grouped(size)} notes, medians; × is the ratio to the bare server of the SDK:", ""]
-    return "\n".join([*lines, *side_by_side(figures, spread=False), ""])
+    lines += [*side_by_side(figures, spread=False), ""]
+    lines += ["![Cost against the size of the vault, both logarithmic](benchmarks/results.svg)", ""]
+    return "\n".join(lines)
 
 
 def target_table(results: Results) -> list[str]:
