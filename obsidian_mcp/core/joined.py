@@ -19,6 +19,7 @@ CHARACTERS = 500_000
 
 def matching(expression: RegExp, texts: Iterable[tuple[int, str]]) -> Iterator[int]:
     """The numbers of the texts that an expression matches. Raises: OperationTimeout."""
+    expression = expression.shortest
     if expression.looks_around:
         yield from (number for number, text in texts if expression.found(text))
         return

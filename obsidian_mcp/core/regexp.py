@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import regex
@@ -56,6 +56,8 @@ _IN_WORDS = regex.compile(
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
 )
 """Sources made only of letters, digits and classes of them, groups and repeats."""
+_COMPLEX = re.compile(r"\(|\\[1-9k]")
+"""Begins an element that is no single character: a group, or a reference to one."""
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
@@ -78,6 +80,13 @@ class RegExp:
     """What every matching text holds: of each clause one string, two letters or longer."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
+    shorter: RegExp | None = None
+    """Matches in the same texts, but less of them, and sooner."""
+
+    @property
+    def shortest(self) -> RegExp:
+        """For who asks whether a text matches and not where."""
+        return self.shorter or self
 
     @property
     def in_words(self) -> bool:
@@ -111,7 +120,7 @@ class RegExp:
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
-        return self.first(text, 0, len(text)) >= 0
+        return self.shortest.first(text, 0, len(text)) >= 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where it matches, empty matches left out. Raises: OperationTimeout."""
@@ -137,10 +146,13 @@ def translate(source: str, *, match_case: bool = False) -> RegExp:
     clauses = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
-        return RegExp(source, regex.compile("".join(reader.out), flags), clauses, reader.looks_around)
+        pattern = regex.compile("".join(reader.out), flags)
     except regex.error as problem:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
+    rest = reader.shorter()
+    shorter = replace(translate(rest, match_case=match_case).shortest, source=source) if rest else None
+    return RegExp(source, pattern, clauses, reader.looks_around, shorter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +163,21 @@ class _Element:
     clauses: tuple[Clause, ...] = ()
     size: int = 1
     repeats: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An element outside of all groups, with its repeats: its places in the source."""
+
+    start: int = 0
+    end: int = 0
+    """Of the element without its repeats."""
+    stop: int = 0
+    least: int = 1
+    is_endless: bool = False
+    """One character, as often as it likes."""
+    branches: bool = False
+    """Not an element but `|`."""
 
 
 _MARK = _Element(repeats=False)
@@ -173,6 +200,7 @@ class _Reader:
         self._groups: list[str | None] = []
         self._opened = 0
         self._open: set[int] = set()
+        self._parts: list[_Part] = []
         for capture in _CAPTURES.finditer(source):
             if capture.group()[0] == "(":
                 named = _NAMED.match(source, capture.start())
@@ -183,6 +211,20 @@ class _Reader:
         if self.at < len(self.source):
             raise InvalidRegExp(self.at, "there is no '(' for this ')'")
         return clauses
+
+    def shorter(self) -> str:
+        """The source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
+
+        Empty where there is nothing to leave out. To be asked after `whole`.
+        """
+        if any(part.branches for part in self._parts):
+            return ""
+        for part in self._parts[:1] + self._parts[-1:]:
+            if part.is_endless:
+                before, after = self.source[: part.start], self.source[part.stop :]
+                repeats = "" if part.least == 1 else f"{{{part.least}}}"
+                return before + (self.source[part.start : part.end] + repeats if part.least else "") + after
+        return ""
 
     def place(self, written: int) -> int:
         """The index in the source of a position in the written pattern."""
@@ -208,6 +250,8 @@ class _Reader:
             size += weight
             if self._peek() != "|":
                 break
+            if not self._depth:
+                self._parts.append(_Part(branches=True))
             self._write("|", self.at)
             self.at += 1
         if len(branches) == 1:
@@ -225,7 +269,13 @@ class _Reader:
         while self.at < len(self.source) and self._peek() not in "|)":
             start = self.at
             element = self._element()
+            end = self.at
             least, once = self._quantifier(element)
+            if not self._depth:
+                repeated = self.source[end : self.at].rstrip("?")
+                endless = repeated in ("*", "+") or repeated.endswith(",}")
+                whole = element.repeats and not _COMPLEX.match(self.source, start)
+                self._parts.append(_Part(start, end, self.at, least, is_endless=endless and whole))
             size += element.size * max(least, 1)
             if size > MAX_SIZE:
                 raise InvalidRegExp(start, "the repeats ask for too many copies")

@@ -56,6 +56,7 @@ class Vocabulary:
     def matching(self, expression: RegExp) -> list[str]:
         """Words that an expression without anchors matches in part. Raises: OperationTimeout."""
         text, found, at = self.words.decode(), [], 0
+        expression = expression.shortest
         while (start := expression.span(text, at)[0]) >= 0:
             at = text.find("\n", start)
             found.append(text[text.rfind("\n", 0, start) + 1 : at])
