@@ -50,8 +50,8 @@ class Catalog:
         self._path_of: dict[str, VaultPath] = {}
         """Disk spelling -> path, where the two differ."""
         self._names = threading.Lock()
-        self._by_name: dict[str, list[VaultPath]] | None = None
-        """Comparison key of a file name -> paths; made when it is first asked for, which a search does not."""
+        self._by_name: dict[str, VaultPath | list[VaultPath]] | None = None
+        """Comparison key of a file name -> path or paths; made when it is first asked for, which a search does not."""
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
@@ -176,7 +176,7 @@ class Catalog:
         with self._names:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
-                self._by_name.setdefault(_name(entry.path), []).append(entry.path)
+                _put_name(self._by_name, entry.path)
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
 
@@ -185,10 +185,7 @@ class Catalog:
         with self._names:
             entry = self._by_path.pop(path)
             if self._by_name is not None:
-                bucket = self._by_name[_name(path)]
-                bucket.remove(path)
-                if not bucket:
-                    del self._by_name[_name(path)]
+                _drop_name(self._by_name, path)
         self._path_of.pop(entry.disk, None)
 
     def _called(self, key: str) -> list[VaultPath]:
@@ -198,9 +195,10 @@ class Catalog:
             with self._names:
                 by_name = {}
                 for entry in self._by_path.values():
-                    by_name.setdefault(_name(entry.path), []).append(entry.path)
+                    _put_name(by_name, entry.path)
                 self._by_name = by_name
-        return by_name.get(key, [])
+        found = by_name.get(key, [])
+        return [found] if isinstance(found, str) else found
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
         return tuple(sorted(self._called(name_key(filename))))
@@ -222,6 +220,28 @@ class Catalog:
 
 def _name(path: str) -> str:
     return name_key(path.rpartition("/")[2])
+
+
+def _put_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
+    key = _name(path)
+    known = by_name.get(key)
+    if known is None:
+        by_name[key] = path  # as nearly all are alone, without a list around it
+    elif isinstance(known, str):
+        by_name[key] = [known, path]
+    else:
+        known.append(path)
+
+
+def _drop_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
+    key = _name(path)
+    known = by_name[key]
+    if isinstance(known, str):
+        del by_name[key]
+        return
+    known.remove(path)
+    if not known:
+        del by_name[key]
 
 
 def normal_form(disk: str) -> str:

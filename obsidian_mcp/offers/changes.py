@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core import uri
-from obsidian_mcp.core.paths import VaultPath, name_key
+from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.paths import name_key
 from obsidian_mcp.errors import InvalidArguments
 
 from . import resources
 
-Files = dict[VaultPath, tuple[int, int]]
-"""Size and time of each file."""
+Files = dict[str, FileEntry]
+"""A vault's files by path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Followed:
                     vaults.add(named.vault)
         for vault in vaults:
             if vault not in self._files:
-                seen = _seen(app, vault)
+                seen = app.vaults.get(vault).catalog.by_path()
                 with self._lock:
                     self._files.setdefault(vault, seen)
 
@@ -66,7 +67,7 @@ class Followed:
         listed = False
         for vault in list(self._files):
             place = app.vaults.get(vault)
-            now = _seen(app, vault)
+            now = place.catalog.by_path()
             with self._lock:
                 before, self._files[vault] = self._files[vault], now
                 if now == before:
@@ -83,7 +84,3 @@ class Followed:
                 if resources.todays_path(place) in different:
                     found |= self._static & {resources.TODAY}
         return Changes(sorted(found), listed)
-
-
-def _seen(app: App, vault: str) -> Files:
-    return {entry.path: (entry.size, entry.mtime_ns) for entry in app.vaults.get(vault).entries()}
