@@ -42,7 +42,8 @@ GIVE_WAY = 0.05
 """Seconds that a batch in this process waits at most for questions that run: threads that compute cost them 5 ms at
 every file read."""
 REMEMBERED = 32 * 1024 * 1024
-"""Bytes of pending files that are kept in memory."""
+REMEMBERED_EACH = 1024 * 1024
+"""Bytes of pending files that are kept in memory: of all, and of one. Of these every way to read gives the whole."""
 LINGER = 2.0
 """Seconds until workers without work are let go: changes come in bursts."""
 STALLED = 2.0
@@ -324,7 +325,7 @@ class Keeper:
             self._done(entries, (), refused)
 
     def remembering(self, read: Callable[[FileEntry], bytes]) -> Callable[[FileEntry], bytes]:
-        """`read`, which reads a pending file once as long as nothing tells that it has changed: one search after the
+        """`read`, which reads a pending file once as long as nothing tells that it has changed: one question after the
         other asks for all of them."""
 
         def remembered(entry: FileEntry) -> bytes:
@@ -332,7 +333,7 @@ class Keeper:
             if known is not None and known[0] == entry:
                 return known[1]
             data = read(entry)
-            if self._pending.get(entry.path) == entry:
+            if entry.size <= REMEMBERED_EACH and self._pending.get(entry.path) == entry:
                 with self._state:
                     if self._pending.get(entry.path) == entry and self._held + len(data) <= REMEMBERED:
                         self._forget(entry.path)
