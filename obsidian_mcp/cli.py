@@ -402,7 +402,8 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
 
     terminal = sys.stdout.isatty()
     screen = hitlist.Screen(shutil.get_terminal_size().columns, colours) if terminal else None
-    listed = hitlist.listing(found, arguments["query"], screen)
+    paths_only = arguments.get("paths_only", False) and not terminal
+    listed = hitlist.listing(found, arguments["query"], screen, paths_only=paths_only)
     said = hitlist.remarks(found, arguments.get("offset", 0))
     if terminal and os.name == "nt":  # click knows the consoles that take no colours
         click.echo(f"{listed}{said}", nl=False)

@@ -38,9 +38,9 @@ class Screen:
     colours: bool
 
 
-def listing(found: Hits | Grouped, query: str, on: Screen | None) -> str:
-    """The files and their lines; `on` None is no terminal."""
-    paint = _Paint(on, _named(query))
+def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
+    """The files and their lines; `on` None is no terminal. `paths_only`: without what they were sorted by."""
+    paint = _Paint(on, _named(query), paths_only)
     if isinstance(found, Hits):
         return _listed(found.hits, paint)
     parts = []
@@ -76,7 +76,7 @@ def _listed(hits: Iterable[Hit], paint: _Paint) -> str:
 
 
 def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
-    said = f"  {paint.coloured(safe(hit.value), QUIET)}" if hit.value else ""
+    said = f"  {paint.coloured(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
     yield paint.path(safe(hit.path)) + said
     above = None
     for snippet in hit.snippets or ():
@@ -92,6 +92,7 @@ class _Paint:
     screen: Screen | None
     named: Sequence[str]
     """Folded words that are marked in paths."""
+    paths_only: bool
 
     def coloured(self, text: str, colour: str) -> str:
         return f"{colour}{text}{RESET}" if self.screen is not None and self.screen.colours else text
