@@ -127,6 +127,9 @@ class Keeper:
         """Bytes in `_bytes`."""
         self._total = 0
         self._epoch = -1
+        self.revision = 0
+        """Grows with everything that becomes pending or is taken in: while it is the same and nothing is pending, rows
+        that have the same stamp have the same times too."""
         self._many = False
         """Whether the threads in the background have work: from more than AT_ONCE pending files down to none."""
         self._asking = 0
@@ -156,6 +159,7 @@ class Keeper:
         epoch, outdated = self._compare(entries)
         with self._state:
             self._epoch = epoch
+            self.revision += 1
             self._pending = {entry.path: entry for entry in outdated.changed}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
@@ -188,6 +192,7 @@ class Keeper:
             self._wake()
 
     def _noted(self, path: VaultPath, entry: FileEntry | None) -> None:
+        self.revision += 1
         self._deferred.discard(path)
         self._forget(path)
         if entry is None:
@@ -367,6 +372,7 @@ class Keeper:
 
     def _done(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath], refused: Iterable[FileEntry]) -> None:
         with self._state:
+            self.revision += 1
             for entry in refused:
                 if self._pending.get(entry.path) == entry:
                     self._deferred.add(entry.path)

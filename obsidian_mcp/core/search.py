@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -78,11 +78,12 @@ class Search:
         if smart:
             self._wait_for_rows()
         for _ in range(ATTEMPTS):
-            generation = self._catalog.generation  # before what is pending: of the same moment, or an older one
+            # before what is pending: of the same moment, or an older one
+            generation, revision = self._catalog.generation, self._keeper.revision
             pending, building = self._keeper.pending()
             try:
                 with self._keeper.asking(), self._keeper.index.rows() as rows:
-                    known = self._brought_up(rows, filters, generation)
+                    known = self._brought_up(rows, filters, generation, revision)
                     connection = rows.connection
                     fresh: Mapping[VaultPath, FileEntry] = pending
                     if smart and len(pending) > FRESH:
@@ -105,7 +106,7 @@ class Search:
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
         with suppress(Replaced, Busy), self._keeper.index.rows() as rows:
-            self._brought_up(rows, self._filters(), self._catalog.generation)
+            self._brought_up(rows, self._filters(), self._catalog.generation, self._keeper.revision)
         self._catalog.named("")
 
     def _wait_for_rows(self) -> None:
@@ -121,7 +122,7 @@ class Search:
                     seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
                     self._keeper.finish(IMPATIENCE, seconds)
 
-    def _brought_up(self, rows: Rows, filters: IgnoreFilters, generation: int) -> _Known:
+    def _brought_up(self, rows: Rows, filters: IgnoreFilters, generation: int, revision: int) -> _Known:
         """The names and words as they are now; kept between questions."""
         stamp = rows.stamp()
         with self._lock:
@@ -138,7 +139,9 @@ class Search:
             grown = vocabulary.grown(known.words if same else Vocabulary(), rows.connection)
             if (stamp, generation, filters) != (known.stamp, known.catalog, known.filters):
                 languages = known.languages if grown is known.words else stems.languages(_counter(rows.connection))
-                self._known = _Known(stamp, generation, filters, listed, grown, languages)
+                self._known = _Known(stamp, generation, filters, listed, grown, languages, revision)
+            elif revision != known.revision:
+                self._known = replace(known, revision=revision)
             return self._known
 
 
@@ -169,6 +172,8 @@ class _Known:
     roster: Roster = field(default_factory=lambda: roster.of({}, {}, None))
     words: Vocabulary = field(default_factory=Vocabulary)
     languages: tuple[str, ...] = stems.ALWAYS
+    revision: int = 0
+    """The keeper's."""
 
     @property
     def room(self) -> int:

@@ -14,6 +14,7 @@ from obsidian_mcp.core import canvas, facts
 from obsidian_mcp.core.content import MOST_LINES
 from obsidian_mcp.core.hits import Request
 from obsidian_mcp.core.match import Matcher
+from obsidian_mcp.core.ordering import ONE_BY_ONE
 from obsidian_mcp.core.query import parse
 from obsidian_mcp.core.scene import kind_of
 from obsidian_mcp.core.search import Search
@@ -113,6 +114,55 @@ def test_lines_of_a_text_with_too_many_for_the_index_are_looked_at() -> None:
         vault.write("Never.md", f"{lines}two one\n")
         vault.look()
         assert listed(search, "line:(one two)") == ["Few.md", "Never.md"]
+
+
+CHANGES = st.tuples(
+    st.sampled_from(["write", "touch", "touch", "delete", "rename"]),
+    st.integers(0, 7),
+    files().map(lambda file: file.text),
+)
+
+
+@given(
+    st.lists(READABLE, min_size=1, max_size=2),
+    st.lists(files(), min_size=2, max_size=6),
+    st.lists(CHANGES, min_size=1, max_size=5),
+)
+@settings(max_examples=100, deadline=None)
+def test_what_searches_remember_is_forgotten_with_every_change(
+    queries: list[str], plain: list[PlainFile], changes: list[tuple[str, int, str]]
+) -> None:  # SEARCH-48
+    with indexed(as_files(plain)) as vault:
+        search = search_of(vault)
+        for what, number, text in changes:
+            path = sorted(vault.data)[number % len(vault.data)]
+            match what:
+                case "write":
+                    vault.write(path, text)
+                case "touch":  # the index has the same bytes, and another time
+                    vault.write(path, vault.data[path])
+                case "delete" if len(vault.data) > 1:
+                    vault.delete(path)
+                case "rename":
+                    vault.rename(path, f"new {path.replace('/', ' ')}")
+            vault.look()
+            for query in [*queries, *queries]:
+                assert listed(search, query) == scanned(vault, query), query
+
+
+def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:  # SEARCH-48, SEARCH-63
+    names = [f"{number}.md" for number in range(2 * ONE_BY_ONE)]
+    with indexed(dict.fromkeys(names, "---\np: 1\n---\ncommon\n")) as vault:
+        search = search_of(vault)
+        for query in ["[p]", "-rare", "common"]:
+            for name in names[3:6]:
+                search.find(Request(query, "exact"))
+                vault.write(name, vault.data[name])
+                vault.look()
+                assert search.find(Request(query, "exact")).hits[0].path == name
+        vault.delete("5.md")
+        vault.look()
+        assert [hit.path for hit in search.find(Request("[p]", "exact", limit=2)).hits] == ["4.md", "3.md"]
 
 
 @pytest.mark.parametrize("group", VECTORS["groups"], ids=range(len(VECTORS["groups"])))
