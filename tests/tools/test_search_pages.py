@@ -135,7 +135,7 @@ def walked(app: App, **arguments: Any) -> Iterator[list[tuple[str, str]]]:
 
 
 @given(ARGUMENTS, st.integers(7, 60))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_pages_hold_every_file_exactly_once(
     hostile: App, arguments: dict[str, Any], limit: int
 ) -> None:  # SEARCH-15
