@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .adapters.allocator import share_pools
 from .adapters.app_access import AppAccess
 from .adapters.app_registry import registered_vaults
 from .adapters.disk import Disk
@@ -39,6 +40,8 @@ log = logging.getLogger(__name__)
 
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
+    if serving:
+        share_pools()
     return App(
         vaults=FolderVaults(config, serving=serving),
         config=config,
