@@ -116,7 +116,7 @@ class _Paint:
         start, kept = 0, room - 1
         if marks and sum(widths[: marks[0][1]]) > kept:
             start, kept = marks[0][0], room - 2
-            before = max(room // 3, kept - sum(widths[start:]))
+            before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
             while start and widths[start - 1] <= before:
                 start -= 1
                 before -= widths[start]
