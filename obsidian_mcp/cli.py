@@ -263,7 +263,6 @@ def index_status(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def index_rebuild(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
     """Build the index anew from the files."""
-    from . import compose
     from .core import progress
 
     with asked.opened(vault) as place:
@@ -271,7 +270,6 @@ def index_rebuild(asked: Asked, vault: tuple[str, ...], as_json: bool) -> None:
         place.keeper.begin()
         total = len(place.keeper.pending()[0])
         with click.progressbar(length=total, label="Indexing", file=sys.stderr) as bar:
-            place.keeper.start(compose.helpers(place.files.root))
             progress.current.set(lambda done, _, __: bar.update(done - bar.pos))
             place.keeper.finish()
             bar.update(total - bar.pos)

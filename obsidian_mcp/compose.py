@@ -230,6 +230,8 @@ class FolderVaults:
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
                     vault.keeper.start(helpers(disk.root))
+                else:
+                    vault.keeper.recruit = partial(helpers, disk.root)
                 self._open[folder] = vault
             return self._open[folder]
 

@@ -44,6 +44,8 @@ every file read."""
 REMEMBERED = 32 * 1024 * 1024
 REMEMBERED_EACH = 1024 * 1024
 """Bytes of pending files that are kept in memory: of all, and of one. Of these every way to read gives the whole."""
+RECRUITED_FROM = 500
+"""Pending files for which it pays to start other processes: that takes as long as 300 notes."""
 LINGER = 2.0
 """Seconds until workers without work are let go: changes come in bursts."""
 STALLED = 2.0
@@ -133,6 +135,8 @@ class Keeper:
         self._many = False
         """Whether the threads in the background have work: from more than AT_ONCE pending files down to none."""
         self._asking = 0
+        self.recruit: Callable[[], Sequence[Worker]] | None = None
+        """Gives workers for a large build where none were started."""
         self._stopping = False
         self._apart = False
         """Whether workers are other processes."""
@@ -248,6 +252,9 @@ class Keeper:
         """
         end = time.monotonic() + seconds
         self.begin_once()
+        with self._beginning:
+            if self.recruit is not None and not self._threads and len(self._pending) >= RECRUITED_FROM:
+                self.start(self.recruit())
         self._wait_for_workers(end)
         with contextlib.suppress(Busy):
             for _ in range(ATTEMPTS):

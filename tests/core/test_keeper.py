@@ -175,6 +175,23 @@ def test_a_question_about_everything_waits_for_other_processes_and_reports_how_f
     worker.go_on.release(10)
 
 
+def test_workers_are_recruited_for_a_large_build_alone(large: MemoryVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "RECRUITED_FROM", MANY)
+    workers: list[Parsing] = []
+
+    def recruit() -> list[Parsing]:
+        workers.append(Parsing(facts.parse))
+        return workers
+
+    large.keeper.recruit = recruit
+    large.keeper.finish()
+    assert large.keeper.pending() == ({}, None)
+    large.write("000.md", "[[007]]")
+    large.look()
+    large.keeper.finish()
+    assert len(workers) == 1
+
+
 # INDEX-22
 def test_before_its_time_is_over_a_question_about_everything_says_how_far_the_index_is(
     large: MemoryVault, monkeypatch: pytest.MonkeyPatch
