@@ -98,6 +98,7 @@ def main() -> int:
     for size in sizes:
         figures = of_vault(asked.vaults, size, parts, asked.rounds, with_peers=not asked.no_peers)
         results[size] = read(plain(figures))  # rounded: the tables say what is kept
+        say("\n".join(["", *report.side_by_side(results[size]), ""]))
     found: list[search.Row] = []
     if "rg" in parts:
         beside = [size for size in sizes if size > 1000] or sizes

@@ -33,7 +33,7 @@ WARMING = 5
 SCANS = 4
 PATIENCE = 30.0
 """Seconds for each answer."""
-INDEX_PATIENCE = 60.0
+INDEX_PATIENCE = 40.0
 """Seconds that a peer has to look through its vault again before its calls are measured."""
 
 
