@@ -42,7 +42,11 @@ class Texts(Protocol):
 
     def path(self, number: int) -> VaultPath: ...
 
+    def row(self, number: int) -> Stored: ...
+
     def rows(self, files: AbstractSet[int]) -> Iterator[Stored]: ...
+
+    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]: ...
 
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
 
@@ -102,9 +106,11 @@ def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int
     found: set[int] = set()
     if leaf is None:
         portions = matcher.portions()
-        for row in _reported(texts.rows(files), len(files)):
-            if portions.found(row.text, row.packed) if portions and row.packed else matcher.matches(row):
-                found.add(row.number)
+        if portions is None:
+            return {row.number for row in _reported(texts.rows(files), len(files)) if matcher.matches(row)}
+        for number, text, packed in _reported(texts.packed(files), len(files)):
+            if portions.found(text, packed) if packed else matcher.matches(texts.row(number)):
+                found.add(number)
         return found
     if leaf.path is not None:
         paths: Iterable[tuple[int, str]] = ((number, texts.path(number)) for number in files)

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .finders import Literal, finder
 from .query import Phrase, Word
 from .structure import bounds
 from .tokens import Operator
+
+FEW = 8
+"""So few parts are looked at one by one; of more those in which the first text stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +30,32 @@ class Portions:
     def found(self, text: str, packed: bytes) -> bool:
         """`packed` is what `structure.pack` gives for the text, and not empty."""
         starts, ends = bounds(packed, self.operator)
-        if len(starts) < 4:
-            return any(self._held(text, start, end) for start, end in zip(starts, ends, strict=True))
-        at, search = 0, self.anchor.pattern.search
+        search, others = self.anchor.pattern.search, self._others
+        if len(starts) < FEW:
+            for start, end in zip(starts, ends, strict=True):
+                if search(text, start, end) and all(held(text, start, end) for held in others):
+                    return True
+            return False
+        at = 0
         while (place := search(text, at)) is not None:
-            first, last = place.span()
+            first = place.start()
             at = first + 1
             part = bisect_right(starts, first) - 1
-            if part >= 0 and last <= (end := ends[part]):
-                if all(other.found(text, starts[part], end) for other in self.others):
+            if part < 0:
+                continue
+            start, end = starts[part], ends[part]
+            if place.end() <= end:
+                for held in others:
+                    if not held(text, start, end):
+                        break
+                else:
                     return True
                 at = end
         return False
 
-    def _held(self, text: str, start: int, end: int) -> bool:
-        return self.anchor.found(text, start, end) and all(other.found(text, start, end) for other in self.others)
+    @property
+    def _others(self) -> list[Callable[[str, int, int], object]]:
+        return [other.found if other.looks_around else other.pattern.search for other in self.others]
 
 
 def portions(operator: Operator, leaves: Sequence[Word | Phrase], match_case: bool | None) -> Portions | None:

@@ -92,6 +92,12 @@ class Scene:
             path = self._roster.paths[number]
             yield self.row(number) if number in truncated else Stored(self.connection, number, path, text, packed)
 
+    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]:
+        """As `rows`, as they are stored; without the structure where that is not known."""
+        truncated = self.lookup.odd(content.TRUNCATED)
+        for number, text, packed in self._stored("file, text, structure", files):
+            yield number, text, b"" if number in truncated else packed
+
     def _stored(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
         if len(files) * 2 > len(self.files):
             found = self.connection.execute(f"SELECT {columns} FROM texts")  # noqa: S608 - our own names

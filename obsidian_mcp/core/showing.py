@@ -53,7 +53,8 @@ class Showing:
             self._scene.fetch_headings(some)
         subject = self._scene.subject(number)
         places = islice(self._places(subject), None if self._several else FIRST_PLACES)
-        found = choose(subject.text, places, lambda: self._scene.headings(number, subject), self._most)
+        alike = not self._several and not self._terms
+        found = choose(subject.text, places, lambda: self._scene.headings(number, subject), self._most, alike=alike)
         return found or None
 
     def _places(self, subject: Subject) -> Iterator[Place]:

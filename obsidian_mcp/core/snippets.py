@@ -47,16 +47,33 @@ class Place(NamedTuple):
     weight: float = 1.0
 
 
-def choose(text: str, places: Iterable[Place], headings: Callable[[], Sequence[Heading]], most: int) -> list[Snippet]:
-    """The lines that hold the most of what was asked for, in their order. `headings` gives those of the note."""
+def choose(
+    text: str,
+    places: Iterable[Place],
+    headings: Callable[[], Sequence[Heading]],
+    most: int,
+    *,
+    alike: bool = False,
+) -> list[Snippet]:
+    """The lines that hold the most of what was asked for, in their order. `headings` gives those of the note; `alike`:
+    the places come in their order, and none counts more than another, so that the first lines are the best.
+    """
     lines: dict[int, dict[int, float]] = {}
     spans: dict[int, list[Span]] = {}
-    for place in places:
-        start = text.rfind("\n", 0, place.span.start) + 1
-        found = lines.setdefault(start, {})
-        found[place.term] = max(found.get(place.term, 0.0), place.weight)
-        spans.setdefault(start, []).append(place.span)
-    best = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))[:most]
+    for span, term, weight in places:
+        start = text.rfind("\n", 0, span.start) + 1
+        found = lines.get(start)
+        if found is not None:
+            found[term] = max(found.get(term, 0.0), weight)
+            spans[start].append(span)
+        elif alike and len(lines) == most:
+            break
+        else:
+            lines[start] = {term: weight}
+            spans[start] = [span]
+    best = list(lines)
+    if len(lines) > most:
+        best = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))[:most]
     above = headings() if best else ()
     return [_snippet(text, start, spans[start], above) for start in sorted(best)]
 

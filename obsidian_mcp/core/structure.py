@@ -88,6 +88,9 @@ def unpack(packed: bytes, text: str) -> Structure:
     )
 
 
+_TODO = ord(" ")
+
+
 def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[int]]:
     """Where the parts of a note begin and where they end that an operator looks at, in order; none lies in another.
 
@@ -104,10 +107,11 @@ def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[i
         if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION and (not starts or starts[0]):
             starts.insert(0, 0)
         return starts, starts[1:] + array("I", [length])
-    items = numbers[last : last + 3 * tasks]
-    found = items[1::3], items[2::3]
-    if operator == "task":
-        return found
-    todo = operator == "task-todo"
-    wanted = [(mark == ord(" ")) == todo for mark in items[::3]]
-    return list(compress(found[0], wanted)), list(compress(found[1], wanted))
+    marks, starts, ends = (numbers[last + n : last + 3 * tasks : 3] for n in range(3))
+    if operator == "task" or not tasks:
+        return starts, ends
+    wanted = marks.count(_TODO)
+    if wanted in (0, tasks):  # often all are in the same state
+        return (starts, ends) if (wanted == tasks) == (operator == "task-todo") else ((), ())
+    chosen = [(mark == _TODO) == (operator == "task-todo") for mark in marks]
+    return list(compress(starts, chosen)), list(compress(ends, chosen))
