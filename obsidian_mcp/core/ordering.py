@@ -25,6 +25,9 @@ ONE_BY_ONE = 100
 IN_NAME = 1.5
 """How much more a file weighs at first that has a word in its path which only asks."""
 
+PARSED = 12
+"""Files that are not in the index yet, of which the first are parsed for one search, 0.6 ms each."""
+
 SPELLINGS = 8
 """Forms of a word that are looked for in so many names."""
 
@@ -44,11 +47,14 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     lightly = [ranking.LIGHT * each for each in rarities(scene, found.light, found.files)]
     judge = Judge([*found.terms, *found.light], [*counted, *lightly], query)
     closely = first[: ranking.CLOSELY]
+    if len(scene.fresh) > PARSED:
+        unread = set([number for number in closely if number in scene.fresh][PARSED:])
+        closely = [number for number in closely if number not in unread]
     scene.fetch(closely)
     scores = {number: judge.score(scene.fields(number)) for number in closely}
     closely.sort(key=lambda number: (-round(scores[number], 2), -scene.time(number), scene.path(number)))
     listed: list[Scored] = [(number, round(scores[number], 2)) for number in closely]
-    listed += ((number, None) for number in first[ranking.CLOSELY : most])
+    listed += ((number, None) for number in first[:most] if number not in scores)
     return listed[:most]
 
 
@@ -80,9 +86,9 @@ def _weighed(scene: Scene, found: Found, most: int) -> list[int]:
 
 
 def _fresh(scene: Scene, files: AbstractSet[int]) -> list[int]:
-    """Those of some files without rows that are weighed: each has to be parsed for that, 0.6 ms, so of many the last
-    ones to change."""
-    return _newest_first(scene, files & scene.fresh.keys(), ranking.CLOSELY)
+    """Those of some files without rows that are weighed: each has to be parsed for that, so of many the last ones to
+    change."""
+    return _newest_first(scene, files & scene.fresh.keys(), PARSED)
 
 
 def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
