@@ -1,6 +1,6 @@
 """`make bench`: this server, a bare SDK server, ripgrep and peers, side by side on generated vaults; no network.
 
-python -m benchmarks [--sizes 1000,10000,50000] [--only start,read] [--rounds 5] [--no-peers] [--vaults DIR]
+python -m benchmarks [--sizes 1000,10000,50000] [--only start,read] [--rounds 3] [--no-peers] [--vaults DIR]
 
 With all sizes and parts it writes results.md, results.json, results.svg, search.md and search.json beside this file and
 the figures in the README; otherwise it only prints, unless `--keep` says so.
@@ -184,7 +184,7 @@ def options() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, print and keep a table.")
     found.add_argument("--sizes", default=",".join(map(str, SIZES)), help="notes in the vaults")
     found.add_argument("--only", default="", metavar="PARTS", help=f"of {', '.join(NAMES)}; keeps nothing")
-    found.add_argument("--rounds", type=int, default=5, help="more are steadier and take longer")
+    found.add_argument("--rounds", type=int, default=3, help="more are steadier and take longer")
     found.add_argument("--no-peers", action="store_true", help="leave other servers out")
     found.add_argument("--vaults", type=Path, default=ROOT / "build" / "vaults", help="where vaults are kept")
     found.add_argument("--render", action="store_true", help="only write the documents anew from results.json")
