@@ -178,7 +178,7 @@ class _Known:
     @property
     def room(self) -> int:
         """For answers: as for some words that are everywhere."""
-        return 10_000 + 6 * len(self.roster.paths)
+        return 10_000 + 3 * len(self.roster.paths)
 
     @cached_property
     def kept(self) -> Remembered:
