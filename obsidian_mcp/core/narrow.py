@@ -163,8 +163,10 @@ def _scope(node: Scope, place: _Place) -> Filter:
     inner = _narrow(node.part, replace(place, where="content", scoped=True))
     if node.operator in ("task", "task-todo", "task-done"):
         inner = all_of([HasTask(node.operator), inner])
-    if node.operator == "section" and not place.scoped and _is_told_by_lines(together := _line(node.part, place)):
-        return Between(together, inner)  # every line lies in one section
+    if node.operator == "section" and not place.scoped and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
+        in_line = _line(node.part, place)
+        if not isinstance(in_line, AtMost):
+            return Between(in_line, inner)  # every line lies in one section
     return AtMost(inner)
 
 
@@ -187,10 +189,6 @@ def _line(operand: Node, place: _Place) -> Filter:
     parts = tuple(dict.fromkeys(wanted))
     found = Together(parts) if len(parts) > 1 else any_of(parts[0])
     return found if exactly else AtMost(found)
-
-
-def _is_told_by_lines(found: Filter) -> bool:
-    return isinstance(found, Together) and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
 
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:

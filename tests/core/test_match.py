@@ -510,6 +510,8 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ("match-case:line:(a B)", AtMost(Together(((Holds("a", "content"),), (Holds("b", "content"),))))),
         ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
         ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
+        ("section:a", Between(Holds("a", "content"), AtMost(Holds("a", "content")))),
+        ("section:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
         (
             "section:(a b)",
             Between(
