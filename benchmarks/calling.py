@@ -121,7 +121,7 @@ def searches(session: Session, rounds: int) -> None:
         turn[server.name] += 1
         tool, given = server.search(RARE)
         seconds = session.wires[server.name].timed(tool, given)
-        if turn[server.name] == 1:
+        if turn[server.name] == 1 and seconds < 1:  # it may have warmed up; who reads the whole vault never does
             return
         session.samples.add(SEARCH, server.name, seconds)
         if program and server.name == OURS:

@@ -63,7 +63,7 @@ GUARDS = (
     Guard("start", "tools/list", 2),
     Guard("start", starting.STARTS[2], 1.75),
     Guard("read", calling.READ, 1.75),
-    Guard("flight", calling.FLIGHT, 1.75),
+    Guard("flight", calling.FLIGHT, 2.5),
     Guard("search", calling.SEARCH, 2, SCAN),
     Guard("memory", lasting.MEMORY, 1.25),
 )

@@ -105,7 +105,7 @@ def test_what_was_not_measured_is_refused() -> None:
 
 
 def test_a_server_that_starts_late_is_refused(kept: Figures, vault: Path) -> None:
-    late = "import runpy, time; time.sleep(0.8); runpy.run_module('obsidian_mcp', run_name='__main__', alter_sys=True)"
+    late = "import runpy, time; time.sleep(2); runpy.run_module('obsidian_mcp', run_name='__main__', alter_sys=True)"
     real = ours(vault)
     spoilt = replace(real, command=[sys.executable, "-c", late, *real.command[3:]])
 
