@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Literal, Protocol
 
 import regex
@@ -141,7 +142,8 @@ class _File:
         self.subject = subject
         self.has_content = subject.kind != "other"
         self._text: str | None = None
-        self.units: dict[_Unit, list[Span]] = {}
+        self.units: dict[_Unit, tuple[list[Span], list[int]]] = {}
+        """The units of each kind, and where all of them have ended up to each of them."""
 
     @property
     def text(self) -> str:
@@ -503,13 +505,12 @@ def _lines(place: _Place, *, anchor: Anchor | None) -> Iterator[Span]:
 def _parts(place: _Place, *, unit: _Unit) -> Iterator[Span]:
     """The units of the note; of a part of it, what of them lies inside: an operator looks in the outer one's text."""
     known = place.file.units
-    spans = known.get(unit)
-    if spans is None:
-        spans = known[unit] = list(unit(place.file.subject.structure, place.file.text))
+    if unit not in known:
+        spans = list(unit(place.file.subject.structure, place.file.text))
+        known[unit] = spans, list(accumulate((span.end for span in spans), max))  # an item may hold others
+    spans, ended = known[unit]
     start, end = place.bounds()
-    # All but the trees of sections follow one another, so that their ends are in order too.
-    first = 0 if unit is _TREE else bisect_right(spans, start, key=lambda span: span.end)
-    for at in range(first, len(spans)):
+    for at in range(bisect_right(ended, start), len(spans)):
         if spans[at].start >= end:
             return
         inside = Span(max(spans[at].start, start), min(spans[at].end, end))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import le
 
 from .finders import Literal, finder
 from .query import Phrase, Word
@@ -31,7 +32,7 @@ class Portions:
         """`packed` is what `structure.pack` gives for the text, and not empty."""
         starts, ends = bounds(packed, self.operator)
         search, others = self.anchor.pattern.search, self._others
-        if len(starts) < FEW:
+        if len(starts) < FEW or not all(map(le, ends, starts[1:])):  # an item of a list may hold others
             for start, end in zip(starts, ends, strict=True):
                 if search(text, start, end) and all(held(text, start, end) for held in others):
                     return True

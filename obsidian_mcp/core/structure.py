@@ -92,9 +92,9 @@ _TODO = ord(" ")
 
 
 def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[int]]:
-    """Where the parts of a note begin and where they end that an operator looks at, in order; none lies in another.
+    """Where the parts of a note begin and where they end that an operator looks at, in the order of their beginnings.
 
-    `packed` is not empty. Of sections the lines without those of the sections below them.
+    `packed` is not empty. Items of lists may lie in one another; sections are without those below them.
     """
     numbers = array("I", packed)
     length, blocks, headings, tasks = numbers[:4]

@@ -116,6 +116,46 @@ def test_lines_of_a_text_with_too_many_for_the_index_are_looked_at() -> None:
         assert listed(search, "line:(one two)") == ["Few.md", "Never.md"]
 
 
+BEGINNINGS = [
+    "", "", "# ", "  ## ", "- ", "- [ ] ", "- [x] ", "1. ", "> ", "> # ", "- - ", "- # ", "    ", "\t- [ ] ",
+    "> - [ ] ", "```", "%%", "| ", "[^1]: ", "---", "===", "$$", "<div>", "* [-] ", "[a]: ",
+]  # fmt: skip
+PIECES = ["a", "b", "ab", "x1", "é", "東京", "B", "a_b", "z" * 120, "#t", "[[a|b]]", "c++", "İ", "ſ", "K", "ß"]
+LAID_OUT = st.lists(
+    st.builds("{}{}".format, st.sampled_from(BEGINNINGS), st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)),
+    max_size=9,
+)
+IN_PARTS = st.builds(
+    "{}{}:({})".format,
+    st.sampled_from(["", "", "-", "match-case:", "section:", "line:"]),
+    st.sampled_from(["line", "section", "block", "task", "task-todo", "task-done"]),
+    st.lists(
+        st.sampled_from(["a", "b", "é", "東", "zz", '"a b"', "a_", '"["', "k", "(x OR B)", "/a.?b/", "-b"]),
+        min_size=1,
+        max_size=3,
+    ).map(" ".join),
+)
+
+
+@given(st.lists(IN_PARTS, min_size=1, max_size=6), st.lists(LAID_OUT, min_size=1, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
+    queries: list[str], notes: list[list[str]]
+) -> None:  # SEARCH-40, QUERY-63
+    with indexed({f"{number}.md": "\n".join(lines) for number, lines in enumerate(notes)}) as vault:
+        search = search_of(vault)
+        for query in queries:
+            assert listed(search, query) == scanned(vault, query), query
+
+
+def test_a_part_of_a_note_that_lies_in_another_hides_nothing_of_it() -> None:
+    nested = "- x\n> - [ ] inner\n    outer\n"
+    with indexed({"Few.md": nested, "Many.md": "- y\n" * 9 + nested}) as vault:
+        search = search_of(vault)
+        assert listed(search, "block:(x outer)") == ["Few.md", "Many.md"]
+        assert listed(search, "block:(inner x)") == ["Few.md", "Many.md"]
+
+
 CHANGES = st.tuples(
     st.sampled_from(["write", "touch", "touch", "delete", "rename"]),
     st.integers(0, 7),
