@@ -19,7 +19,7 @@ from .adapters.disk import Disk
 from .adapters.journal import SqliteJournal
 from .adapters.media import LocalMedia
 from .adapters.outside import AllowedFolders
-from .adapters.parsers import Helper
+from .adapters.parsers import MODEST, Helper
 from .adapters.watcher import Watcher
 from .app import App
 from .config import Config
@@ -76,9 +76,9 @@ def built_in_tools(config: Config) -> Bridge:
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
 
-def helpers(root: Path) -> list[Helper]:
+def helpers(root: Path, niceness: int = 0) -> list[Helper]:
     """Processes that build the index of the vault in a folder: with two, one parses while the other writes."""
-    return [Helper(root), Helper(root)]
+    return [Helper(root, niceness), Helper(root, niceness)]
 
 
 class FolderVaults:
@@ -229,7 +229,7 @@ class FolderVaults:
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
                 if self._serving:
-                    vault.keeper.start(helpers(disk.root))
+                    vault.keeper.start(helpers(disk.root, MODEST))
                 else:
                     vault.keeper.recruit = partial(helpers, disk.root)
                 self._open[folder] = vault

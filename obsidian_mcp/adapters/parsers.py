@@ -27,7 +27,9 @@ from obsidian_mcp.core.paths import VaultPath
 
 from .disk import Disk
 
-SERVE: Final = "from obsidian_mcp.adapters.parsers import serve; serve()"
+SERVE: Final = "from obsidian_mcp.adapters.parsers import serve; serve({})"
+MODEST: Final = 10
+"""How much nicer than a server its helpers are: calls come first. A build that somebody waits for is not nice."""
 _LENGTH = struct.Struct("<Q")
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
@@ -40,9 +42,10 @@ log = logging.getLogger(__name__)
 class Helper:
     """A `Worker` in another process. For one thread at a time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, niceness: int = 0) -> None:
         """`root`: the vault's folder."""
         self._root = root
+        self._niceness = niceness
         self._process: subprocess.Popen[bytes] | None = None
         self._given_up = getattr(sys, "frozen", False)  # then the executable is no Python
 
@@ -82,7 +85,12 @@ class Helper:
         """The helper's answer."""
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, "-P", "-c", SERVE],  # -P: nothing is imported from the folder of a vault
+                [
+                    sys.executable,
+                    "-P",
+                    "-c",
+                    SERVE.format(self._niceness),
+                ],  # -P: nothing is imported from the folder of a vault
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -106,11 +114,11 @@ class Helper:
             process.wait()
 
 
-def serve() -> None:
+def serve(niceness: int) -> None:
     """What a helper does: take in what comes on standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
-        os.nice(5)
+        os.nice(niceness)
     visitor = _Visitor()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
