@@ -95,6 +95,7 @@ def growth(ours: Server, notes: Sequence[str], count: int, samples: Samples) -> 
     with changing(ours.vault, SCRATCH), ours.start() as wire:
         wire.initialize()
         wire.call("obsidian_search", query="anything")
+        settle([wire])  # what is loaded in a lull is there from the start
         for _ in range(10):
             wire.together(islice(cycle(calls), count // 10), IN_FLIGHT, may_fail=True)
             seen.append(wire.memory())
