@@ -152,7 +152,7 @@ def search_targets(found: Sequence[search.Row], sizes: Sequence[int]) -> list[st
     for target in dict.fromkeys(row.target for row in found):
         rows = [row for row in found if row.target == target]
         kinds = " · ".join(dict.fromkeys(row.kind for row in rows))
-        goal = f"≥ {target:g} times as fast" if target else f"≤ {search.PATIENCE * 1e3:g} ms"
+        goal = f"≥ {target:g} times as fast" if target else f"≤ {search.PATIENCE * SEARCHED * 1e3:g} ms"
         promised = {row.is_met for row in rows if row.notes == SEARCHED}
         met = "**missed**" if False in promised else "met" if promised == {True} else ""
         cells = [_farthest([row for row in rows if row.notes == size], size == SEARCHED) for size in sizes]
