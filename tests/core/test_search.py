@@ -39,7 +39,9 @@ def is_readable(query: str) -> bool:
     return True
 
 
-READABLE = QUERIES.filter(is_readable)
+def readable(queries: list[str]) -> list[str]:
+    """Not a filter of the strategy: `regex` empties its cache by chance when a query is parsed."""
+    return [query for query in queries if is_readable(query)]
 
 
 def search_of(vault: MemoryVault) -> Search:
@@ -81,16 +83,16 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
     return found
 
 
-@given(st.lists(READABLE, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
+@given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
 @settings(max_examples=250, deadline=None)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
-        for query in queries:
+        for query in readable(queries):
             assert listed(search, query) == scanned(vault, query), query
 
 
-@given(st.lists(READABLE, min_size=1, max_size=3), st.lists(files(), min_size=1, max_size=6), st.integers(0, 6))
+@given(st.lists(QUERIES, min_size=1, max_size=3), st.lists(files(), min_size=1, max_size=6), st.integers(0, 6))
 @settings(max_examples=100, deadline=None)
 def test_exact_results_are_the_same_while_the_index_is_being_built(
     queries: list[str], plain: list[PlainFile], known: int
@@ -100,7 +102,7 @@ def test_exact_results_are_the_same_while_the_index_is_being_built(
         vault.keeper.begin()
         vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
         search = search_of(vault)
-        for query in queries:
+        for query in readable(queries):
             assert listed(search, query) == scanned(vault, query), query
 
 
@@ -144,7 +146,7 @@ def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
 ) -> None:  # SEARCH-40, QUERY-63
     with indexed({f"{number}.md": "\n".join(lines) for number, lines in enumerate(notes)}) as vault:
         search = search_of(vault)
-        for query in queries:
+        for query in readable(queries):
             assert listed(search, query) == scanned(vault, query), query
 
 
@@ -164,7 +166,7 @@ CHANGES = st.tuples(
 
 
 @given(
-    st.lists(READABLE, min_size=1, max_size=2),
+    st.lists(QUERIES, min_size=1, max_size=2),
     st.lists(files(), min_size=2, max_size=6),
     st.lists(CHANGES, min_size=1, max_size=5),
 )
