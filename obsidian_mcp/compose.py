@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import threading
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from .rad import Bridge
 
 log = logging.getLogger(__name__)
+
+CATCH_UP = 1.0
+"""Seconds after which a scan looks for what changed before the system began to report (WATCH-02), so that no call has
+to wait for it."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
@@ -127,19 +132,27 @@ class FolderVaults:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
 
         def open_default() -> None:
-            gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
             try:
-                vault = self._opened(self._folder(""))
-                vault.refresh()
-                vault.keeper.begin_once()
-                vault.search.prepare()
+                vault = self._prepared()
+                time.sleep(CATCH_UP)
+                if not self._closed:
+                    vault.refresh()
             except AppError as error:  # the first call tells the client
                 log.warning("%s", error.message)
-            finally:
-                gc.freeze()
-                gc.enable()
 
         threading.Thread(target=open_default, name="warm", daemon=True).start()
+
+    def _prepared(self) -> Vault:
+        gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
+        try:
+            vault = self._opened(self._folder(""))
+            vault.refresh()
+            vault.keeper.begin_once()
+            vault.search.prepare()
+        finally:
+            gc.freeze()
+            gc.enable()
+        return vault
 
     def wait(self, seconds: float) -> bool:
         while not self._news.wait(seconds) and self._reported():

@@ -113,7 +113,8 @@ class Search:
         """During a first build, for a while: with thousands of notes unknown, what a smart search says is not worth
         much, and to parse them for it would take longer than to wait."""
         pending, _ = self._keeper.pending()
-        if len(pending) > FRESH:
+        # Most often what changes has rows already; to read all their names takes 10 ms for 10 000.
+        if len(pending.keys() - self._known.roster.numbers.keys()) > FRESH:
             with suppress(Replaced, Busy):
                 with self._keeper.index.rows() as rows:
                     known = rows.numbers()

@@ -109,7 +109,7 @@ def test_whether_an_expression_matches_is_asked_with_no_more_repeats_than_needed
     source: str, shortest: str | None
 ) -> None:
     wanted = translate(shortest or source)
-    assert translate(source).shortest.pattern == wanted.pattern
+    assert translate(source).shortest.pattern.pattern == wanted.pattern.pattern
 
 
 @pytest.mark.parametrize(("source", "text"), [(r"(a|aa)+$", "a" * 60 + "b"), (r"^(\w|\w\w)+$", "a" * 60 + "!")])
