@@ -37,7 +37,9 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     if not found.terms:
         return [(number, None) for number in _newest_first(scene, found.files, most)]
     few = FEW if len(found.terms) == 1 else MANY
-    if len(found.files) <= few and scene.lookup.count(found.asked) <= few:
+    if len(found.files) <= ranking.CLOSELY:
+        first = _newest_first(scene, found.files, ranking.CLOSELY)
+    elif len(found.files) <= few and scene.lookup.count(found.asked) <= few:
         first = _weighed(scene, found, max(most, ranking.CLOSELY))
     else:
         first = _roughly(scene, found, max(most, ranking.CLOSELY))

@@ -114,11 +114,11 @@ class Search:
         much, and to parse them for it would take longer than to wait."""
         pending, _ = self._keeper.pending()
         # Most often what changes has rows already; to read all their names takes 10 ms for 10 000.
-        if len(pending.keys() - self._known.roster.numbers.keys()) > FRESH:
+        if _more_than_few(pending, self._known.roster.numbers):
             with suppress(Replaced, Busy):
                 with self._keeper.index.rows() as rows:
                     known = rows.numbers()
-                if len(pending.keys() - known.keys()) > FRESH:
+                if _more_than_few(pending, known):
                     limit = deadline.current.get()
                     seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
                     self._keeper.finish(IMPATIENCE, seconds)
@@ -148,8 +148,17 @@ class Search:
 
 def _without_old_rows(pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
     """The pending files that are looked at beside the rows, when those that have rows are found by these."""
-    new = pending.keys() - known.numbers.keys()
-    return {path: pending[path] for path in new} if len(new) <= FRESH else {}
+    return {} if _more_than_few(pending, known.numbers) else _without(pending, known.numbers)
+
+
+def _more_than_few(pending: Mapping[VaultPath, FileEntry], numbers: Mapping[VaultPath, int]) -> bool:
+    """Whether too many of the pending files to be parsed have no rows."""
+    return len(pending) > FRESH and len(_without(pending, numbers)) > FRESH
+
+
+def _without(pending: Mapping[VaultPath, FileEntry], numbers: Mapping[VaultPath, int]) -> dict[VaultPath, FileEntry]:
+    """The pending files without rows; the difference of the two views would go through all the rows."""
+    return {path: entry for path, entry in pending.items() if path not in numbers}
 
 
 def _finding(request: Request, named: Sequence[VaultPath] | None) -> Callable[[Scene, str | None], Result]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import islice
 
 import regex
 
 from . import fulltext, unspaced, words
-from .letters import SPACED, fold, is_spaced
+from .letters import fold, is_spaced
 from .lexicon import ACCENTS, FORM, INSIDE, SAME, Lexicon
 from .query import Word
 from .text import Span
@@ -22,6 +21,8 @@ _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：�
 _MARKS = r"\p{P}+"
 _APOSTROPHES = "'’"
 _WIDE_OR_NARROW = "[\uff01-\uffee]+"
+_BETWEEN = regex.compile(r"[^\p{L}\p{N}\p{M}]{0,3}+")
+"""What may stand between two words that follow each other."""
 _HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 """ASCII symbols that are meant when somebody asks for a word with them: `C++`, `#tag`, `[[link]]`."""
@@ -66,8 +67,7 @@ class Term:
         for word, weight in self.variants.items():
             yield from ((span, weight) for span in islice(_standing(word, text), most))
         for phrase, weight in self.phrases.items():
-            for found in islice(_phrase(phrase).finditer(text), most):
-                yield Span(*found.span()), weight
+            yield from ((span, weight) for span in islice(_following(phrase, text), most))
 
 
 def _anywhere(part: str, text: str) -> Iterator[tuple[Span, float]]:
@@ -89,14 +89,41 @@ def _standing(word: str, text: str) -> Iterator[Span]:
         at = text.find(word, end)
 
 
-@lru_cache(maxsize=256)
-def _phrase(phrase: tuple[str, ...]) -> regex.Pattern[str]:
-    """Finds folded words that follow each other with little between."""
-    before = rf"(?<!{SPACED})" if is_spaced(phrase[0][0]) else ""
-    after = rf"(?!{SPACED})" if is_spaced(phrase[-1][-1]) else ""
-    between = r"[^\p{L}\p{N}\p{M}]{0,3}"
-    literals = [regex.escape(word, special_only=True) for word in _without_gaps(phrase)]
-    return regex.compile(before + between.join(literals) + after)
+def _following(phrase: tuple[str, ...], text: str) -> Iterator[Span]:
+    """Where folded words follow each other with little between. To compile an expression for a phrase that is asked
+    for once would take longer than to look through all the notes of an answer."""
+    first, *rest = _without_gaps(phrase)
+    is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
+    at = text.find(first)
+    while at >= 0:
+        end = -1
+        if not (is_begun and at and is_spaced(text[at - 1])):
+            ends = _ends(rest, text, at + len(first))
+            end = max((each for each in ends if not (is_ended and is_spaced(text[each : each + 1]))), default=-1)
+        if end > at:
+            yield Span(at, end)
+        at = text.find(first, max(end, at + 1))
+
+
+def _ends(words_: Sequence[str], text: str, at: int) -> Collection[int]:
+    """Where words may end that follow each other from a place on: symbols are words, and stand between words."""
+    ends: Collection[int] = (at,)
+    for word in words_:
+        ends = {
+            start + len(word)
+            for end in ends
+            for start in range(end, _reach(text, end) + 1)
+            if text.startswith(word, start)
+        }
+        if not ends:
+            break
+    return ends
+
+
+def _reach(text: str, at: int) -> int:
+    """Where the next word starts at the latest, if it follows."""
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at
 
 
 def _without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:
