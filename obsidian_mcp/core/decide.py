@@ -18,7 +18,7 @@ from .match import Matcher
 from .narrow import prefilter
 from .paths import VaultPath
 from .query import And, Node, Not, Or, Scope
-from .stored import Stored
+from .subject import Subject
 from .tokens import Operator
 
 _FIELDS = frozenset({"file", "path", "content", "tag", "match-case", "ignore-case"})
@@ -31,7 +31,21 @@ REPORTED = 64
 """Texts between two reports of progress."""
 
 
-class Texts(Protocol):
+class Readable(Protocol):
+    """Files by number."""
+
+    def path(self, number: int) -> VaultPath: ...
+
+    def row(self, number: int) -> Subject: ...
+
+    def rows(self, files: AbstractSet[int]) -> Iterator[tuple[int, Subject]]: ...
+
+    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]: ...
+
+    def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
+
+
+class Texts(Readable, Protocol):
     """What is asked of a Scene."""
 
     @property
@@ -39,16 +53,6 @@ class Texts(Protocol):
 
     @property
     def lookup(self) -> Lookup: ...
-
-    def path(self, number: int) -> VaultPath: ...
-
-    def row(self, number: int) -> Stored: ...
-
-    def rows(self, files: AbstractSet[int]) -> Iterator[Stored]: ...
-
-    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]: ...
-
-    def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
 
 
 def matching(texts: Texts, query: Node, within: AbstractSet[int] | None = None) -> AbstractSet[int]:
@@ -96,10 +100,10 @@ def _decided_whole(texts: Texts, query: Node, among: AbstractSet[int]) -> Abstra
     if bounds.sure is bounds.possible:
         return found
     unsure = possible - found
-    return found | _read(texts, query, unsure) if unsure else found
+    return found | read(texts, query, unsure) if unsure else found
 
 
-def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
+def read(texts: Readable, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
     """Those of the files whose texts satisfy the query."""
     matcher = Matcher(query)
     leaf = matcher.leaf()
@@ -107,7 +111,7 @@ def _read(texts: Texts, query: Node, files: AbstractSet[int]) -> AbstractSet[int
     if leaf is None:
         portions = matcher.portions()
         if portions is None:
-            return {row.number for row in _reported(texts.rows(files), len(files)) if matcher.matches(row)}
+            return {number for number, row in _reported(texts.rows(files), len(files)) if matcher.matches(row)}
         for number, text, packed in _reported(texts.packed(files), len(files)):
             if portions.found(text, packed) if packed else matcher.matches(texts.row(number)):
                 found.add(number)

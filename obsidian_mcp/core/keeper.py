@@ -25,6 +25,7 @@ from .index import Busy, Index, Outdated, Record, Replaced
 from .intake import Intake
 from .paths import VaultPath
 from .ports import Change, DiskFile
+from .shelf import Shelf
 
 BATCH_FILES = 64
 BATCH_BYTES = 1_000_000
@@ -41,9 +42,6 @@ BUSY_PAUSE = 0.5
 GIVE_WAY = 0.05
 """Seconds that a batch in this process waits at most for questions that run: threads that compute cost them 5 ms at
 every file read."""
-REMEMBERED = 32 * 1024 * 1024
-REMEMBERED_EACH = 1024 * 1024
-"""Bytes of pending files that are kept in memory: of all, and of one. Of these every way to read gives the whole."""
 RECRUITED_FROM = 500
 """Pending files for which it pays to start other processes: that takes as long as 300 notes."""
 LINGER = 2.0
@@ -111,6 +109,7 @@ class Keeper:
         stat: Callable[[str], DiskFile | None] | None = None,
     ) -> None:
         self.index = index
+        self.shelf = Shelf(lambda entry: self._pending.get(entry.path) == entry)
         self._entries = entries
         self._intake = Intake(index, read, stat)
         self._state = threading.Condition()
@@ -123,10 +122,6 @@ class Keeper:
         """Paths of batches that are being worked on."""
         self._deferred: set[VaultPath] = set()
         """Pending files that cannot be taken in as they are now; a later notice or question tries them again."""
-        self._bytes: dict[VaultPath, tuple[FileEntry, bytes]] = {}
-        """Pending files that somebody has read."""
-        self._held = 0
-        """Bytes in `_bytes`."""
         self._total = 0
         self._epoch = -1
         self.revision = 0
@@ -167,8 +162,7 @@ class Keeper:
             self._pending = {entry.path: entry for entry in outdated.changed}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
-            self._bytes.clear()
-            self._held = 0
+            self.shelf.clear()
             for path, entry in self._meanwhile.items():
                 self._noted(path, entry)
             self._meanwhile = None
@@ -198,7 +192,7 @@ class Keeper:
     def _noted(self, path: VaultPath, entry: FileEntry | None) -> None:
         self.revision += 1
         self._deferred.discard(path)
-        self._forget(path)
+        self.shelf.forget(path)
         if entry is None:
             self._pending.pop(path, None)
             self._gone[path] = None
@@ -336,30 +330,6 @@ class Keeper:
         else:
             self._done(entries, (), refused)
 
-    def remembering(self, read: Callable[[FileEntry], bytes]) -> Callable[[FileEntry], bytes]:
-        """`read`, which reads a pending file once as long as nothing tells that it has changed: one question after the
-        other asks for all of them."""
-
-        def remembered(entry: FileEntry) -> bytes:
-            known = self._bytes.get(entry.path)
-            if known is not None and known[0] == entry:
-                return known[1]
-            data = read(entry)
-            if entry.size <= REMEMBERED_EACH and self._pending.get(entry.path) == entry:
-                with self._state:
-                    if self._pending.get(entry.path) == entry and self._held + len(data) <= REMEMBERED:
-                        self._forget(entry.path)
-                        self._bytes[entry.path] = entry, data
-                        self._held += len(data)
-            return data
-
-        return remembered
-
-    def _forget(self, path: VaultPath) -> None:
-        known = self._bytes.pop(path, None)
-        if known is not None:
-            self._held -= len(known[1])
-
     def _take(self) -> tuple[list[FileEntry], list[VaultPath]]:
         """The next batch, nobody else's until it is released."""
         with self._state:
@@ -386,7 +356,7 @@ class Keeper:
             for entry in entries:
                 if self._pending.get(entry.path) == entry and entry.path not in self._deferred:
                     del self._pending[entry.path]
-                    self._forget(entry.path)
+                    self.shelf.forget(entry.path)
             for path in gone:
                 self._gone.pop(path, None)
             if not self._pending:

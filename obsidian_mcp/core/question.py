@@ -112,7 +112,7 @@ class Questions:
     def __init__(self, kept: Keeper, catalog: Catalog, read: Callable[[FileEntry], bytes]) -> None:
         self.keeper = kept
         self.catalog = catalog
-        self.read = kept.remembering(read)
+        self.read = kept.shelf.keeping(read)
 
     def ask_all(self, question: Callable[[View], T]) -> Answer[T]:
         """A question that needs every file: what is pending is taken in first."""

@@ -1,23 +1,23 @@
 """What one search sees: the rows of one moment, and the files that the rows do not tell of (specs/search.md).
 
-Files have numbers: those of the rows where they have some, negative ones for the others.
+Files have numbers: those of the rows where they have some, negative ones for the others (`Unindexed`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 from obsidian_mcp.errors import AppError
 
-from . import canvas, content, decide, facts, progress
+from . import content, decide
 from .catalog import Catalog, FileEntry
 from .content import Content
 from .database import Connection
 from .lookup import Lookup
 from .match import Matcher
-from .paths import VaultPath, is_note
+from .paths import VaultPath
 from .query import And, Node, Not, Or, Scope
 from .ranking import Fields
 from .remembered import Remembered
@@ -25,13 +25,11 @@ from .roster import Roster
 from .rows import stored
 from .snippets import Heading
 from .stored import Stored
-from .subject import Document, Kind, Subject
-from .text import Text
+from .subject import Document, Subject
+from .unindexed import Read, Unindexed
 from .vocabulary import Vocabulary
 
 TEXTS_AT_ONCE = 500
-
-Read = Callable[[FileEntry], bytes]
 
 
 class Scene:
@@ -56,20 +54,21 @@ class Scene:
         """Notes and canvases that the rows tell of."""
         if pending:
             self.files = roster.files.difference(map(roster.numbers.get, roster.numbers.keys() & pending.keys()))
-        self.fresh: dict[int, FileEntry] = {}
-        """Notes and canvases that are not in the rows as they are now."""
-        for path, entry in pending.items():
-            if path in catalog and not roster.hides(path):
-                self.fresh[-1 - len(self.fresh)] = entry
+        there = (entry for path, entry in pending.items() if path in catalog and not roster.hides(path))
+        self._unindexed = Unindexed(there, read)
         complete = roster.complete and not pending
         self.lookup = Lookup(connection, roster, vocabulary, self.files, kept, complete=complete)
         self._kept = kept
-        self._contents: dict[int, Content] = {}
         self._fetched: dict[int, Sequence[str]] = {}
         self._headings: dict[int, list[Heading]] = {}
         self._roster = roster
         self._catalog = catalog
         self._read = read
+
+    @property
+    def fresh(self) -> Mapping[int, FileEntry]:
+        """Notes and canvases that are not in the rows as they are now."""
+        return self._unindexed.entries
 
     # -- which files -------------------------------------------------------------------------------------------
 
@@ -85,12 +84,13 @@ class Scene:
         for number, text in self._stored("file, text", files):
             yield number, self.row(number).text if number in truncated else text
 
-    def rows(self, files: AbstractSet[int]) -> Iterator[Stored]:
+    def rows(self, files: AbstractSet[int]) -> Iterator[tuple[int, Stored]]:
         """Files of the rows with their texts and structures; where they are many, in one pass."""
         truncated = self.lookup.odd(content.TRUNCATED)
         for number, text, packed in self._stored("file, text, structure", files):
             path = self._roster.paths[number]
-            yield self.row(number) if number in truncated else Stored(self.connection, number, path, text, packed)
+            known = None if number in truncated else (text, packed)
+            yield number, Stored(self.connection, number, path, *known) if known else self.row(number)
 
     def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]:
         """As `rows`, as they are stored; without the structure where that is not known."""
@@ -111,18 +111,12 @@ class Scene:
     def row(self, number: int, text: str | None = None) -> Stored:
         path = self._roster.paths[number]
         if text is None and number in self.lookup.odd(content.TRUNCATED):
-            text = self._text(self._catalog.get(path))
+            text = self._whole(path)
         return Stored(self.connection, number, path, text)
 
-    def fresh_matching(self, query: Node) -> set[int]:
+    def fresh_matching(self, query: Node) -> AbstractSet[int]:
         """Files without rows for which a query is true."""
-        matcher = Matcher(query)
-        found = set()
-        for done, number in enumerate(self.fresh):
-            progress.report(done, len(self.fresh), "Searching")
-            if matcher.matches(self.subject(number)):
-                found.add(number)
-        return found
+        return decide.read(self._unindexed, query, self.fresh.keys())
 
     def others_matching(self, query: Node) -> list[FileEntry]:
         """Files without contents for which a query is true; only one that asks for names can be."""
@@ -179,22 +173,11 @@ class Scene:
         if number > 0:
             fetched = self._fetched.get(number) if number not in self.lookup.odd(content.TRUNCATED) else None
             return self.row(number, fetched[-1] if fetched else None)
-        entry = self.fresh[number]
-        return Document(entry.path, self._text(entry), kind_of(entry.path))
+        return self._unindexed.row(number)
 
     def contents(self, number: int) -> Content:
         """What the index would hold of a file without rows."""
-        known = self._contents.get(number)
-        if known is None:
-            known = self._contents[number] = self._read_contents(number)
-        return known
-
-    def _read_contents(self, number: int) -> Content:
-        entry = self.fresh[number]
-        subject = self.subject(number)
-        if not is_note(entry.path):
-            return content.of(entry.path, subject.text)
-        return facts.of(entry.path, subject.text.encode("utf-8", "surrogateescape"), entry.size).content
+        return self._unindexed.contents(number)
 
     def fields(self, number: int) -> Fields:
         name = self.path(number).rpartition("/")[2].rpartition(".")[0]
@@ -217,18 +200,13 @@ class Scene:
         entry = self.entry(number)
         return entry.mtime_ns if entry else 0
 
-    def _text(self, entry: FileEntry | None) -> str:
-        if entry is None:
-            return ""
+    def _whole(self, path: VaultPath) -> str:
+        """The text of a file of which the rows have only the beginning."""
+        entry = self._catalog.get(path)
         try:
-            text = Text.decode(self._read(entry)).body
+            return self._read(entry) if entry else ""
         except AppError:  # gone or unreadable: its name can still match
             return ""
-        return text if is_note(entry.path) else facts.cards_text(canvas.read(text))
-
-
-def kind_of(path: str) -> Kind:
-    return "note" if is_note(path) else "canvas" if facts.indexable(path) else "other"
 
 
 def asks_for_paths(query: Node) -> bool:

@@ -24,8 +24,9 @@ from .remembered import Remembered
 from .result import Result
 from .roster import Roster
 from .rows import Rows, Stamp, marks
-from .scene import Read, Scene
+from .scene import Scene
 from .settings import IgnoreFilters
+from .unindexed import searched
 from .vocabulary import Vocabulary
 
 Answer = TypeVar("Answer")
@@ -47,12 +48,12 @@ class Search:
         self,
         keeper: Keeper,
         catalog: Catalog,
-        read: Read,
+        read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
     ) -> None:
         self._keeper = keeper
         self._catalog = catalog
-        self._read = keeper.remembering(read)
+        self._read = keeper.shelf.keeping(lambda entry: searched(entry.path, read(entry)))
         self._filters = filters
         self._lock = threading.Lock()
         self._known = _Known()

@@ -16,11 +16,11 @@ from obsidian_mcp.core.hits import Request
 from obsidian_mcp.core.match import Matcher
 from obsidian_mcp.core.ordering import ONE_BY_ONE
 from obsidian_mcp.core.query import parse
-from obsidian_mcp.core.scene import kind_of
 from obsidian_mcp.core.search import Search
 from obsidian_mcp.core.settings import IgnoreFilters
 from obsidian_mcp.core.subject import Document
 from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.unindexed import kind_of
 from obsidian_mcp.errors import QueryInvalid
 
 from .memory import MemoryVault

@@ -20,8 +20,8 @@ from obsidian_mcp.core import canvas, facts
 from obsidian_mcp.core.note import Note, parse
 from obsidian_mcp.core.query import Regex, Word
 from obsidian_mcp.core.query import parse as parse_query
-from obsidian_mcp.core.scene import kind_of
 from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.unindexed import kind_of
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 from obsidian_mcp.tools import call
 from tests import findability
