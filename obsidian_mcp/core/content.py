@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from . import words
+from . import kinds, words
 from .letters import fold
 
 ODD_KEYS = 1
@@ -46,6 +46,8 @@ class Content(NamedTuple):
     odd: int = 0
     structure: bytes = b""
     """`structure.pack` of the text; empty where it is not known."""
+    kinds: str = ""
+    """`kinds.triples` of the text."""
 
 
 FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
@@ -89,4 +91,4 @@ def of(
     if max(map(len, found), default=0) > words.LONGEST:
         odd |= ODD_WORDS
         found = {word for word in found if len(word) <= words.LONGEST}
-    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)
+    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure, kinds.triples(text))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError
 
-from . import content, facts, fulltext, words
+from . import content, facts, fulltext, kinds, words
 from .catalog import FileEntry
 from .database import PATIENCE, Busy, Connection, Database, Guest, Replaced
 from .facts import Facts, Job, Parse
@@ -45,7 +45,10 @@ _SCHEMA = (
     *fulltext.SCHEMA,
 )
 
-VERSION = zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, words.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
+VERSION = (
+    zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, words.VERSION, kinds.VERSION, __version__)).encode()) & 0x7FFFFFFF
+    or 1
+)
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from . import content, deadline, fulltext, words
 from .database import Connection
+from .finders import expression_of
 from .letters import phrase
 from .match import tag_test
 from .narrow import (
@@ -18,6 +19,7 @@ from .narrow import (
     AtMost,
     Between,
     Filter,
+    HasKinds,
     HasProperty,
     HasTag,
     HasTask,
@@ -47,10 +49,14 @@ MANY_ENDINGS = 20
 MANY_IN_LINES = 200
 """Words with some letters that are looked for in the lines; of more the texts tell."""
 
+FEW_TEXTS = 100
+"""So many are read in less time than it takes to ask for the kinds of their characters."""
+
 NOTHING: frozenset[int] = frozenset()
 
 # One text instead of many rows: most of the time would go into making rows.
 _FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
+_FILES_OF_KINDS = "SELECT group_concat(rowid) FROM kinds WHERE kinds MATCH ?"
 _FILES_OF_LINES = (
     f"SELECT group_concat(file) FROM (SELECT DISTINCT {fulltext.FILE_OF_LINE} AS file FROM lines WHERE lines MATCH ?)"  # noqa: S608 - our own names
 )
@@ -105,10 +111,7 @@ class Lookup:
     def _bounds(self, condition: Filter) -> Bounds:
         match condition:
             case AllOf(parts):
-                found = [self.bounds(part) for part in parts]
-                sure = _all([each.sure for each in found])
-                exactly = all(each.sure is each.possible for each in found)
-                return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
+                return self._all_of(parts)
             case AnyOf(parts):
                 found = [self.bounds(part) for part in parts]
                 return Bounds(_any(each.sure for each in found), _any(each.possible for each in found))
@@ -128,12 +131,23 @@ class Lookup:
                 return self._together(condition)
             case HasWord():
                 return self._has_word(condition)
+            case HasKinds():
+                return self._has_kinds(condition)
             case HasTask():
                 return self._with_task(condition)
             case HasTag():
                 return self._tagged(condition)
             case HasProperty():
                 return self._with_property(condition)
+
+    def _all_of(self, parts: Sequence[Filter]) -> Bounds:
+        found: list[Bounds] = []
+        for part in sorted(parts, key=_is_of_kinds):
+            few = _is_of_kinds(part) and any(len(each.possible) <= FEW_TEXTS for each in found)
+            found.append(Bounds(NOTHING, self._files) if few else self.bounds(part))
+        sure = _all([each.sure for each in found])
+        exactly = all(each.sure is each.possible for each in found)
+        return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
 
     def having(self, words_: str) -> AbstractSet[int]:
         """Files for which an expression of the full-text index holds."""
@@ -258,6 +272,14 @@ class Lookup:
             found = found.and_also(self._counting(set(self._roster.path_matches(expression))))
         return found
 
+    def _has_kinds(self, asked: HasKinds) -> Bounds:
+        expression = expression_of(asked.leaf, asked.match_case)
+        told = self._asked(_FILES_OF_KINDS, fulltext.with_kinds(expression.neighbours))
+        possible = told | self.odd(content.TRUNCATED)
+        if asked.where != "content":
+            possible |= self._counting(set(self._roster.path_matches(expression)))
+        return Bounds(NOTHING, possible)
+
     def _with_any(self, parts: Sequence[str], columns: str) -> Bounds:
         """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""
         found: set[int] = set()
@@ -370,6 +392,10 @@ class Lookup:
 
 def _numbers(listed: str | None) -> set[int]:
     return set(json.loads(f"[{listed}]")) if listed else set()
+
+
+def _is_of_kinds(condition: Filter) -> bool:
+    return isinstance(condition, HasKinds)
 
 
 def _all(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:

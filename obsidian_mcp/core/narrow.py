@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from . import compat
+from .finders import expression_of
 from .letters import fold, is_caseless
 from .query import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
@@ -38,6 +39,15 @@ class HasWord:
     """A word of the place, or several with underscores between, is what a regular expression matches in part."""
 
     leaf: Regex
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class HasKinds:
+    """The place may hold what a regular expression matches: characters of its kinds follow each other there."""
+
+    leaf: Regex
+    match_case: bool | None
     where: Where
 
 
@@ -99,7 +109,19 @@ class Anything:
 
 
 Filter = (
-    Holds | Together | HasWord | HasTask | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Between | Anything
+    Holds
+    | Together
+    | HasWord
+    | HasKinds
+    | HasTask
+    | HasTag
+    | HasProperty
+    | AllOf
+    | AnyOf
+    | NoneOf
+    | AtMost
+    | Between
+    | Anything
 )
 ANYTHING = AtMost(Anything())
 """Nothing can be said: every file may match."""
@@ -173,10 +195,12 @@ def _scope(node: Scope, place: _Place) -> Filter:
 def _line(operand: Node, place: _Place) -> Filter:
     """What `line:` asks of a whole file."""
     wanted: list[tuple[Holds, ...]] = []
+    told: list[HasKinds] = []
     exactly = compat.SEARCH_FRONTMATTER_IS_CONTENT
     for part in operand.parts if isinstance(operand, And) else (operand,):
         if isinstance(part, Regex):
             wanted += _clauses(part)
+            told += _kinds(part, place.match_case, "content")
             exactly = False
             continue
         leaves = part.parts if isinstance(part, Or) else (part,)
@@ -184,11 +208,11 @@ def _line(operand: Node, place: _Place) -> Filter:
         if len(texts) == len(leaves):
             wanted.append(tuple(Holds(fold(leaf.text), "content", isinstance(leaf, Phrase)) for leaf in texts))
         exactly = exactly and len(texts) == len(leaves) and all(_in_one_line(leaf, place.match_case) for leaf in texts)
-    if not wanted:
-        return ANYTHING
     parts = tuple(dict.fromkeys(wanted))
+    if not parts:
+        return AtMost(all_of(told))
     found = Together(parts) if len(parts) > 1 else any_of(parts[0])
-    return found if exactly else AtMost(found)
+    return found if exactly else AtMost(all_of([found, *told]))
 
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
@@ -200,14 +224,20 @@ def _clauses(leaf: Regex) -> list[tuple[Holds, ...]]:
     return [tuple(Holds(text, "content") for text in clause) for clause in translate(leaf.source).clauses]
 
 
+def _kinds(leaf: Regex, match_case: bool | None, where: Where) -> list[HasKinds]:
+    """Nothing where kinds cannot tell. Paths alone are in memory."""
+    told = where != "path" and expression_of(leaf, match_case).neighbours
+    return [HasKinds(leaf, match_case, where)] if told else []
+
+
 def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
     if isinstance(leaf, Regex):
         expression = translate(leaf.source)
         if expression.in_words and not place.scoped and compat.SEARCH_FRONTMATTER_IS_CONTENT:
             ignores_case = not place.match_case and compat.SEARCH_REGEX_IGNORES_CASE
             return HasWord(leaf, where) if ignores_case else AtMost(HasWord(leaf, where))
-        clauses = expression.clauses
-        return AtMost(all_of([any_of([Holds(text, where) for text in clause]) for clause in clauses]))
+        holds = [any_of([Holds(text, where) for text in clause]) for clause in expression.clauses]
+        return AtMost(all_of([*holds, *_kinds(leaf, place.match_case, where)]))
     if not leaf.text:
         return ANYTHING if place.scoped else Anything()
     text = fold(leaf.text)

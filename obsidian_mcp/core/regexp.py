@@ -15,6 +15,7 @@ import regex
 
 from obsidian_mcp.errors import OperationTimeout
 
+from . import kinds
 from .letters import SPACED, fold, is_caseless, literal, substring
 
 SECONDS = 1.0
@@ -34,6 +35,7 @@ _CLASSES = {
     "w": "0-9A-Za-z_",
     "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
 }
+_KINDS = {_CLASSES[name]: kinds.of(chars) for name, chars in {"d": "0", "w": "a0_", "s": " \n\ufeff"}.items()}
 _LETTER = f"[{_CLASSES['w']}]"
 _ANCHORS = {
     "^": "(?m:^)",
@@ -78,6 +80,8 @@ class RegExp:
     pattern: regex.Pattern[str]
     clauses: tuple[Clause, ...]
     """What every matching text holds: of each clause one string, two letters or longer."""
+    neighbours: tuple[kinds.Condition, ...]
+    """The same in kinds of characters that follow each other."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
     shorter: RegExp | None = None
@@ -143,7 +147,7 @@ class RegExp:
 def translate(source: str, *, match_case: bool = False) -> RegExp:
     """Raises: InvalidRegExp."""
     reader = _Reader(source, match_case=match_case)
-    clauses = reader.whole()
+    asked = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
         pattern = regex.compile("".join(reader.out), flags)
@@ -152,16 +156,20 @@ def translate(source: str, *, match_case: bool = False) -> RegExp:
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
     rest = reader.shorter()
     shorter = replace(translate(rest, match_case=match_case).shortest, source=source) if rest else None
-    return RegExp(source, pattern, clauses, reader.looks_around, shorter)
+    return RegExp(source, pattern, asked.clauses, asked.neighbours, reader.looks_around, shorter)
 
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What the reader keeps of one element: the folded letter if it is one, what it asks for, its unrolled size."""
+    """What the reader keeps of one element or several: the folded letter if it is one, what it asks for, its size."""
 
     letter: str | None = None
+    told: str | None = None
+    """Kinds of which its one character must be, "" without any character; None where nothing can be said."""
     clauses: tuple[Clause, ...] = ()
+    neighbours: tuple[kinds.Condition, ...] = ()
     size: int = 1
+    """With counted repeats written out."""
     repeats: bool = True
 
 
@@ -180,7 +188,7 @@ class _Part:
     """Not an element but `|`."""
 
 
-_MARK = _Element(repeats=False)
+_MARK = _Element(told="", repeats=False)
 _CLASS = _Element()
 
 
@@ -206,11 +214,11 @@ class _Reader:
                 named = _NAMED.match(source, capture.start())
                 self._groups.append(named.group(1) if named else None)
 
-    def whole(self) -> tuple[Clause, ...]:
-        clauses, _ = self._alternatives()
+    def whole(self) -> _Element:
+        asked = self._alternatives()
         if self.at < len(self.source):
             raise InvalidRegExp(self.at, "there is no '(' for this ')'")
-        return clauses
+        return asked
 
     def shorter(self) -> str:
         """The source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
@@ -241,13 +249,10 @@ class _Reader:
 
     # Structure
 
-    def _alternatives(self) -> tuple[tuple[Clause, ...], int]:
-        branches = []
-        size = 0
+    def _alternatives(self) -> _Element:
+        branches: list[_Element] = []
         while True:
-            clauses, weight = self._sequence()
-            branches.append(clauses)
-            size += weight
+            branches.append(self._sequence())
             if self._peek() != "|":
                 break
             if not self._depth:
@@ -255,22 +260,28 @@ class _Reader:
             self._write("|", self.at)
             self.at += 1
         if len(branches) == 1:
-            return branches[0], size
-        if all(branches):
+            return branches[0]
+        clauses: tuple[Clause, ...] = ()
+        if all(branch.clauses for branch in branches):
             # One string of each branch: the most telling one is the longest.
-            best = [max(clauses, key=lambda clause: min(map(len, clause))) for clauses in branches]
-            return (tuple(sorted({part for clause in best for part in clause})),), size
-        return (), size
+            best = [max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches]
+            clauses = (tuple(sorted({part for clause in best for part in clause})),)
+        neighbours = kinds.united([branch.neighbours for branch in branches])
+        return _Element(clauses=clauses, neighbours=neighbours, size=sum(branch.size for branch in branches))
 
-    def _sequence(self) -> tuple[tuple[Clause, ...], int]:
+    def _sequence(self) -> _Element:
         clauses: list[Clause] = []
+        neighbours = kinds.Neighbours()
         run = ""
         size = 0
         while self.at < len(self.source) and self._peek() not in "|)":
             start = self.at
             element = self._element()
             end = self.at
-            least, once = self._quantifier(element)
+            least, most = self._quantifier(element)
+            neighbours.add(element.told, least, most)
+            if least:
+                neighbours.require(element.neighbours)
             if not self._depth:
                 repeated = self.source[end : self.at].rstrip("?")
                 endless = repeated in ("*", "+") or repeated.endswith(",}")
@@ -279,7 +290,7 @@ class _Reader:
             size += element.size * max(least, 1)
             if size > MAX_SIZE:
                 raise InvalidRegExp(start, "the repeats ask for too many copies")
-            if element.letter is not None and once:
+            if element.letter is not None and least == most == 1:
                 run += element.letter
                 continue
             if element.letter is not None and least:
@@ -291,17 +302,17 @@ class _Reader:
                 clauses.extend(element.clauses)
         if len(run) > 1:
             clauses.append((run,))
-        return tuple(dict.fromkeys(clauses)), size
+        return _Element(clauses=tuple(dict.fromkeys(clauses)), neighbours=neighbours.conditions(), size=size)
 
-    def _quantifier(self, element: _Element) -> tuple[int, bool]:
-        """(the least number of times, whether it is exactly once)."""
+    def _quantifier(self, element: _Element) -> tuple[int, int]:
+        """(the least number of times, the most)."""
         found = _QUANTIFIER.match(self.source, self.at)
         if found is None:
-            return 1, True
+            return 1, 1
         if not element.repeats:
             raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
-        least = {"*": 0, "+": 1, "?": 0}.get(found.group(), 0)
-        once = False
+        least = int(found.group() == "+")
+        most = 1 if found.group() == "?" else MAX_SIZE
         if found.group(1) is not None:
             if max(len(found.group(1)), len(found.group(3))) > 9:
                 raise InvalidRegExp(self.at, "the repeats ask for too many copies")
@@ -309,7 +320,6 @@ class _Reader:
             most = least if not found.group(2) else int(found.group(3) or MAX_SIZE + least)
             if most < least:
                 raise InvalidRegExp(self.at, "the numbers of the quantifier are out of order")
-            once = least == most == 1
         self._write(found.group(), self.at)
         self.at = found.end()
         if self._peek() == "?":
@@ -317,7 +327,7 @@ class _Reader:
             self.at += 1
         if _QUANTIFIER.match(self.source, self.at):
             raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
-        return least, once
+        return least, most
 
     def _element(self) -> _Element:
         char = self._peek()
@@ -345,7 +355,10 @@ class _Reader:
     def _letter(self, char: str, start: int) -> _Element:
         self.caseless = self.caseless and is_caseless(char)
         self._write(literal(char, match_case=self._match_case), start)
-        return _CLASS if char in "\r\n" else _Element(letter=fold(char))
+        told = kinds.of(char)
+        if not (self._match_case or is_caseless(char)):
+            told = kinds.in_any_case(told)
+        return _Element(letter=None if char in "\r\n" else fold(char), told=told)
 
     def _group(self) -> _Element:
         start = self.at
@@ -369,7 +382,7 @@ class _Reader:
         self._opened += opening == "("
         number = self._opened if opening == "(" else 0
         self._open.add(number)
-        clauses, size = self._alternatives()
+        inside = self._alternatives()
         self._open.discard(number)
         if self._peek() != ")":
             raise InvalidRegExp(start, "this '(' is not closed")
@@ -378,8 +391,9 @@ class _Reader:
         self._match_case = outer
         self._depth -= 1
         self.looks_around = self.looks_around or opening[2:3] in ("=", "!", "<")
-        negative = opening in {"(?!", "(?<!"}
-        return _Element(None, () if negative else clauses, size + 1, repeats=not opening.startswith("(?<"))
+        if opening in {"(?!", "(?<!"}:
+            inside = _Element(size=inside.size)
+        return replace(inside, size=inside.size + 1, repeats=not opening.startswith("(?<"))
 
     # Escapes
 
@@ -396,7 +410,7 @@ class _Reader:
         if char.lower() in _CLASSES:
             self.at += 1
             self._write(f"(?-i:[{'^' if char.isupper() else ''}{_CLASSES[char.lower()]}])", start)
-            return _CLASS
+            return _Element(told=None if char.isupper() else _KINDS[_CLASSES[char]])
         if found := _PROPERTY.match(self.source, self.at):
             self.at = found.end()
             self.caseless = False
@@ -454,12 +468,14 @@ class _Reader:
         cased = False
         words = ""
         others: list[str] = []
+        told: set[str | None] = set()
         while self._peek() != "]":
             if self.at >= len(self.source):
                 raise InvalidRegExp(start, "this '[' is not closed")
             place = self.at
             first = self._member()
             if len(first) > 1:
+                told.add(_KINDS.get(first))
                 if first.startswith("[^"):
                     others.append(f"(?-i:{first})")
                 elif first == _CLASSES["w"]:
@@ -478,12 +494,16 @@ class _Reader:
                     last = first
                 elif last < first:
                     raise InvalidRegExp(place, "the range is out of order")
+            told.add(kinds.of_range(first, last))
             cased = cased or not _caseless_range(first, last)
             members.append(_member(first) if first == last else f"{_member(first)}-{_member(last)}")
         self.at += 1
         self.caseless = self.caseless and not cased
         self._write(_set("".join(members), words, others, negated=negated, cased=cased), start)
-        return _CLASS
+        if negated or None in told or not told:
+            return _CLASS
+        either = "".join(sorted(set("".join(filter(None, told)))))
+        return _Element(told=kinds.in_any_case(either) if cased and not self._match_case else either)
 
     def _member(self) -> str:
         """One character, or the inside of a class (longer than one character; `[^` first for a complement)."""

@@ -123,16 +123,18 @@ BEGINNINGS = [
     "> - [ ] ", "```", "%%", "| ", "[^1]: ", "---", "===", "$$", "<div>", "* [-] ", "[a]: ",
 ]  # fmt: skip
 PIECES = ["a", "b", "ab", "x1", "é", "東京", "B", "a_b", "z" * 120, "#t", "[[a|b]]", "c++", "İ", "ſ", "K", "ß"]
+PIECES += ["b-1", "ſ@x"]
 LAID_OUT = st.lists(
     st.builds("{}{}".format, st.sampled_from(BEGINNINGS), st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)),
     max_size=9,
 )
+IN_SLASHES = ["/a.?b/", "/[r-t]@/", r"/\w-\d|@é/"]
 IN_PARTS = st.builds(
     "{}{}:({})".format,
     st.sampled_from(["", "", "-", "match-case:", "section:", "line:"]),
     st.sampled_from(["line", "section", "block", "task", "task-todo", "task-done"]),
     st.lists(
-        st.sampled_from(["a", "b", "é", "東", "zz", '"a b"', "a_", '"["', "k", "(x OR B)", "/a.?b/", "-b"]),
+        st.sampled_from(["a", "b", "é", "東", "zz", '"a b"', "a_", '"["', "k", "(x OR B)", "-b", *IN_SLASHES]),
         min_size=1,
         max_size=3,
     ).map(" ".join),
