@@ -56,10 +56,11 @@ def seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def within(budget: float, what: str, figures: list[float]) -> None:
+def reported(what: str, figures: list[float], budget: float) -> float:
+    """Their median, which stands in the summary beside its budget."""
     median = statistics.median(figures)
     FIGURES.append(f"{what}: median {median * 1e3:.1f} ms of {len(figures)}, budget {budget * 1e3:.0f} ms")
-    assert median < budget
+    return median
 
 
 def test_initialize_is_answered_within_its_budget(start: Callable[[], RawServer]) -> None:
@@ -67,11 +68,12 @@ def test_initialize_is_answered_within_its_budget(start: Callable[[], RawServer]
     for _ in range(3):
         with start() as fresh:
             figures.append(seconds(lambda: fresh.call("initialize", initialize_params())))
-    within(INITIALIZE, "initialize", figures)
+    assert reported("initialize", figures, INITIALIZE) < INITIALIZE
 
 
 def test_tools_are_listed_within_their_budget(server: RawServer) -> None:
-    within(TOOLS_LIST, "tools/list", [seconds(lambda: server.call("tools/list")) for _ in range(ROUNDS)])
+    figures = [seconds(lambda: server.call("tools/list")) for _ in range(ROUNDS)]
+    assert reported("tools/list", figures, TOOLS_LIST) < TOOLS_LIST
 
 
 def test_file_operations_are_within_their_budget(server: RawServer) -> None:
@@ -90,7 +92,7 @@ def test_file_operations_are_within_their_budget(server: RawServer) -> None:
         ]:
             message = {"name": f"obsidian_{tool}", "arguments": arguments}
             figures.append(seconds(lambda: answered(server, message)))  # noqa: B023
-    within(FILE_OPERATION, "file operations", figures)
+    assert reported("file operations", figures, FILE_OPERATION) < FILE_OPERATION
     assert max(figures) < FILE_OPERATION * 3
 
 
@@ -108,7 +110,7 @@ def test_searches_are_within_their_budget(server: RawServer) -> None:
     for query in queries:
         message = {"name": "obsidian_search", "arguments": {"query": query}}
         figures.append(seconds(lambda: answered(server, message)))  # noqa: B023
-    within(SEARCH, "search", figures)
+    assert reported("search", figures, SEARCH) < SEARCH
     assert max(figures) < SEARCH * 2
 
 
