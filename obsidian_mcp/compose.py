@@ -232,8 +232,8 @@ class FolderVaults:
                 allowed = self._policy(folder)
                 through_app, app = self._through_app(folder, disk)
                 dirty: Dirty = Scanning()
-                if self._serving:
-                    watcher = Watcher(disk.root, news=self._news)
+                watcher = Watcher(disk.root, news=self._news) if self._serving else None
+                if watcher is not None:
                     watcher.start()
                     self._watchers.append(watcher)
                     dirty = watcher
@@ -241,8 +241,9 @@ class FolderVaults:
                 journal = SqliteJournal(self._config.state / place)
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
-                if self._serving:
+                if watcher is not None:
                     vault.keeper.start(helpers(disk.root, MODEST))
+                    vault.follow(watcher.changed)
                 else:
                     vault.keeper.recruit = partial(helpers, disk.root)
                 self._open[folder] = vault

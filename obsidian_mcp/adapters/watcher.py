@@ -1,7 +1,7 @@
 """What other programs change in a vault's folder: watchdog, or scans where it cannot be trusted (specs/watching.md).
 
 The core asks (`drain`) instead of being called: an answer is never older than the events that the system has reported
-when the question comes, and no thread of ours changes anything between two questions.
+when the question comes. Between two questions `core/follower.py` asks.
 """
 
 from __future__ import annotations

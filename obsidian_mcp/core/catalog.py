@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import threading
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 from .paths import VaultPath, name_key
 from .ports import Change, DiskFile
+
+MOVES = 20_000
+"""Files that came or went of which the paths are remembered."""
 
 
 class FileEntry(NamedTuple):
@@ -55,6 +60,7 @@ class Catalog:
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
+        self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
         self.replace(files)
 
     def __len__(self) -> int:
@@ -76,6 +82,14 @@ class Catalog:
         """All files as they are now; a copy."""
         return self._by_path.copy()
 
+    def moved_since(self, generation: int) -> set[VaultPath] | None:
+        """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is
+        too long ago to tell."""
+        moves = self._moves.copy()
+        if generation < self.generation and (not moves or moves[0][0] > generation + 1):
+            return None
+        return {path for _, path in takewhile(lambda move: move[0] > generation, reversed(moves))}
+
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
         entry = self._by_path.get(self._path_of.get(disk, disk))
@@ -89,6 +103,7 @@ class Catalog:
             with self._names:
                 self._by_path.update(simple)
                 self._by_name = None
+            self._moves.clear()
             self.generation += 1
             changes = [Change(entry.path) for entry in simple.values()]
             listed = {disk: file for disk, file in listed.items() if disk not in simple}
@@ -172,7 +187,7 @@ class Catalog:
         return changes
 
     def _add(self, entry: FileEntry) -> None:
-        self.generation += 1
+        self._moved(entry.path)
         with self._names:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
@@ -180,8 +195,13 @@ class Catalog:
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
 
-    def _remove(self, path: VaultPath) -> None:
+    def _moved(self, path: VaultPath) -> None:
+        # in this order: who reads without the vault's lock may learn of a move too often, not too late
+        self._moves.append((self.generation + 1, path))
         self.generation += 1
+
+    def _remove(self, path: VaultPath) -> None:
+        self._moved(path)
         with self._names:
             entry = self._by_path.pop(path)
             if self._by_name is not None:

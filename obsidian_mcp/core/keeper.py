@@ -132,6 +132,8 @@ class Keeper:
         self._asking = 0
         self.recruit: Callable[[], Sequence[Worker]] | None = None
         """Gives workers for a large build where none were started."""
+        self.is_first = True
+        """Whether something is still pending that was so at the start, as in a first build."""
         self._stopping = False
         self._apart = False
         """Whether workers are other processes."""
@@ -167,6 +169,7 @@ class Keeper:
                 self._noted(path, entry)
             self._meanwhile = None
             self._total = len(self._pending)
+            self.is_first = bool(self._pending)
             self._wake()
 
     def _compare(self, entries: Sequence[FileEntry]) -> tuple[int, Outdated]:
@@ -361,6 +364,7 @@ class Keeper:
                 self._gone.pop(path, None)
             if not self._pending:
                 self._total = 0
+                self.is_first = False
                 self._many = bool(self._gone)
         self._release(entries, gone)
 
@@ -371,6 +375,11 @@ class Keeper:
             self._state.notify_all()
 
     # -- in the background -------------------------------------------------------------------------------------
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a question runs."""
+        return self._asking > 0
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:

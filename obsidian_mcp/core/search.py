@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from obsidian_mcp.errors import QueryInvalid, StorageFailed
+from obsidian_mcp.errors import AppError, QueryInvalid, StorageFailed
 
 from . import deadline, result, roster, stems, vocabulary
 from .catalog import Catalog, FileEntry
@@ -17,7 +17,7 @@ from .database import Connection
 from .facets import Facet
 from .hits import Grouped, Hits, Request
 from .index import Busy, Replaced
-from .keeper import ATTEMPTS, IMPATIENCE, Keeper
+from .keeper import AT_ONCE, ATTEMPTS, IMPATIENCE, Keeper
 from .paths import VaultPath
 from .query import parse
 from .remembered import Remembered
@@ -110,6 +110,19 @@ class Search:
             self._brought_up(rows, self._filters(), self._catalog.generation, self._keeper.revision)
         self._catalog.named("")
 
+    def read_ahead(self) -> bool:
+        """Read what changed and waits for the index, so that no question has to. It stops as soon as one runs; whether
+        it came to the end."""
+        if self._keeper.is_first:  # then most questions wait for the index
+            return True
+        pending, _ = self._keeper.pending()
+        for entry in pending.values() if len(pending) > AT_ONCE else ():
+            if self._keeper.is_asked:
+                return False
+            with suppress(AppError):  # gone, or locked: the question will see
+                self._read(entry)
+        return True
+
     def _wait_for_rows(self) -> None:
         """During a first build, for a while: with thousands of notes unknown, what a smart search says is not worth
         much, and to parse them for it would take longer than to wait."""
@@ -130,12 +143,13 @@ class Search:
         with self._lock:
             known = self._known
             same = known.stamp is not None and known.stamp.identity == stamp.identity
-            if same and known.filters is filters and known.stamp is not None:
+            moved = self._catalog.moved_since(known.catalog)
+            if same and known.filters is filters and known.stamp is not None and moved is not None:
                 changed = {} if known.stamp == stamp else rows.changed_since(known.stamp.generation)
                 listed = known.roster
-                if known.catalog != generation or any(listed.numbers.get(each) != changed[each] for each in changed):
-                    there = self._catalog.by_path()
-                    listed = roster.moved_on(listed, there, changed, rows.numbers_of, rows.count())
+                if moved or any(listed.numbers.get(each) != changed[each] for each in changed):
+                    get = self._catalog.get
+                    listed = roster.moved_on(listed, get, moved, changed, rows.numbers_of, rows.count())
             else:
                 listed = roster.of(rows.numbers(), self._catalog.by_path(), filters.match if filters else None)
             grown = vocabulary.grown(known.words if same else Vocabulary(), rows.connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from .catalog import Catalog, FileEntry, normal_form
 from .changes import Changes, Done, Operation, Write
 from .edits import diff
 from .facts import BODY_LIMIT
+from .follower import Follower
 from .graph import Graph
 from .index import Index
 from .keeper import Keeper
@@ -91,10 +93,18 @@ class Vault:
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
         self.graph = Graph(self.keeper, self.catalog, self._indexed, self.hides)
+        self._follower: Follower | None = None
         self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
+
+    def follow(self, changed: threading.Event) -> None:
+        """Take in what changes also between two calls. `changed` is set when something was reported since `refresh`."""
+        self._follower = Follower(changed, self.refresh, self.search.read_ahead)
+        self._follower.start()
 
     def close(self) -> None:
         """End the threads and close the files; what is half done is finished first."""
+        if self._follower is not None:
+            self._follower.stop()
         self.keeper.stop()
         self.keeper.index.close()
         self.journal.close()

@@ -74,6 +74,20 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         eventually(lambda: paths() == ["A.md"], watcher.changed)
 
 
+# WATCH-07
+def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        vault.follow(watcher.changed)
+        eventually(lambda: watcher.mode == "events")
+        vault.refresh()
+        (root / "new.md").write_bytes(b"2")
+        eventually(lambda: vault.catalog.get("new.md") is not None)
+        (root / "new.md").unlink()
+        eventually(lambda: vault.catalog.get("new.md") is None)
+
+
 class Reported:
     """A `Dirty` that says what the test has changed."""
 

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.catalog import Catalog
+from obsidian_mcp.core.catalog import MOVES, Catalog
+from obsidian_mcp.core.paths import VaultPath
 from obsidian_mcp.core.ports import DiskFile
 
 SPELLINGS = [
@@ -27,6 +28,7 @@ def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
     catalog = Catalog()
     present: dict[str, DiskFile] = {}
     followed: dict[str, tuple[str, int]] = {}
+    seen: list[tuple[int, set[VaultPath]]] = []
     for put, disk, size in steps:
         if put:
             present[disk] = DiskFile(disk, size, 0)
@@ -41,6 +43,9 @@ def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
                 entry = catalog.get(change.path)
                 assert entry is not None
                 followed[change.path] = (entry.disk, entry.size)
+        for generation, before in seen:
+            assert (catalog.moved_since(generation) or set()) >= before ^ {e.path for e in catalog}
+        seen.append((catalog.generation, {e.path for e in catalog}))
         fresh = Catalog(present.values())
         assert {(e.path, e.disk, e.size) for e in catalog} == {(e.path, e.disk, e.size) for e in fresh}
         assert followed == {e.path: (e.disk, e.size) for e in catalog}
@@ -60,3 +65,15 @@ def test_twins_in_two_normal_forms_are_two_files() -> None:
     catalog = Catalog([DiskFile("e\u0301.md", 1, 1), DiskFile("\u00e9.md", 2, 1)])
 
     assert [entry.size for path in ("\u00e9.md", "e\u0301.md") if (entry := catalog.get(path))] == [2, 1]
+
+
+def test_moves_of_too_long_ago_are_not_told() -> None:
+    catalog = Catalog()
+    begun = catalog.generation
+    for number in range(MOVES):
+        catalog.put(DiskFile(f"{number}.md", 1, 1))
+    assert len(catalog.moved_since(begun) or ()) == MOVES
+    catalog.put(DiskFile("last.md", 1, 1))
+    assert catalog.moved_since(begun) is None
+    assert catalog.moved_since(catalog.generation - 1) == {"last.md"}
+    assert catalog.moved_since(catalog.generation) == set()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core import roster
 from obsidian_mcp.core.hits import Request
+from obsidian_mcp.core.letters import fold
 from obsidian_mcp.core.search import Search
 from obsidian_mcp.core.settings import IgnoreFilters
 
@@ -57,6 +58,8 @@ def _compare(search: Search, vault: MemoryVault, hidden: IgnoreFilters) -> None:
         n: p for n, p in fresh.paths.items() if p not in pending
     }
     assert {path: number for number, path in known.paths.items()} == known.numbers
+    for text in ("a", ".", "hidden/"):
+        assert set(known.path_holds(text)) == {number for number, path in known.paths.items() if text in fold(path)}
     assert [entry.path for entry in known.others] == [entry.path for entry in fresh.others]
     assert known.canvases - {known.numbers[p] for p in pending if p in known.numbers} == frozenset(
         n for n in fresh.canvases if fresh.paths[n] not in pending

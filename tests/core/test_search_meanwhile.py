@@ -9,6 +9,7 @@ import pytest
 from obsidian_mcp.core import deadline
 from obsidian_mcp.core.deadline import Deadline
 from obsidian_mcp.core.hits import Hits, Request
+from obsidian_mcp.core.keeper import AT_ONCE
 from obsidian_mcp.core.search import FRESH, SOME_ARE_OLD, Search
 from obsidian_mcp.core.settings import IgnoreFilters
 
@@ -109,3 +110,40 @@ def test_changed_files_are_read_once_for_many_searches(vault: MemoryVault, searc
 
     vault.keeper.finish()
     assert len(vault.keeper.shelf) == 0
+
+
+# WATCH-07
+def test_changed_files_are_read_before_a_search_asks_for_them(vault: MemoryVault, search: Search) -> None:
+    vault.keeper.finish()
+    change(vault, MANY)
+    vault.reads.clear()
+
+    assert search.read_ahead()
+    assert len(vault.reads) == MANY
+    assert asked(search, "common", "exact").total == MANY
+    assert asked(search, "changed007", "exact").total == 1
+    assert len(vault.reads) == MANY
+
+
+# WATCH-07
+def test_nothing_is_read_ahead_while_a_question_runs_nor_in_a_first_build(vault: MemoryVault, search: Search) -> None:
+    assert search.read_ahead()
+    assert vault.reads == []
+
+    vault.keeper.finish()
+    change(vault, MANY)
+    vault.reads.clear()
+    with vault.keeper.asking():
+        assert not search.read_ahead()
+    assert vault.reads == []
+
+
+# WATCH-07
+def test_few_changed_files_are_not_read_ahead_since_they_are_taken_in_at_once(
+    vault: MemoryVault, search: Search
+) -> None:
+    vault.keeper.finish()
+    change(vault, AT_ONCE)
+    vault.reads.clear()
+    assert search.read_ahead()
+    assert vault.reads == []
