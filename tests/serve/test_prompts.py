@@ -43,9 +43,9 @@ def prompt(name: str) -> dict[str, str]:
     return {"type": "ref/prompt", "name": name}
 
 
-def test_every_prompt_is_listed_with_its_arguments(server: RawServer) -> None:
+def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
     """PROMPT-01."""
-    found = {each["name"]: each for each in server.call("prompts/list")["result"]["prompts"]}
+    found = {each["name"]: each for each in still.call("prompts/list")["result"]["prompts"]}
 
     assert list(found) == ["summarize_note", "weekly_review", "find_connections", "clean_up_note", "plan_from_tasks"]
     for each in found.values():
@@ -103,8 +103,8 @@ def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, 
     assert "#person (2)" in text
 
 
-def test_a_plan_holds_the_open_tasks_and_where_they_are(server: RawServer) -> None:
-    text = text_of(server, "plan_from_tasks", folder="Projects")
+def test_a_plan_holds_the_open_tasks_and_where_they_are(still: RawServer) -> None:
+    text = text_of(still, "plan_from_tasks", folder="Projects")
 
     assert "- [ ] Cut the wheel in brass" in text
     assert "(Projects/Alpha.md:" in text
@@ -125,9 +125,9 @@ def test_a_plan_holds_the_open_tasks_and_where_they_are(server: RawServer) -> No
         ("weekly_review", {"vault": "elsewhere"}, -32002),
     ],
 )
-def test_what_cannot_be_asked_is_refused(server: RawServer, name: str, arguments: dict[str, str], code: int) -> None:
+def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments: dict[str, str], code: int) -> None:
     """PROMPT-02."""
-    error = server.call("prompts/get", {"name": name, "arguments": arguments})["error"]
+    error = still.call("prompts/get", {"name": name, "arguments": arguments})["error"]
 
     assert error["code"] == code
     assert error["data"]["errorCode"]
@@ -149,14 +149,14 @@ def test_names_are_completed_with_the_likeliest_first(server: RawServer, basic: 
     assert completed(server, TEMPLATE, "path", "wheel", vault="elsewhere") == []
 
 
-def test_what_is_not_offered_cannot_be_completed(server: RawServer) -> None:
+def test_what_is_not_offered_cannot_be_completed(still: RawServer) -> None:
     for ref, argument in [
         (prompt("no_such_prompt"), "note"),
         (prompt("summarize_note"), "colour"),
         ({"type": "ref/resource", "uri": "test://{x}"}, "x"),
     ]:
         params = {"ref": ref, "argument": {"name": argument, "value": ""}}
-        assert server.call("completion/complete", params)["error"]["code"] == -32602
+        assert still.call("completion/complete", params)["error"]["code"] == -32602
 
 
 def test_names_are_completed_quickly_among_very_many(basic: Path) -> None:

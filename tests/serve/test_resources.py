@@ -78,11 +78,11 @@ def test_every_file_is_listed_once_over_all_pages_and_can_be_read(basic: Path) -
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "", "QQ", "////", "Zm9v\n"])
-def test_a_cursor_that_was_never_given_out_is_refused(server: RawServer, cursor: str) -> None:
+def test_a_cursor_that_was_never_given_out_is_refused(still: RawServer, cursor: str) -> None:
     """RES-03."""
-    assert failure(server, "resources/list", cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
+    assert failure(still, "resources/list", cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
     for method in ("resources/templates/list", "prompts/list", "tools/list"):
-        assert failure(server, method, cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
+        assert failure(still, method, cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
 
 
 NAMES = [
@@ -160,12 +160,10 @@ def test_text_comes_as_text_and_everything_else_as_a_blob(server: RawServer, bas
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_code_of_the_contract(
-    server: RawServer, basic: Path, uri: str, code: int, word: str
+    still: RawServer, uri: str, code: int, word: str
 ) -> None:
     """RES-06."""
-    (basic.parent / "secret.md").write_text("secret", encoding="utf-8")
-
-    assert failure(server, "resources/read", uri=uri) == (code, word)
+    assert failure(still, "resources/read", uri=uri) == (code, word)
 
 
 def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
@@ -179,15 +177,15 @@ def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
         assert "Mori" not in read(server, "obsidian://recent")["text"]
 
 
-def test_the_pages_about_the_vault_show_it(server: RawServer, basic: Path) -> None:
+def test_the_pages_about_the_vault_show_it(still: RawServer) -> None:
     """RES-07."""
-    overview = read(server, "obsidian://overview")["text"]
-    recent = read(server, "obsidian://recent")["text"]
+    overview = read(still, "obsidian://overview")["text"]
+    recent = read(still, "obsidian://recent")["text"]
 
     assert "9 notes" in overview
     assert "#work/clocks" in overview
     assert "Projects/Alpha.md" in recent
-    assert failure(server, "resources/read", uri="obsidian://today") == (-32003, "FILE_NOT_FOUND")
+    assert failure(still, "resources/read", uri="obsidian://today") == (-32003, "FILE_NOT_FOUND")
 
 
 def test_todays_note_is_found_where_the_settings_of_the_app_say(vault_copy: VaultCopy) -> None:
@@ -292,9 +290,9 @@ def test_without_a_watcher_changes_are_found_all_the_same(basic: Path) -> None:
         until(server, UPDATED, uri=ROOT + "Home.md")
 
 
-def test_what_is_no_resource_cannot_be_subscribed_to(server: RawServer) -> None:
-    assert failure(server, "resources/subscribe", uri="test://nothing") == (-32602, "INVALID_ARGUMENTS")
-    assert failure(server, "resources/subscribe", uri="obsidian://vault/elsewhere/a.md") == (-32002, "VAULT_NOT_FOUND")
+def test_what_is_no_resource_cannot_be_subscribed_to(still: RawServer) -> None:
+    assert failure(still, "resources/subscribe", uri="test://nothing") == (-32602, "INVALID_ARGUMENTS")
+    assert failure(still, "resources/subscribe", uri="obsidian://vault/elsewhere/a.md") == (-32002, "VAULT_NOT_FOUND")
 
 
 def test_the_server_says_that_it_has_all_of_this(basic: Path) -> None:
