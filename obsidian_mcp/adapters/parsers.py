@@ -84,13 +84,10 @@ class Helper:
     def _told(self, *message: object) -> Any:
         """The helper's answer."""
         if self._process is None:
+            # -P: nothing is imported from the folder of a vault
+            command = [sys.executable, "-P", "-c", SERVE.format(self._niceness)]
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                [
-                    sys.executable,
-                    "-P",
-                    "-c",
-                    SERVE.format(self._niceness),
-                ],  # -P: nothing is imported from the folder of a vault
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -88,7 +88,7 @@ def unpack(packed: bytes, text: str) -> Structure:
     )
 
 
-_TODO = ord(" ")
+_OPEN = ord(" ")
 
 
 def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[int]]:
@@ -110,8 +110,8 @@ def bounds(packed: bytes, operator: Operator) -> tuple[Sequence[int], Sequence[i
     marks, starts, ends = (numbers[last + n : last + 3 * tasks : 3] for n in range(3))
     if operator == "task" or not tasks:
         return starts, ends
-    wanted = marks.count(_TODO)
+    wanted = marks.count(_OPEN)
     if wanted in (0, tasks):  # often all are in the same state
         return (starts, ends) if (wanted == tasks) == (operator == "task-todo") else ((), ())
-    chosen = [(mark == _TODO) == (operator == "task-todo") for mark in marks]
+    chosen = [(mark == _OPEN) == (operator == "task-todo") for mark in marks]
     return list(compress(starts, chosen)), list(compress(ends, chosen))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 import anyio
+from anyio.abc import AsyncResource
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
@@ -33,7 +33,7 @@ class Peer(Protocol):
         """Write a line. Of the message only the members beside `params` and the error's are looked at."""
 
 
-class ReadStream:
+class ReadStream(AsyncResource):
     """The client's messages in order, then the end (the SDK's ReadStream protocol)."""
 
     def __init__(self, peer: Peer) -> None:
@@ -58,16 +58,8 @@ class ReadStream:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class WriteStream:
+class WriteStream(AsyncResource):
     """Where the SDK writes (its WriteStream protocol)."""
 
     def __init__(self, peer: Peer) -> None:
@@ -82,14 +74,6 @@ class WriteStream:
 
     async def aclose(self) -> None:
         self._closed = True
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def model(message: jsonrpc.Message) -> JSONRPCMessage:
