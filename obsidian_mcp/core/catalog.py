@@ -208,8 +208,15 @@ class Catalog:
                 _drop_name(self._by_name, path)
         self._path_of.pop(entry.disk, None)
 
+    def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
+        """Every comparison key of a file name, with the paths that have it."""
+        return ((key, _listed(found)) for key, found in self._names_by_key().items())
+
     def _called(self, key: str) -> list[VaultPath]:
         """Paths of the files whose name has this comparison key."""
+        return _listed(self._names_by_key().get(key, []))
+
+    def _names_by_key(self) -> dict[str, VaultPath | list[VaultPath]]:
         by_name = self._by_name
         if by_name is None:
             with self._names:
@@ -217,8 +224,7 @@ class Catalog:
                 for entry in self._by_path.values():
                     _put_name(by_name, entry.path)
                 self._by_name = by_name
-        found = by_name.get(key, [])
-        return [found] if isinstance(found, str) else found
+        return by_name
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
         return tuple(sorted(self._called(name_key(filename))))
@@ -240,6 +246,10 @@ class Catalog:
 
 def _name(path: str) -> str:
     return name_key(path.rpartition("/")[2])
+
+
+def _listed(found: VaultPath | list[VaultPath]) -> list[VaultPath]:
+    return [found] if isinstance(found, str) else found
 
 
 def _put_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
