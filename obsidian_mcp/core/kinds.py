@@ -80,9 +80,9 @@ def triples(text: str) -> str:
     told = b"n%bn" % text.encode().translate(_TABLE)
     if not text.isascii():
         told = _FOREIGN_RUN.sub(b"u", told)
-    # No triple goes over two letters, so that what stands between them is looked at once, however often it comes. Of a
-    # run of letters that is split by twos one may be left over.
-    different = {part.lstrip(b"a") for part in set(told.split(b"aa"))} - {b""}
+    # No triple goes over two letters: so what stands between longer words is looked at once, however often it comes. Of
+    # a word up to two letters are left over, with which the next part begins.
+    different = {part.lstrip(b"a") for part in set(told.split(b"aaa"))} - {b""}
     shown = b"aa%baa" % b"aa".join(different)
     return b" ".join(map(bytes, set(zip(shown, shown[1:], shown[2:], strict=False)))).decode()
 
