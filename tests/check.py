@@ -1,32 +1,83 @@
-"""The one gate: format, lint, types, tests. `make test` and CI run it; any failure fails it."""
+"""The one gate: format, lint, types, tests. `make test` and CI run it; any failure fails it.
+
+The tests are run in three parts. Two go on at the same time where there are two processors: one mostly waits for the
+processes it starts, the other mostly computes, and both take about as long. What measures time runs by itself
+afterwards, without the tracing that coverage needs.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
+from typing import IO
 
 STEPS = [
+    ["compileall", "-q", "obsidian_mcp"],  # else every process of the tests compiles anew what was edited
     ["ruff", "format", "--check", "--quiet", "."],
     ["ruff", "check", "--quiet", "."],
     ["mypy", "--no-error-summary"],
-    ["pytest", "--quiet", "--cov", "--cov-report=term:skip-covered", "--durations=10"],
 ]
+PYTEST = ["pytest", "--quiet", "--durations=10"]
+COVERAGE = ["--cov", "--cov-report="]
+MEASUREMENTS = "tests/performance"
+WAITING = ["tests/serve", "tests/setup", *map(str, sorted(Path().glob("tests/test_safety*.py")))]
+HALVES = [
+    [*PYTEST, *COVERAGE, "tests", *(f"--ignore={path}" for path in [*WAITING, MEASUREMENTS])],
+    [*PYTEST, *COVERAGE, *WAITING],
+]
+REPORT = [["coverage", "combine", "--quiet"], ["coverage", "report", "--skip-covered"]]
+
+STRICT = {"PYTHONWARNDEFAULTENCODING": "1", "PYTHONUTF8": "0"}
+"""For tests: a file opened without naming its encoding fails; notes are UTF-8, Windows is not."""
+
+
+def run(step: list[str], **environment: str) -> bool:
+    """True when all went well."""
+    started = time.monotonic()
+    print(f"$ {' '.join(step)}", flush=True)
+    with begin(step, None, environment) as process:
+        status = process.wait()
+    outcome = "failed" if status else f"fine, {time.monotonic() - started:.0f} s"
+    print(f"  {step[0]}: {outcome}", flush=True)
+    return not status
+
+
+def begin(step: list[str], output: IO[bytes] | None, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", *step]
+    return subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **environment})
+
+
+def run_halves() -> bool:
+    """Both to their end, whatever comes of the first; what the second prints is shown after the first."""
+    (first, first_own), (second, second_own) = (
+        (half, {**STRICT, "COVERAGE_FILE": f".coverage.{number}"}) for number, half in enumerate(HALVES)
+    )
+    if (os.cpu_count() or 1) < 2:
+        fine = run(first, **first_own)
+        return run(second, **second_own) and fine
+    with tempfile.TemporaryFile() as printed:
+        with begin(second, printed, second_own) as beside:
+            fine = run(first, **first_own)
+            status = beside.wait()
+        print(f"$ {' '.join(second)}", flush=True)
+        printed.seek(0)
+        sys.stdout.buffer.write(printed.read())
+        print(f"  {second[0]}: {'failed' if status else 'fine'}, beside the other half", flush=True)
+    return fine and not status
 
 
 def main() -> int:
-    for step in STEPS:
-        # a file opened without naming its encoding fails: notes are UTF-8, Windows is not
-        strict = {"PYTHONWARNDEFAULTENCODING": "1", "PYTHONUTF8": "0"} if step[0] == "pytest" else {}
-        started = time.monotonic()
-        print(f"$ {' '.join(step)}", flush=True)
-        done = subprocess.run([sys.executable, "-m", *step], env={**os.environ, **strict}, check=False)
-        if done.returncode:
-            print(f"{step[0]} failed", flush=True)
-            return done.returncode
-        print(f"  {step[0]}: fine, {time.monotonic() - started:.0f} s", flush=True)
-    return 0
+    for old in Path().glob(".coverage*"):
+        old.unlink()
+    fine = all(run(step) for step in STEPS)
+    fine = fine and run_halves()
+    fine = fine and run([*PYTEST, MEASUREMENTS], **STRICT)
+    fine = fine and all(run(step) for step in REPORT)
+    return not fine
 
 
 if __name__ == "__main__":
