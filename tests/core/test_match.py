@@ -393,10 +393,10 @@ def test_of_an_image_only_the_path_is_asked_for() -> None:  # QUERY-11
 def test_a_runaway_expression_stops_the_search_within_about_a_second() -> None:  # QUERY-33
     file = Document("a.md", "a" * 60 + "b\n")
     for query in [r"/(a|aa)+$/", r"line:/^(a|aa)+$/", r"-content:/(a|aa)+$/", r"block:(x OR /(a|aa)+$/)"]:
-        start = time.monotonic()
+        start = time.process_time()
         with pytest.raises(OperationTimeout):
             matches(parse(query), file)
-        assert time.monotonic() - start < 3  # an allowance for a busy machine
+        assert time.process_time() - start < 3  # of processor time, which is what the limit counts
 
 
 def test_a_search_stops_when_nobody_waits_for_it_any_more() -> None:
