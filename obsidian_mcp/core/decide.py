@@ -15,7 +15,7 @@ from . import compat, joined, progress
 from .finders import Expression, Finder
 from .lookup import Lookup
 from .match import Matcher
-from .narrow import prefilter
+from .narrow import asks_for_kinds, prefilter
 from .paths import VaultPath
 from .query import And, Node, Not, Or, Scope
 from .subject import Subject
@@ -82,8 +82,12 @@ def _decided(texts: Texts, query: Node, among: AbstractSet[int], field: Sequence
 def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Sequence[Operator]) -> AbstractSet[int]:
     """What the index excludes for any of the parts is asked of none; the texts are read for the fewest first."""
     unsure: list[tuple[int, int, Node]] = []
-    for number, part in enumerate(parts):
-        bounds = texts.lookup.bounds(prefilter(_within(part, field)))
+    asked = [(prefilter(_within(part, field)), number, part) for number, part in enumerate(parts)]
+    for condition, number, part in sorted(asked, key=lambda each: asks_for_kinds(each[0])):
+        if asks_for_kinds(condition) and texts.lookup.is_few(among):
+            unsure.append((len(among), number, part))
+            continue
+        bounds = texts.lookup.bounds(condition)
         among = bounds.possible if among is texts.files else among & bounds.possible
         if bounds.sure is not bounds.possible:
             unsure.append((len(bounds.possible), number, part))
@@ -93,7 +97,10 @@ def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Se
 
 
 def _decided_whole(texts: Texts, query: Node, among: AbstractSet[int]) -> AbstractSet[int]:
-    bounds = texts.lookup.bounds(prefilter(query))
+    condition = prefilter(query)
+    if asks_for_kinds(condition) and texts.lookup.is_few(among):
+        return read(texts, query, among)
+    bounds = texts.lookup.bounds(condition)
     found, possible = bounds.sure, bounds.possible
     if among is not texts.files:
         found, possible = found & among, possible & among

@@ -27,6 +27,7 @@ from .narrow import (
     Holds,
     NoneOf,
     Together,
+    asks_for_kinds,
     tag_name,
 )
 from .query import Regex
@@ -142,12 +143,16 @@ class Lookup:
 
     def _all_of(self, parts: Sequence[Filter]) -> Bounds:
         found: list[Bounds] = []
-        for part in sorted(parts, key=_is_of_kinds):
-            few = _is_of_kinds(part) and any(len(each.possible) <= FEW_TEXTS for each in found)
+        for part in sorted(parts, key=asks_for_kinds):
+            few = asks_for_kinds(part) and any(self.is_few(each.possible) for each in found)
             found.append(Bounds(NOTHING, self._files) if few else self.bounds(part))
         sure = _all([each.sure for each in found])
         exactly = all(each.sure is each.possible for each in found)
         return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
+
+    def is_few(self, left: AbstractSet[int]) -> bool:
+        """Whether something has excluded so many files that the texts of the others are sooner read than asked for."""
+        return len(left) <= FEW_TEXTS and len(left) < len(self._files)
 
     def having(self, words_: str) -> AbstractSet[int]:
         """Files for which an expression of the full-text index holds."""
@@ -392,10 +397,6 @@ class Lookup:
 
 def _numbers(listed: str | None) -> set[int]:
     return set(json.loads(f"[{listed}]")) if listed else set()
-
-
-def _is_of_kinds(condition: Filter) -> bool:
-    return isinstance(condition, HasKinds)
 
 
 def _all(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:

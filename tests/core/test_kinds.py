@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import string
 from collections.abc import Set as AbstractSet
+from typing import NoReturn
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core import decide, facts, kinds
+from obsidian_mcp.core.lookup import Lookup
+from obsidian_mcp.core.narrow import HasKinds
 from obsidian_mcp.core.query import Node
 from obsidian_mcp.core.regexp import InvalidRegExp, RegExp, translate
 
@@ -181,7 +184,7 @@ NOTES = {
         (r"line:/\d:\d\d/", 2, ["Cards.canvas", "Times.md"]),
         (r"/\w+@\w+/", 1, ["Mail.md"]),
         (r"match-case:/[^a]@/", 2, ["A@.md", "Mail.md"]),
-        (r"/\d:\d\d/ OR /-\d\d\b/", 4, ["1:23.md", "Cards.canvas", "Dates.md", "Times.md"]),
+        (r"block:(/\d:\d\d/ OR /-\d\d\b/)", 3, ["Cards.canvas", "Dates.md", "Times.md"]),
         (r"section:(/\d-\d/ -words)", 1, ["Dates.md"]),
     ],
 )
@@ -199,6 +202,16 @@ def test_only_texts_are_read_that_can_match(
     with indexed(NOTES) as vault:
         assert listed(search_of(vault), query) == scanned(vault, query) == found
         assert len(looked_at) == read
+
+
+@pytest.mark.parametrize("query", [r"met /\d:\d\d/", r"/\d:\d\d/ content:met", r"/met at \d:\d\d/"])
+def test_of_few_texts_that_have_the_words_kinds_are_not_asked(monkeypatch: pytest.MonkeyPatch, query: str) -> None:
+    def asked(self: Lookup, condition: HasKinds) -> NoReturn:
+        raise AssertionError(condition)
+
+    monkeypatch.setattr(Lookup, "_has_kinds", asked)
+    with indexed(NOTES) as vault:
+        assert listed(search_of(vault), query) == scanned(vault, query) == ["Times.md"]
 
 
 def test_a_text_that_is_not_whole_in_the_index_is_never_excluded(monkeypatch: pytest.MonkeyPatch) -> None:  # SEARCH-84
