@@ -8,7 +8,6 @@ import os
 import stat as stat_module
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from obsidian_mcp.core.ports import DiskFile
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
@@ -29,6 +28,7 @@ from .folder import (
 )
 
 TRASH_FOLDER = ".trash"
+PIECE = 1024 * 1024
 READ_LIMIT = 64 * 1024 * 1024
 """Bytes. A larger note is refused rather than loaded."""
 
@@ -130,28 +130,30 @@ class Disk:
     def read(self, disk: str, limit: int | None = None) -> bytes:
         most = READ_LIMIT if limit is None else limit
         try:
-            with self._folder.place(disk) as place, self._opened(place, disk) as file:
-                size = os.fstat(file.fileno()).st_size
+            with self._folder.place(disk) as place, self._opened(place, disk) as (descriptor, size):
                 if size > most:
                     raise StorageFailed(
                         f"{shown(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
                         path=shown(disk),
                         size=size,
                     )
-                return file.read()
+                return _bytes(descriptor, size)
         except OSError as error:
             raise translated(error, disk, "reading") from error
 
     def head(self, disk: str, most: int) -> bytes:
         try:
-            with self._folder.place(disk) as place, self._opened(place, disk) as file:
-                # No more than there is: room for all of `most` is made, and that takes longer than reading a note.
-                return file.read(min(most, os.fstat(file.fileno()).st_size))
+            with self._folder.place(disk) as place, self._opened(place, disk) as (descriptor, size):
+                return _bytes(descriptor, size, most)
         except OSError as error:
             raise translated(error, disk, "reading") from error
 
-    def _opened(self, place: Place, disk: str) -> BinaryIO:
-        """The regular file at a place, for reading. Raises: OSError, StorageFailed, PermissionDenied."""
+    @contextlib.contextmanager
+    def _opened(self, place: Place, disk: str) -> Iterator[tuple[int, int]]:
+        """The regular file at a place, for reading: its descriptor and its size in bytes.
+
+        Raises: OSError, StorageFailed, PermissionDenied.
+        """
         if _RECALL_ON_OPEN:
             self._check_here(place.facts(), disk)
         try:
@@ -167,10 +169,9 @@ class Disk:
             self._check_here(facts, disk)
             if not stat_module.S_ISREG(facts.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "not a regular file")
-        except BaseException:
+            yield descriptor, facts.st_size
+        finally:
             os.close(descriptor)
-            raise
-        return open(descriptor, "rb")
 
     def _check_here(self, facts: os.stat_result, disk: str) -> None:
         """Raises: StorageFailed for a file that the cloud has not downloaded (SAFE-14)."""
@@ -219,8 +220,8 @@ class Disk:
 
     def _check_unchanged(self, place: Place, disk: str, expected: bytes) -> None:
         """The last look before a file is replaced: the app does not know our lock. Raises: StaleEtag."""
-        with self._opened(place, disk) as file:
-            if file.read(len(expected) + 1) != expected:
+        with self._opened(place, disk) as (descriptor, size):
+            if _bytes(descriptor, size) != expected:
                 raise StaleEtag(
                     f"{shown(disk)!r} was changed by another program in this moment. Nothing was written; read it "
                     "again and repeat the edit.",
@@ -312,6 +313,18 @@ class Disk:
                     number += 1
         except OSError as error:
             raise translated(error, disk, "moving to the trash") from error
+
+
+def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
+    """The file to its end, or its first `most` bytes. One call of the system, where it is of the `size` that it said:
+    each lets go of the interpreter's lock, which another thread may keep for 5 ms."""
+    first = os.read(descriptor, (size if most is None else min(size, most)) + 1)
+    if len(first) == size or (most is not None and len(first) > most):
+        return first[:most]
+    parts = [first]
+    while parts[-1]:  # it is being written, or its disk gives it piece by piece
+        parts.append(os.read(descriptor, PIECE))
+    return b"".join(parts)[:most]
 
 
 def _listed(place: Place, disk: str, data: bytes) -> DiskFile:

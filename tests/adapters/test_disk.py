@@ -106,6 +106,33 @@ def test_a_missing_file_is_told(disk: Disk) -> None:
             action("x.md")
 
 
+@pytest.mark.parametrize("piece", [1, 4, 10, 11, 100])
+def test_a_file_that_comes_in_pieces_is_read_whole(disk: Disk, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    data = b"0123456789"
+    (disk.root / "a/n.md").write_bytes(data)
+    whole = os.read
+    monkeypatch.setattr(os, "read", lambda descriptor, most: whole(descriptor, min(most, piece)))
+
+    assert disk.read("a/n.md") == data
+    assert [disk.head("a/n.md", most) for most in (0, 3, 10, 50)] == [b"", data[:3], data, data]
+
+
+@pytest.mark.parametrize("said", [0, 4, 20])
+def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, said: int
+) -> None:
+    (disk.root / "a/n.md").write_bytes(b"0123456789")
+    real = os.fstat
+
+    def before(descriptor: int) -> os.stat_result:
+        facts = list(real(descriptor))
+        facts[stat.ST_SIZE] = said
+        return os.stat_result(facts)
+
+    monkeypatch.setattr(os, "fstat", before)
+    assert disk.read("a/n.md") == b"0123456789"
+
+
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
     with pytest.raises(StorageFailed):
         disk.read("a/n.md", limit=2)
