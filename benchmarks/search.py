@@ -195,7 +195,7 @@ REGEXES = [
     r"/\[\[[A-Z]\w+ [a-z]{12,}/",
     r"/^\d+\) /",
 ]
-"""Of the kind that people ask, which nothing but a look at every text can answer."""
+"""Of the kind that people ask: no word in them can be looked up."""
 
 
 def _misspelled(word: str) -> str:
