@@ -104,7 +104,7 @@ def read(body: str) -> Frontmatter | None:
     if block is None:
         return None
     try:
-        values, _ = frontmatter.parse(block.span.of(body), handler=_HANDLER)
+        values, _ = frontmatter.parse(block.span.of(body), handler=_Handler(block.yaml_span.of(body)))
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -219,16 +219,18 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
 
 
 class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler with the app's idea of the block and of its values."""
+    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
 
-    def split(self, text: str) -> tuple[str, str]:
-        block = locate(text)
-        if block is None:
-            raise ValueError("no frontmatter block")
-        return block.yaml_span.of(text), text[block.body_start :]
+    It is given the text of a block as it stands in the note: the library changes line ends before it splits, and what
+    is read would not be what `outline` finds places in.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def split(self, _: str) -> tuple[str, str]:
+        return self._text, ""
 
     def load(self, fm: str, **_: object) -> dict[str, Value]:
         return yaml12.load(fm)
-
-
-_HANDLER = _Handler()
