@@ -35,4 +35,4 @@ lock: .venv/.installed
 	  --group dev --all-extras pyproject.toml --output-file requirements.lock
 
 clean:
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* build dist
