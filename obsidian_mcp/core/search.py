@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,8 @@ Answer = TypeVar("Answer")
 
 FRESH = 64
 """So many pending files are parsed for a smart search, 0.6 ms each; of more the rows count as they are."""
+READING = 0.02
+"""Seconds that an exact search reads pending files which have rows; of those that are left the rows count."""
 SOME_ARE_OLD = "Notes changed a moment ago are not in the index yet and were searched as they were before."
 BUILD_SECONDS = 20.0
 """How long a smart search waits for a first build."""
@@ -89,6 +92,9 @@ class Search:
                     fresh: Mapping[VaultPath, FileEntry] = pending
                     if smart and len(pending) > FRESH:
                         fresh, building = _without_old_rows(pending, known.roster), building or SOME_ARE_OLD
+                    elif len(pending) > FRESH:
+                        fresh = self._readable(pending, known.roster)
+                        building = building if len(fresh) == len(pending) else SOME_ARE_OLD
                     scene = Scene(
                         connection,
                         known.roster,
@@ -109,6 +115,19 @@ class Search:
         with suppress(Replaced, Busy), self._keeper.index.rows() as rows:
             self._brought_up(rows, self._filters(), self._catalog.generation, self._keeper.revision)
         self._catalog.named("")
+
+    def _readable(self, pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
+        """The pending files that have no rows, are read, or can be read in a moment."""
+        end = time.monotonic() + READING
+        readable = {}
+        for path, entry in pending.items():
+            if path in known.numbers and not self._read.has(entry):
+                if time.monotonic() > end:
+                    continue
+                with suppress(AppError):  # it has gone or is locked, which is known now
+                    self._read(entry)
+            readable[path] = entry
+        return readable
 
     def read_ahead(self) -> bool:
         """Read what changed and waits for the index, so that no question has to. It stops as soon as one runs; whether

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sized
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .catalog import FileEntry
 from .paths import VaultPath
@@ -26,49 +26,66 @@ class Shelf:
     def __init__(self, is_waiting: Callable[[FileEntry], bool]) -> None:
         self._is_waiting = is_waiting
         self._lock = threading.Lock()
-        self._kept: list[dict[VaultPath, tuple[FileEntry, Any]]] = []
-        """For each way to read."""
+        self._readers: list[Reader[Any]] = []
         self._held = 0
 
     def __len__(self) -> int:
         """Bytes and characters that are kept."""
         return self._held
 
-    def keeping(self, read: Callable[[FileEntry], T]) -> Callable[[FileEntry], T]:
+    def keeping(self, read: Callable[[FileEntry], T]) -> Reader[T]:
         """`read`, which reads a waiting file once as long as nobody says that it has changed."""
-        kept: dict[VaultPath, tuple[FileEntry, T]] = {}
+        reader = Reader(self, read)
         with self._lock:
-            self._kept.append(kept)
+            self._readers.append(reader)
+        return reader
 
-        def once(entry: FileEntry) -> T:
-            known = kept.get(entry.path)
-            if known is not None and known[0] == entry:
-                return known[1]
-            found = read(entry)
-            if entry.size <= MOST_EACH and self._is_waiting(entry):
-                with self._lock:
-                    self._remove(kept, entry.path)
-                    # asked again: what was taken in meanwhile would never be removed
-                    if self._held + len(found) <= MOST and self._is_waiting(entry):
-                        kept[entry.path] = entry, found
-                        self._held += len(found)
-            return found
-
-        return once
+    def keep(self, reader: Reader[T], entry: FileEntry, found: T) -> None:
+        """What a reader has read, where there is room for it."""
+        if entry.size > MOST_EACH or not self._is_waiting(entry):
+            return
+        with self._lock:
+            self._remove(reader, entry.path)
+            # asked again: what was taken in meanwhile would never be removed
+            if self._held + len(found) <= MOST and self._is_waiting(entry):
+                reader.kept[entry.path] = entry, found
+                self._held += len(found)
 
     def forget(self, path: VaultPath) -> None:
         """The file has changed, or waits no more."""
         with self._lock:
-            for kept in self._kept:
-                self._remove(kept, path)
+            for reader in self._readers:
+                self._remove(reader, path)
 
     def clear(self) -> None:
         with self._lock:
-            for kept in self._kept:
-                kept.clear()
+            for reader in self._readers:
+                reader.kept.clear()
             self._held = 0
 
-    def _remove(self, kept: dict[VaultPath, tuple[FileEntry, Any]], path: VaultPath) -> None:
-        known = kept.pop(path, None)
+    def _remove(self, reader: Reader[Any], path: VaultPath) -> None:
+        known = reader.kept.pop(path, None)
         if known is not None:
             self._held -= len(known[1])
+
+
+class Reader(Generic[T]):
+    """One way to read, with what it has read of waiting files."""
+
+    def __init__(self, shelf: Shelf, read: Callable[[FileEntry], T]) -> None:
+        self._shelf = shelf
+        self._read = read
+        self.kept: dict[VaultPath, tuple[FileEntry, T]] = {}
+
+    def has(self, entry: FileEntry) -> bool:
+        """Whether a file need not be read."""
+        known = self.kept.get(entry.path)
+        return known is not None and known[0] == entry
+
+    def __call__(self, entry: FileEntry) -> T:
+        known = self.kept.get(entry.path)
+        if known is not None and known[0] == entry:
+            return known[1]
+        found = self._read(entry)
+        self._shelf.keep(self, entry, found)
+        return found

@@ -82,6 +82,29 @@ def test_after_many_changes_a_smart_search_knows_the_rows_of_before_and_says_so(
     assert asked(search, "word007", "smart").building is None
 
 
+# INDEX-41
+def test_an_exact_search_reads_changed_files_for_a_moment_then_knows_the_rows_of_before_and_says_so(
+    vault: MemoryVault, search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.keeper.finish()
+    change(vault, FRESH + 1)
+    vault.write("new.md", "common changed")
+    vault.look()
+    monkeypatch.setattr("obsidian_mcp.core.search.READING", -1)
+
+    found = asked(search, "changed", "exact")
+    assert [hit.path for hit in found.hits] == ["new.md"]  # what has no rows is read
+    assert found.building == SOME_ARE_OLD
+    assert [hit.path for hit in asked(search, "word007", "exact").hits] == ["007.md"]
+    assert asked(search, "common", "exact").total == MANY + 1
+
+    search.read_ahead()
+    found = asked(search, "changed", "exact")
+    assert found.total == FRESH + 2
+    assert found.building is None
+    assert asked(search, "word007", "exact").total == 0
+
+
 # INDEX-02
 @pytest.mark.parametrize("match", ["exact", "smart"])
 def test_after_some_changes_a_search_knows_all_of_them(vault: MemoryVault, search: Search, match: str) -> None:
