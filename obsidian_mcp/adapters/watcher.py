@@ -128,6 +128,8 @@ class Watcher:
         relative = relative_path(self.root, path)
         if relative is None:
             return
+        if relative in self._paths:  # nobody has looked since the last report: most come in fours
+            return
         with self._lock:
             if relative == "" or len(self._paths) >= MOST_PENDING:
                 self._overflow = True

@@ -60,7 +60,10 @@ class Catalog:
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
+        self.revision = 0
+        """Grows with every change of a file, of its size or time too."""
         self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
+        self._changes: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
         self.replace(files)
 
     def __len__(self) -> int:
@@ -85,10 +88,11 @@ class Catalog:
     def moved_since(self, generation: int) -> set[VaultPath] | None:
         """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is
         too long ago to tell."""
-        moves = self._moves.copy()
-        if generation < self.generation and (not moves or moves[0][0] > generation + 1):
-            return None
-        return {path for _, path in takewhile(lambda move: move[0] > generation, reversed(moves))}
+        return _since(self._moves, generation, self.generation)
+
+    def changed_since(self, revision: int) -> set[VaultPath] | None:
+        """The same of all files that changed in any way since that revision."""
+        return _since(self._changes, revision, self.revision)
 
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
@@ -104,7 +108,9 @@ class Catalog:
                 self._by_path.update(simple)
                 self._by_name = None
             self._moves.clear()
+            self._changes.clear()
             self.generation += 1
+            self.revision += 1
             changes = [Change(entry.path) for entry in simple.values()]
             listed = {disk: file for disk, file in listed.items() if disk not in simple}
         else:
@@ -122,6 +128,7 @@ class Catalog:
             if known.size == file.size and known.mtime_ns == file.mtime_ns:
                 return []
             self._by_path[known.path] = FileEntry(known.path, *file)
+            self._changed(known.path)
             return [Change(known.path)]
         normal = normal_form(file.disk)
         group = self._twins.get(normal)
@@ -187,11 +194,11 @@ class Catalog:
         return changes
 
     def _add(self, entry: FileEntry) -> None:
-        self._moved(entry.path)
         with self._names:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
                 _put_name(self._by_name, entry.path)
+        self._moved(entry.path)
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
 
@@ -199,13 +206,18 @@ class Catalog:
         # in this order: who reads without the vault's lock may learn of a move too often, not too late
         self._moves.append((self.generation + 1, path))
         self.generation += 1
+        self._changed(path)
+
+    def _changed(self, path: VaultPath) -> None:
+        self._changes.append((self.revision + 1, path))
+        self.revision += 1
 
     def _remove(self, path: VaultPath) -> None:
-        self._moved(path)
         with self._names:
             entry = self._by_path.pop(path)
             if self._by_name is not None:
                 _drop_name(self._by_name, path)
+        self._moved(path)
         self._path_of.pop(entry.disk, None)
 
     def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
@@ -242,6 +254,13 @@ class Catalog:
     def _equal(self, path: str) -> Iterator[VaultPath]:
         key = name_key(path)
         return (each for each in list(self._called(key.rpartition("/")[2])) if name_key(each) == key)
+
+
+def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultPath] | None:
+    entries = log.copy()
+    if mark < now and (not entries or entries[0][0] > mark + 1):
+        return None
+    return {path for _, path in takewhile(lambda entry: entry[0] > mark, reversed(entries))}
 
 
 def _name(path: str) -> str:

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core import uri
-from obsidian_mcp.core.catalog import FileEntry
+from obsidian_mcp.core.catalog import Catalog, FileEntry
 from obsidian_mcp.core.paths import name_key
 from obsidian_mcp.errors import InvalidArguments
 
 from . import resources
 
-Files = dict[str, FileEntry]
-"""A vault's files by path."""
+
+@dataclass(slots=True)
+class _Seen:
+    """What was there when a vault was last looked at."""
+
+    files: dict[str, FileEntry]
+    """By path."""
+    revision: int
+    """The catalog's."""
+
+    def brought_up(self, catalog: Catalog) -> tuple[Sequence[str], bool]:
+        """The paths that are different now, and whether a file appeared or went."""
+        revision = catalog.revision
+        changed = catalog.changed_since(self.revision)
+        if changed is None:
+            before, now = self.files, catalog.by_path()
+        else:
+            before = {path: entry for path in changed if (entry := self.files.get(path)) is not None}
+            now = {path: entry for path in changed if (entry := catalog.get(path)) is not None}
+        different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
+        moved = before.keys() != now.keys()
+        for path in before.keys() - now.keys():
+            del self.files[path]
+        self.files.update(now)
+        self.revision = revision
+        return different, moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +58,8 @@ class Followed:
         self._addresses: dict[tuple[str, str], set[str]] = {}
         """Vault and compared path -> URIs."""
         self._static: set[str] = set()
-        self._files: dict[str, Files] = {}
-        """What was there when it was last looked, by vault; "" is the default vault."""
+        self._seen: dict[str, _Seen] = {}
+        """By vault; "" is the default vault."""
 
     def __len__(self) -> int:
         return sum(map(len, self._addresses.values()))
@@ -56,30 +80,30 @@ class Followed:
                         self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
                     vaults.add(named.vault)
         for vault in vaults:
-            if vault not in self._files:
-                seen = app.vaults.get(vault).catalog.by_path()
+            if vault not in self._seen:
+                catalog = app.vaults.get(vault).catalog
+                revision = catalog.revision  # before the files: what changes in between is looked at again
+                seen = _Seen(catalog.by_path(), revision)
                 with self._lock:
-                    self._files.setdefault(vault, seen)
+                    self._seen.setdefault(vault, seen)
 
     def changes(self, app: App) -> Changes:
         """Raises: VaultNotFound."""
         found: set[str] = set()
         listed = False
-        for vault in list(self._files):
+        for vault in list(self._seen):
             place = app.vaults.get(vault)
-            now = place.catalog.by_path()
             with self._lock:
-                before, self._files[vault] = self._files[vault], now
-                if now == before:
+                different, moved = self._seen[vault].brought_up(place.catalog)
+                if not different:
                     continue
-                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 keys = {name_key(place.name), name_key(str(place.files.root))}
                 for path in different:
                     for key in keys:
                         found |= self._addresses.get((key, name_key(path)), set())
                 if vault:
                     continue
-                listed = before.keys() != now.keys()
+                listed = moved
                 found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
                 if resources.todays_path(place) in different:
                     found |= self._static & {resources.TODAY}

@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.catalog import MOVES, Catalog
-from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.core.catalog import MOVES, Catalog, FileEntry
 from obsidian_mcp.core.ports import DiskFile
 
 SPELLINGS = [
@@ -28,7 +27,7 @@ def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
     catalog = Catalog()
     present: dict[str, DiskFile] = {}
     followed: dict[str, tuple[str, int]] = {}
-    seen: list[tuple[int, set[VaultPath]]] = []
+    seen: list[tuple[int, int, set[FileEntry]]] = []
     for put, disk, size in steps:
         if put:
             present[disk] = DiskFile(disk, size, 0)
@@ -43,9 +42,10 @@ def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
                 entry = catalog.get(change.path)
                 assert entry is not None
                 followed[change.path] = (entry.disk, entry.size)
-        for generation, before in seen:
-            assert (catalog.moved_since(generation) or set()) >= before ^ {e.path for e in catalog}
-        seen.append((catalog.generation, {e.path for e in catalog}))
+        for generation, revision, before in seen:
+            assert (catalog.moved_since(generation) or set()) >= {e.path for e in before} ^ {e.path for e in catalog}
+            assert (catalog.changed_since(revision) or set()) >= {e.path for e in before ^ set(catalog)}
+        seen.append((catalog.generation, catalog.revision, set(catalog)))
         fresh = Catalog(present.values())
         assert {(e.path, e.disk, e.size) for e in catalog} == {(e.path, e.disk, e.size) for e in fresh}
         assert followed == {e.path: (e.disk, e.size) for e in catalog}
