@@ -6,7 +6,8 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from obsidian_mcp.core.ports import DiskFile
@@ -102,14 +103,41 @@ class Disk:
     def stat(self, disk: str) -> DiskFile | None:
         try:
             with self._folder.place(disk) as place:
-                facts = place.real(disk)
+                return _regular(place, disk)
         except OSError as error:
             if error.errno in ABSENT:
                 return None
             raise translated(error, disk, "reading") from error
-        if not stat_module.S_ISREG(facts.st_mode):
+
+    def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
+        found: list[DiskFile | None] = []
+        for _, group in groupby(disks, lambda disk: disk.rpartition("/")[0]):
+            found += self._stats_in_folder(list(group))
+        return found
+
+    def _stats_in_folder(self, disks: Sequence[str]) -> list[DiskFile | None]:
+        """The way to the folder is gone once: five calls of the system less for each file."""
+        try:
+            with self._folder.place(disks[0]) as first:
+                return [self._stat_beside(first, disk) for disk in disks]
+        except PermissionDenied:
+            return [None for _ in disks]
+        except OSError as error:
+            if error.errno in ABSENT:
+                return [None for _ in disks]
+            raise translated(error, disks[0], "reading") from error
+
+    def _stat_beside(self, first: Place, disk: str) -> DiskFile | None:
+        try:
+            if first.folder is None:
+                return _regular(Place(None, self._folder.contained(disk)), disk)
+            return _regular(Place(first.folder, disk.rpartition("/")[2]), disk)
+        except PermissionDenied:
             return None
-        return DiskFile(disk, facts.st_size, facts.st_mtime_ns)
+        except OSError as error:
+            if error.errno in ABSENT:
+                return None
+            raise
 
     def exists(self, disk: str) -> bool:
         try:
@@ -313,6 +341,12 @@ class Disk:
                     number += 1
         except OSError as error:
             raise translated(error, disk, "moving to the trash") from error
+
+
+def _regular(place: Place, disk: str) -> DiskFile | None:
+    """None for a folder or device. Raises: OSError, PermissionDenied."""
+    facts = place.real(disk)
+    return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
 
 
 def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Protocol
 
-from obsidian_mcp.errors import AppError, PermissionDenied
+from obsidian_mcp.errors import AppError
 
 from . import deadline
 from .catalog import Catalog, normal_form
@@ -116,11 +116,8 @@ class Listing:
         """Paths that may have changed: files, or folders with all that is below them."""
         changes: list[Change] = []
         others: set[str] = set()
-        for disk in disks:
-            try:
-                file = self._files.stat(disk)
-            except PermissionDenied:  # a symbolic link took the place of a file or folder: not part of the vault
-                file = None
+        # a symbolic link that took the place of a file or folder is not part of the vault
+        for disk, file in zip(disks, self._files.stats(disks), strict=True):
             if file is not None:
                 changes += self.catalog.put(file) if self.visible(disk) else []
             elif self.catalog.on_disk(disk) is not None:

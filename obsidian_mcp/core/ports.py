@@ -65,7 +65,13 @@ class Files(Changer, Protocol):
         """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
         ...
 
-    def stat(self, disk: str) -> DiskFile | None: ...
+    def stat(self, disk: str) -> DiskFile | None:
+        """None for what is no file or not there. Raises: PermissionDenied for a symbolic link or below one."""
+        ...
+
+    def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
+        """`stat` of each, None for a symbolic link too; cheapest where those of one folder follow each other."""
+        ...
 
     def exists(self, disk: str) -> bool:
         """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""

@@ -106,6 +106,27 @@ def test_a_missing_file_is_told(disk: Disk) -> None:
             action("x.md")
 
 
+@POSIX
+def test_many_files_are_looked_at_as_one_by_one(disk: Disk, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "n.md").write_bytes(b"secret")
+    (disk.root / "link").symlink_to(outside)
+    (disk.root / "a/link.md").symlink_to(outside / "n.md")
+    (disk.root / "a/b").mkdir()
+    (disk.root / "a/b/n.md").write_bytes(b"deep")
+    (disk.root / "top.md").write_bytes(b"")
+    paths = ["a/b/n.md", "a/b/none.md", "a/n.md", "a/link.md", "a/b", "top.md", "gone/n.md", "link/n.md", "n.md/x.md"]
+
+    def one(path: str) -> object:
+        with contextlib.suppress(PermissionDenied):
+            return disk.stat(path)
+        return None
+
+    looked = disk.stats(paths)
+    assert looked == [one(path) for path in paths]
+    assert [path for path, file in zip(paths, looked, strict=True) if file] == ["a/b/n.md", "a/n.md", "top.md"]
+
+
 @pytest.mark.parametrize("piece", [1, 4, 10, 11, 100])
 def test_a_file_that_comes_in_pieces_is_read_whole(disk: Disk, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     data = b"0123456789"
