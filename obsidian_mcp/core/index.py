@@ -41,6 +41,7 @@ _SCHEMA = (
         for table, row in TABLES.items()
     ),
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
+    "CREATE INDEX files_by_change ON files (changed)",  # which rows are newer: else a look at all after every change
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *fulltext.SCHEMA,
 )

@@ -26,9 +26,13 @@ class _Lines:
         self.paths = paths
         self._listed = list(paths)
 
+    def make(self) -> None:
+        """Make the text now, which is made else when it is first asked for."""
+        _ = self._text
+
     @cached_property
     def _text(self) -> tuple[str, array[int]]:
-        """With where each begins; made when it is first asked for: 0.2 µs a path."""
+        """With where each begins."""
         starts, at = array("Q"), 0
         folded = []
         for path in self._listed:
@@ -87,6 +91,10 @@ class Roster:
     @cached_property
     def files(self) -> frozenset[int]:
         return frozenset(self.paths)
+
+    def spell(self) -> None:
+        """Make ready what `path_holds` looks through: 0.3 µs a path."""
+        self.spelled.first.make()
 
     def path_holds(self, text: str) -> Iterator[int]:
         """Files whose folded path contains `text`, some of them perhaps twice."""
