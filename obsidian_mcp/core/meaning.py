@@ -20,7 +20,7 @@ from .stopwords import ASKING, STOP_WORDS
 from .terms import Term
 from .vocabulary import Vocabulary
 
-WEIGHED = 8
+WEIGHED = 4
 """Words of the vocabulary that stand for a part of a word where results are put in order."""
 MONTH_ALONE = 0.5
 """What a date counts for which only the name of its month was given."""

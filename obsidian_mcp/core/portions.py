@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import le
 
-from .finders import Literal
-from .letters import fold, phrase
+from .finders import Literal, finder
 from .query import Phrase, Word
 from .structure import bounds
 from .tokens import Operator
@@ -25,28 +25,28 @@ class Portions:
     """Finds notes with a part in which all of some texts stand."""
 
     operator: Operator
-    anchor: str
-    """Folded; one of the texts, to be looked for first."""
-    others: tuple[Callable[[str, int, int], object], ...]
-    """Say of each of the other texts whether it stands in a part of a folded text."""
+    anchor: Literal
+    """One of the texts, to be looked for first."""
+    others: tuple[Literal, ...]
 
     def found(self, text: str, packed: bytes) -> bool:
         """`packed` is what `structure.pack` gives for the text, and not empty."""
         starts, ends = bounds(packed, self.operator)
-        text, anchor, others = fold(text), self.anchor, self.others
+        search, others = self.anchor.pattern.search, self._others
         if len(starts) < FEW or not all(map(le, ends, starts[1:])):  # an item of a list may hold others
             for start, end in zip(starts, ends, strict=True):
-                if text.find(anchor, start, end) >= 0 and all(held(text, start, end) for held in others):
+                if search(text, start, end, concurrent=False) and all(held(text, start, end) for held in others):
                     return True
             return False
         at = 0
-        while (first := text.find(anchor, at)) >= 0:
+        while (place := search(text, at, concurrent=False)) is not None:
+            first = place.start()
             at = first + 1
             part = bisect_right(starts, first) - 1
             if part < 0:
                 continue
             start, end = starts[part], ends[part]
-            if first + len(anchor) <= end:
+            if place.end() <= end:
                 for held in others:
                     if not held(text, start, end):
                         break
@@ -55,21 +55,23 @@ class Portions:
                 at = end
         return False
 
+    @property
+    def _others(self) -> list[Callable[[str, int, int], object]]:
+        return [
+            other.found if other.looks_around else partial(other.pattern.search, concurrent=False)
+            for other in self.others
+        ]
+
 
 def portions(operator: Operator, leaves: Sequence[Word | Phrase], match_case: bool | None) -> Portions | None:
-    """None where a text may go over the end of a part, where case counts, and where there is no word to begin with."""
-    if match_case or any("\n" in leaf.text or "\r" in leaf.text or not leaf.text for leaf in leaves):
+    """None where a text may go over the end of a part, and where there is no word to begin with."""
+    if any("\n" in leaf.text or "\r" in leaf.text for leaf in leaves):
         return None
-    words = [(len(leaf.text), n) for n, leaf in enumerate(leaves) if isinstance(leaf, Word)]
-    if not words:
+    finders = [found for leaf in leaves if isinstance(found := finder(leaf, match_case), Literal)]
+    anchors = [
+        (len(leaf.text), n) for n, leaf in enumerate(leaves) if isinstance(leaf, Word) and len(finders) == len(leaves)
+    ]
+    if not anchors:
         return None
-    _, anchor = max(words)
-    others = tuple(_held(leaf) for n, leaf in enumerate(leaves) if n != anchor)
-    return Portions(operator, fold(leaves[anchor].text), others)
-
-
-def _held(leaf: Word | Phrase) -> Callable[[str, int, int], object]:
-    text = fold(leaf.text)
-    if isinstance(leaf, Word):
-        return lambda folded, start, end: folded.find(text, start, end) >= 0
-    return Literal(phrase(text, match_case=False), looks_around=True).found
+    _, anchor = max(anchors)
+    return Portions(operator, finders[anchor], tuple(found for n, found in enumerate(finders) if n != anchor))

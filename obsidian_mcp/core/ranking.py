@@ -14,7 +14,7 @@ from .terms import Term
 
 WEIGHTS = {"body": 1.0, "name": 10.0, "alias": 9.0, "heading": 4.0, "tag": 4.0, "folder": 1.5}
 """What a word counts in a field, in the first pass."""
-CLOSELY = 30
+CLOSELY = 20
 """The best of the first pass whose texts are looked at."""
 OFTEN = 20
 """Places of one word in a text that are counted."""
