@@ -176,6 +176,11 @@ class Lookup:
         (found,) = self._kept.get(("count", words_), lambda: self._connection.execute(sql, (words_,)).fetchone())
         return int(found)
 
+    def holding(self, text: str) -> int | None:
+        """How many files hold a folded text, where somebody has asked for them."""
+        known: Bounds | None = self._kept.known(Holds(text, "text"))
+        return None if known is None else len(known.possible)
+
     # -- texts -------------------------------------------------------------------------------------------------
 
     def _holds(self, asked: Holds) -> Bounds:

@@ -66,8 +66,14 @@ def rarities(scene: Scene, terms: Sequence[Term], files: AbstractSet[int] = froz
         return [1.0]
     told = [set(scene.contents(number).words.split()) for number in _fresh(scene, files)]
     everything = len(scene.files) + len(told)
-    having = [scene.lookup.count(term.asked) + sum(map(term.may_be_in, told)) for term in terms]
+    having = [_having(scene, term) + sum(map(term.may_be_in, told)) for term in terms]
     return [ranking.rarity(everything, count) for count in having]
+
+
+def _having(scene: Scene, term: Term) -> int:
+    """Files of the rows with a term; those with a part of a word are known from the search."""
+    known = scene.lookup.holding(term.text) if term.part else None
+    return scene.lookup.count(term.asked) if known is None else known
 
 
 def _weighed(scene: Scene, found: Found, most: int) -> list[int]:

@@ -23,6 +23,11 @@ class Remembered:
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
         self._counted = 0
 
+    def known(self, key: Hashable) -> Any:
+        """What is kept for a key, or None."""
+        with self._lock:
+            return self._values.get(key)
+
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept for a key, or else what `make` gives. One key has one type of value."""
         with self._lock:
