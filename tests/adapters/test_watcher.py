@@ -83,9 +83,11 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
         eventually(lambda: watcher.mode == "events")
         vault.refresh()
         (root / "new.md").write_bytes(b"2")
-        eventually(lambda: vault.catalog.get("new.md") is not None)
+        eventually(lambda: "new.md" in vault.catalog)
+        assert [str(entry.path) for entry in vault.catalog] == ["new.md"]
         (root / "new.md").unlink()
-        eventually(lambda: vault.catalog.get("new.md") is None)
+        eventually(lambda: "new.md" not in vault.catalog)
+        assert list(vault.catalog) == []
 
 
 class Reported:

@@ -68,7 +68,10 @@ def test_names_that_some_system_cannot_hold_are_not_created(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Note.md", "日本語のメモ.md", "a#b.md", "v1.2.md", "Conference.md", "f/ü (x) & y.md"])
 def test_ordinary_names_are_created(name: str) -> None:
-    paths.check_creatable(paths.parse(name))
+    path = paths.parse(name)
+    paths.check_creatable(path)  # raises for any other
+
+    assert path == name
 
 
 def test_a_name_that_links_cannot_reach_is_said_so() -> None:

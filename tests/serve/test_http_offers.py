@@ -67,9 +67,11 @@ async def test_a_client_of_2026_listens_over_http(url: str, basic: Path) -> None
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic: Path) -> None:  # RES-08
     told = anyio.Event()
+    heard: list[str] = []
 
     async def hear(message: Any) -> None:
-        if isinstance(message, types.ResourceUpdatedNotification) and message.params.uri == ROOT + "Home.md":
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.append(message.params.uri)
             told.set()
 
     with anyio.fail_after(PATIENCE):
@@ -77,3 +79,5 @@ async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic
             await client.subscribe_resource(ROOT + "Home.md")
             (basic / "Home.md").write_text("changed", encoding="utf-8")
             await told.wait()
+
+    assert heard[0] == ROOT + "Home.md"

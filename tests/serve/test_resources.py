@@ -259,7 +259,7 @@ def test_a_change_by_our_own_tools_is_told_too(server: RawServer) -> None:
         )
     )
 
-    until(server, UPDATED, uri=ROOT + "Home.md")
+    assert until(server, UPDATED)["params"]["uri"] == ROOT + "Home.md"
 
 
 def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
@@ -287,7 +287,7 @@ def test_without_a_watcher_changes_are_found_all_the_same(basic: Path) -> None:
         server.call("resources/subscribe", {"uri": ROOT + "Home.md"})
         (basic / "Home.md").write_text("changed without a word", encoding="utf-8")
 
-        until(server, UPDATED, uri=ROOT + "Home.md")
+        assert until(server, UPDATED)["params"]["uri"] == ROOT + "Home.md"
 
 
 def test_what_is_no_resource_cannot_be_subscribed_to(still: RawServer) -> None:

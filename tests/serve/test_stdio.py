@@ -187,6 +187,8 @@ def test_a_failure_is_logged_on_stderr_with_its_details(server: RawServer) -> No
     server.call("tools/call", {"name": "raise"})
     server.wait_for_log("RuntimeError: secret detail")
 
+    assert "Traceback" in server.stderr()
+
 
 def test_a_lone_surrogate_in_a_result_does_not_end_the_server(server: RawServer) -> None:
     # MSG-07
