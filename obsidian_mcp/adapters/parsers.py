@@ -8,6 +8,7 @@ notes are taken in by this process: slower, never wrong.
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import pickle
@@ -30,6 +31,8 @@ from .disk import Disk
 SERVE: Final = "from obsidian_mcp.adapters.parsers import serve; serve({})"
 MODEST: Final = 10
 """How much nicer than a server its helpers are: calls come first. A build that somebody waits for is not nice."""
+FEW_COLLECTIONS: Final = 100_000
+"""Objects between two collections in a helper: what it makes of notes has no cycles, and is looked at in vain."""
 _LENGTH = struct.Struct("<Q")
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
@@ -127,6 +130,8 @@ def serve(niceness: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if niceness:
         give_way(niceness)
+    gc.freeze()
+    gc.set_threshold(FEW_COLLECTIONS)
     visitor = _Visitor()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:

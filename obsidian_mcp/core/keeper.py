@@ -30,6 +30,11 @@ from .shelf import Shelf
 BATCH_FILES = 64
 BATCH_BYTES = 1_000_000
 """A batch is one transaction: long enough to be cheap, short enough (0.1 s) that nobody waits for it."""
+LARGE_FILES = 512
+LARGE_BYTES = 4_000_000
+"""The largest batch of another process. Of 512 notes each costs two thirds of what it costs of 64 to store."""
+LARGE_PART = 32
+"""The part of what is pending that such a batch is, so that all processes come to the end together."""
 GONE_AT_ONCE = 500
 AT_ONCE = 16
 """So many changed files or fewer are taken in before a question is answered, instead of in the background."""
@@ -46,7 +51,7 @@ RECRUITED_FROM = 500
 """Pending files for which it pays to start other processes: that takes as long as 300 notes."""
 LINGER = 2.0
 """Seconds until workers without work are let go: changes come in bursts."""
-STALLED = 2.0
+STALLED = 5.0
 """Seconds without progress after which whoever needs the whole index does not wait for the workers any more."""
 LAST_WORD = 1.0
 """Seconds before the time limit of a call at which it says how far the index is, instead of waiting on."""
@@ -300,9 +305,11 @@ class Keeper:
         """
         return self._step(lambda entries, gone: self._intake.take_in(entries, gone, patience))
 
-    def _step(self, take_in: Callable[[list[FileEntry], list[VaultPath]], list[FileEntry]]) -> int:
+    def _step(
+        self, take_in: Callable[[list[FileEntry], list[VaultPath]], list[FileEntry]], *, apart: bool = False
+    ) -> int:
         self.begin_once()
-        entries, gone = self._take()
+        entries, gone = self._take(apart=apart)
         if not entries and not gone:
             return 0
         try:
@@ -333,8 +340,11 @@ class Keeper:
         else:
             self._done(entries, (), refused)
 
-    def _take(self) -> tuple[list[FileEntry], list[VaultPath]]:
+    def _take(self, *, apart: bool) -> tuple[list[FileEntry], list[VaultPath]]:
         """The next batch, nobody else's until it is released."""
+        part = len(self._pending) // LARGE_PART
+        is_large = apart and part > BATCH_FILES
+        most, most_bytes = (min(part, LARGE_FILES), LARGE_BYTES) if is_large else (BATCH_FILES, BATCH_BYTES)
         with self._state:
             gone = [path for path in self._gone if path not in self._taken][:GONE_AT_ONCE]
             entries: list[FileEntry] = []
@@ -342,7 +352,7 @@ class Keeper:
             for path, entry in self._pending.items():
                 if path in self._taken or path in self._deferred:
                     continue
-                if entries and (len(entries) == BATCH_FILES or size + entry.size > BATCH_BYTES):
+                if entries and (len(entries) == most or size + entry.size > most_bytes):
                     break
                 entries.append(entry)
                 size += min(entry.size, facts.BODY_LIMIT)
@@ -427,7 +437,7 @@ class Keeper:
 
     def _try_step(self, worker: Worker) -> None:
         try:
-            self._step(lambda entries, gone: worker.take_in(self._intake, entries, gone))
+            self._step(lambda entries, gone: worker.take_in(self._intake, entries, gone), apart=worker.apart)
         except Replaced:
             pass
         except Busy:

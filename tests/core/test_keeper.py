@@ -175,6 +175,29 @@ def test_a_question_about_everything_waits_for_other_processes_and_reports_how_f
     worker.go_on.release(10)
 
 
+# INDEX-15
+def test_batches_of_another_process_are_large_while_much_is_pending(
+    large: MemoryVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("BATCH_FILES", 4), ("LARGE_FILES", 40), ("LARGE_PART", 5)):
+        monkeypatch.setattr(keeper, name, value)
+    sizes: list[int] = []
+
+    def parse(jobs: Sequence[Job]) -> Sequence[Facts]:
+        sizes.append(len(jobs))
+        return facts.parse(jobs)
+
+    worker = Parsing(parse)
+    worker.apart = True
+    large.keeper.start([worker])
+    large.keeper.finish()
+
+    assert sum(sizes) == MANY + 1
+    assert sizes[:4] == [40, 40, 40, 36]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-2] == 4
+
+
 def test_workers_are_recruited_for_a_large_build_alone(large: MemoryVault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeper, "RECRUITED_FROM", MANY)
     workers: list[Parsing] = []
