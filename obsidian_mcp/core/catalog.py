@@ -6,6 +6,7 @@ import threading
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import takewhile
 from typing import NamedTuple, Protocol
 
@@ -84,6 +85,10 @@ class Catalog:
     def by_path(self) -> dict[str, FileEntry]:
         """All files as they are now; a copy."""
         return self._by_path.copy()
+
+    def lacking(self, paths: AbstractSet[VaultPath]) -> set[VaultPath]:
+        """Those of some paths at which no file is."""
+        return set(paths).difference(self._by_path)
 
     def moved_since(self, generation: int) -> set[VaultPath] | None:
         """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is

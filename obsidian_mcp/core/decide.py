@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Protocol, TypeVar
 
 from . import compat, joined, progress
-from .finders import Expression, Finder
+from .finders import Expression, Finder, Literal
 from .lookup import Lookup
 from .match import Matcher
 from .narrow import asks_for_kinds, prefilter
@@ -34,13 +34,13 @@ REPORTED = 64
 class Readable(Protocol):
     """Files by number."""
 
-    def path(self, number: int) -> VaultPath: ...
-
     def row(self, number: int) -> Subject: ...
 
     def rows(self, files: AbstractSet[int]) -> Iterator[tuple[int, Subject]]: ...
 
     def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]: ...
+
+    def paths(self, files: AbstractSet[int]) -> Iterator[tuple[int, VaultPath]]: ...
 
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]: ...
 
@@ -124,14 +124,23 @@ def read(texts: Readable, query: Node, files: AbstractSet[int]) -> AbstractSet[i
                 found.add(number)
         return found
     if leaf.path is not None:
-        paths: Iterable[tuple[int, str]] = ((number, texts.path(number)) for number in files)
+        paths: Iterable[tuple[int, str]] = texts.paths(files)
         if leaf.name_only:
             paths = ((number, path.rpartition("/")[2]) for number, path in paths)
-        found = _holding(leaf.path, paths)
+        found = _holding_short(leaf.path, list(paths))
     if leaf.content is not None:
         left = files - found if found else files
         found |= _holding(leaf.content, _reported(texts.texts(left), len(left)))
     return found
+
+
+def _holding_short(finder: Finder, texts: Sequence[tuple[int, str]]) -> set[int]:
+    """As `_holding`, of paths: most often none holds it, as one search of all tells in a twentieth of the time."""
+    if isinstance(finder, Literal) and not finder.looks_around:
+        together = "\n".join([text for _, text in texts])
+        if not finder.found(together, 0, len(together)):
+            return set()
+    return _holding(finder, texts)
 
 
 def _holding(finder: Finder, texts: Iterable[tuple[int, str]]) -> set[int]:

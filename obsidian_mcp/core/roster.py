@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +92,12 @@ class Roster:
     def files(self) -> frozenset[int]:
         return frozenset(self.paths)
 
+    def shown(self, entries: Collection[FileEntry]) -> Collection[FileEntry]:
+        """Those that the user does not hide."""
+        if self.hides is _nothing:
+            return entries
+        return [entry for entry in entries if not self.hides(entry.path)]
+
     def spell(self) -> None:
         """Make ready what `path_holds` looks through: 0.3 µs a path."""
         self.spelled.first.make()
@@ -134,6 +140,33 @@ def moved_on(
     `get` gives those that are there; `changed` are the files whose rows are newer than those that `known` was made of,
     `numbers` looks for files among the rows, `count` is how many files these have.
     """
+    there = {path: entry for path in moved | changed.keys() if (entry := get(path)) and not known.hides(path)}
+    own = known.numbers
+    gone = [path for path in moved if path in own and path not in there]
+    returned = numbers([path for path in moved & there.keys() if path not in own and facts.indexable(path)])
+    new = {
+        there[path].path: number
+        for path, number in (*returned.items(), *changed.items())
+        if path in there and own.get(path) != number
+    }
+    paths, others, canvases = known.paths, known.others, known.canvases
+    if gone or new:
+        paths, own = _renumbered(known, gone, new)
+        same = canvases.difference(new.values(), map(known.numbers.get, (*gone, *new)))
+        canvases = same | _canvases((number, path) for path, number in new.items())
+    if not all(map(facts.indexable, moved)):
+        left = [entry for entry in others if entry.path not in moved]
+        others = _sorted(left + [there[path] for path in moved & there.keys() if not facts.indexable(path)])
+    complete, spelled = len(paths) == count, known.spelled.and_also(new.keys(), own)
+    if paths is known.paths and (others, complete) == (known.others, known.complete):
+        return known
+    return Roster(paths, own, others, canvases, known.hides, complete, spelled)
+
+
+def _renumbered(
+    known: Roster, gone: Iterable[VaultPath], new: Mapping[VaultPath, int]
+) -> tuple[Mapping[int, VaultPath], Mapping[VaultPath, int]]:
+    """Paths and numbers, without the files that are gone and with these numbers."""
     paths, own = dict(known.paths), dict(known.numbers)
 
     def forget(path: VaultPath) -> None:
@@ -141,24 +174,13 @@ def moved_on(
         if number is not None and paths.get(number) == path:
             del paths[number]
 
-    there = {path: entry for path in moved | changed.keys() if (entry := get(path)) and not known.hides(path)}
-    for path in moved - there.keys():
+    for path in (*gone, *new):
         forget(path)
-    returned = numbers([path for path in moved & there.keys() if path not in own and facts.indexable(path)])
-    for path, number in (*returned.items(), *changed.items()):
-        if path in there:
-            forget(path)
-            if number in paths:  # of a file that is gone: it was free again
-                forget(paths[number])
-            own[there[path].path], paths[number] = number, there[path].path
-    others, canvases = known.others, known.canvases
-    if not all(map(facts.indexable, moved)):
-        left = [entry for entry in others if entry.path not in moved]
-        others = _sorted(left + [there[path] for path in moved & there.keys() if not facts.indexable(path)])
-    if not all(map(is_note, moved | changed.keys())) or any(number in canvases for number in changed.values()):
-        canvases = _canvases(paths.items())
-    spelled = known.spelled.and_also(own.keys() & there.keys(), own)
-    return Roster(paths, own, others, canvases, known.hides, len(paths) == count, spelled)
+    for path, number in new.items():
+        if number in paths:  # of a file that is gone: it was free again
+            forget(paths[number])
+        own[path], paths[number] = number, path
+    return paths, own
 
 
 def _line(path: str) -> str:

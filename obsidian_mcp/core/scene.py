@@ -54,8 +54,9 @@ class Scene:
         """Notes and canvases that the rows tell of."""
         if pending:
             self.files = roster.files.difference(map(roster.numbers.get, roster.numbers.keys() & pending.keys()))
-        there = (entry for path, entry in pending.items() if path in catalog and not roster.hides(path))
-        self._unindexed = Unindexed(there, read)
+        gone = catalog.lacking(pending.keys())
+        there = [entry for path, entry in pending.items() if path not in gone] if gone else pending.values()
+        self._unindexed = Unindexed(roster.shown(there), read)
         complete = roster.complete and not pending
         self.lookup = Lookup(connection, roster, vocabulary, self.files, kept, complete=complete)
         self._kept = kept
@@ -77,6 +78,10 @@ class Scene:
         if within is not None:
             return decide.matching(self, query, within)
         return self._kept.get(("matching", query), lambda: decide.matching(self, query))
+
+    def paths(self, files: AbstractSet[int]) -> Iterator[tuple[int, VaultPath]]:
+        paths = self._roster.paths
+        return ((number, paths[number]) for number in files)
 
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
         """The texts of files of the rows; where they are many, in one pass."""

@@ -123,15 +123,11 @@ class Search:
     def _readable(self, pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
         """The pending files that have no rows, are read, or can be read in a moment."""
         end = time.monotonic() + READING
-        readable = {}
-        for path, entry in pending.items():
-            if path in known.numbers and not self._read.has(entry):
-                if time.monotonic() > end:
-                    continue
-                with suppress(AppError):  # it has gone or is locked, which is known now
-                    self._read(entry)
-            readable[path] = entry
-        return readable
+        unread = self._read.unread(pending.keys() & known.numbers.keys())
+        while unread and time.monotonic() < end:
+            with suppress(AppError):  # it has gone or is locked, which is known now
+                self._read(pending[unread.pop()])
+        return {path: entry for path, entry in pending.items() if path not in unread} if unread else pending
 
     def read_ahead(self) -> bool:
         """Read what changed and waits for the index, so that no question has to. It stops as soon as one runs; whether

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sized
+from collections.abc import Set as AbstractSet
 from typing import Any, Generic, TypeVar
 
 from .catalog import FileEntry
@@ -77,10 +78,9 @@ class Reader(Generic[T]):
         self._read = read
         self.kept: dict[VaultPath, tuple[FileEntry, T]] = {}
 
-    def has(self, entry: FileEntry) -> bool:
-        """Whether a file need not be read."""
-        known = self.kept.get(entry.path)
-        return known is not None and known[0] == entry
+    def unread(self, paths: AbstractSet[VaultPath]) -> set[VaultPath]:
+        """Those of some waiting files that have yet to be read."""
+        return set(paths).difference(self.kept)
 
     def __call__(self, entry: FileEntry) -> T:
         known = self.kept.get(entry.path)

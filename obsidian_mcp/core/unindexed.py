@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from collections.abc import Set as AbstractSet
 
 from obsidian_mcp.errors import AppError
@@ -21,13 +21,14 @@ Read = Callable[[FileEntry], str]
 class Unindexed:
     """Their numbers are negative."""
 
-    def __init__(self, entries: Iterable[FileEntry], read: Read) -> None:
-        self.entries = {-1 - n: entry for n, entry in enumerate(entries)}
+    def __init__(self, entries: Collection[FileEntry], read: Read) -> None:
+        self.entries = dict(zip(range(-1, -1 - len(entries), -1), entries, strict=True))
         self._read = read
         self._contents: dict[int, Content] = {}
 
-    def path(self, number: int) -> VaultPath:
-        return self.entries[number].path
+    def paths(self, files: AbstractSet[int]) -> Iterator[tuple[int, VaultPath]]:
+        entries = self.entries
+        return ((number, entries[number].path) for number in files)
 
     def row(self, number: int) -> Document:
         path = self.entries[number].path
