@@ -245,6 +245,7 @@ class FolderVaults:
                 if watcher is not None:
                     vault.keeper.start(helpers(disk.root, MODEST))
                     vault.follow(watcher.changed)
+                    watcher.is_asked = lambda: vault.keeper.is_asked
                 else:
                     vault.keeper.recruit = partial(helpers, disk.root)
                 self._open[folder] = vault

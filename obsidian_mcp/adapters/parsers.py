@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
-import os
 import pickle
 import signal
 import struct
@@ -28,7 +27,12 @@ from obsidian_mcp.core.paths import VaultPath
 
 from .disk import Disk
 
-SERVE: Final = "from obsidian_mcp.adapters.parsers import serve; serve({})"
+SERVE: Final = """\
+from obsidian_mcp.adapters.modesty import give_way
+give_way({})
+from obsidian_mcp.adapters.parsers import serve
+serve()"""
+"""In this order: a third of a second of imports would come in the midst of the changes that a helper is started for."""
 MODEST: Final = 10
 """How much nicer than a server its helpers are: calls come first. A build that somebody waits for is not nice."""
 FEW_COLLECTIONS: Final = 100_000
@@ -114,22 +118,9 @@ class Helper:
             process.wait()
 
 
-def give_way(niceness: int) -> None:
-    """Let other processes have the processors first. Where the system can, only what nobody else wants is used: the
-    thread of a call then never waits for the 3 ms that a nice process may keep a processor."""
-    if hasattr(os, "sched_setscheduler") and hasattr(os, "SCHED_IDLE"):
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            return
-    if hasattr(os, "nice"):
-        os.nice(niceness)
-
-
-def serve(niceness: int) -> None:
+def serve() -> None:
     """What a helper does: take in what comes on standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if niceness:
-        give_way(niceness)
     gc.freeze()
     gc.set_threshold(FEW_COLLECTIONS)
     visitor = _Visitor()

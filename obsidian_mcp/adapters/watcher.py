@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.listing import Scanning
 
+from .inotify import lighten
+
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
@@ -53,6 +55,8 @@ class Watcher:
         self._threads: tuple[threading.Thread, ...] = ()
         """Those that bring the events: when one has died, nothing is reported any more."""
         self._stopped = False
+        self.is_asked: Callable[[], bool] = lambda: False
+        """Whether a question runs: a flood of events waits for its end, for a moment."""
         self._scanning = Scanning(clock=clock)
         self._net = Scanning(SAFETY_NET, clock)
         self.changed = threading.Event()
@@ -81,6 +85,7 @@ class Watcher:
             for emitter in observer.emitters:
                 # Past the queue and the thread of the observer: a third of what an event costs.
                 emitter.queue_event = partial(self._told, tuple(kinds))  # type: ignore[method-assign]
+            lighten(observer, self._report, self._has_question)
             observer.daemon = True
             observer.start()
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
@@ -128,6 +133,9 @@ class Watcher:
             self._paths.clear()
         self.changed.set()
         self._news.set()
+
+    def _has_question(self) -> bool:
+        return self.is_asked()
 
     def _told(self, kinds: tuple[type[FileSystemEvent], ...], event: FileSystemEvent) -> None:
         if isinstance(event, kinds):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.parsers import Helper
+from obsidian_mcp.adapters.parsers import MODEST, Helper
 from obsidian_mcp.core.catalog import Catalog, FileEntry
 from obsidian_mcp.core.facts import BODY_LIMIT
 from obsidian_mcp.core.index import Busy, Index, Replaced
@@ -70,6 +72,26 @@ def helper(vault: Vault) -> Iterator[Helper]:
     made = Helper(vault.root)
     yield made
     made.rest()
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux can run what nobody else wants")
+@pytest.mark.parametrize("niceness", [0, MODEST])
+def test_a_modest_helper_gives_way_before_it_loads_anything(vault: Vault, niceness: int) -> None:
+    helper = Helper(vault.root, niceness)
+    try:
+        helper.take_in(vault.intake, vault.entries(), ())
+        assert helper._process is not None
+        assert os.sched_getscheduler(helper._process.pid) == (os.SCHED_IDLE if niceness else os.SCHED_OTHER)
+        command = helper._process.args
+    finally:
+        helper.rest()
+    assert isinstance(command, list)
+    first = command[-1].splitlines()[:2]
+    loaded = "\n".join(
+        [*first, "import sys", "print([each for each in sys.modules if each.startswith('obsidian_mcp.core')])"]
+    )
+    said = subprocess.run([sys.executable, "-P", "-c", loaded], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
 
 
 # INDEX-29
