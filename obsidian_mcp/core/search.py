@@ -34,7 +34,7 @@ Answer = TypeVar("Answer")
 
 FRESH = 64
 """So many pending files are parsed for a smart search, 0.6 ms each; of more the rows count as they are."""
-READING = 0.02
+READING = 0.01
 """Seconds that an exact search reads pending files which have rows; of those that are left the rows count."""
 SOME_ARE_OLD = "Notes changed a moment ago are not in the index yet and were searched as they were before."
 BUILD_SECONDS = 20.0
