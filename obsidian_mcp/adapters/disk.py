@@ -30,6 +30,7 @@ from .folder import (
 
 TRASH_FOLDER = ".trash"
 PIECE = 1024 * 1024
+"""Bytes that are read at once of a file that is longer than it said."""
 READ_LIMIT = 64 * 1024 * 1024
 """Bytes. A larger note is refused rather than loaded."""
 
@@ -105,9 +106,8 @@ class Disk:
             with self._folder.place(disk) as place:
                 return _regular(place, disk)
         except OSError as error:
-            if error.errno in ABSENT:
-                return None
-            raise translated(error, disk, "reading") from error
+            _check_absent(error, disk)
+            return None
 
     def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
         found: list[DiskFile | None] = []
@@ -123,9 +123,8 @@ class Disk:
         except PermissionDenied:
             return [None for _ in disks]
         except OSError as error:
-            if error.errno in ABSENT:
-                return [None for _ in disks]
-            raise translated(error, disks[0], "reading") from error
+            _check_absent(error, disks[0])
+            return [None for _ in disks]
 
     def _stat_beside(self, first: Place, disk: str) -> DiskFile | None:
         try:
@@ -135,9 +134,8 @@ class Disk:
         except PermissionDenied:
             return None
         except OSError as error:
-            if error.errno in ABSENT:
-                return None
-            raise
+            _check_absent(error, disk)
+            return None
 
     def exists(self, disk: str) -> bool:
         try:
@@ -150,9 +148,8 @@ class Disk:
                     self._check_stub(place, disk)
                     return False
         except OSError as error:
-            if error.errno in ABSENT:
-                return False
-            raise translated(error, disk, "reading") from error
+            _check_absent(error, disk)
+            return False
         return True
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
@@ -249,7 +246,7 @@ class Disk:
     def _check_unchanged(self, place: Place, disk: str, expected: bytes) -> None:
         """The last look before a file is replaced: the app does not know our lock. Raises: StaleEtag."""
         with self._opened(place, disk) as (descriptor, size):
-            if _bytes(descriptor, size) != expected:
+            if _bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
                     f"{shown(disk)!r} was changed by another program in this moment. Nothing was written; read it "
                     "again and repeat the edit.",
@@ -341,6 +338,12 @@ class Disk:
                     number += 1
         except OSError as error:
             raise translated(error, disk, "moving to the trash") from error
+
+
+def _check_absent(error: OSError, disk: str) -> None:
+    """Raises: AppError where an error says anything but that a file is not there."""
+    if error.errno not in ABSENT:
+        raise translated(error, disk, "reading") from error
 
 
 def _regular(place: Place, disk: str) -> DiskFile | None:

@@ -84,10 +84,7 @@ def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Se
     unsure: list[tuple[int, int, Node]] = []
     asked = [(prefilter(_within(part, field)), number, part) for number, part in enumerate(parts)]
     for condition, number, part in sorted(asked, key=lambda each: asks_for_kinds(each[0])):
-        if asks_for_kinds(condition) and texts.lookup.is_few(among):
-            unsure.append((len(among), number, part))
-            continue
-        bounds = texts.lookup.bounds(condition)
+        bounds = texts.lookup.bounds(condition, among)
         among = bounds.possible if among is texts.files else among & bounds.possible
         if bounds.sure is not bounds.possible:
             unsure.append((len(bounds.possible), number, part))
@@ -97,10 +94,7 @@ def _all(texts: Texts, parts: Sequence[Node], among: AbstractSet[int], field: Se
 
 
 def _decided_whole(texts: Texts, query: Node, among: AbstractSet[int]) -> AbstractSet[int]:
-    condition = prefilter(query)
-    if asks_for_kinds(condition) and texts.lookup.is_few(among):
-        return read(texts, query, among)
-    bounds = texts.lookup.bounds(condition)
+    bounds = texts.lookup.bounds(prefilter(query), among)
     found, possible = bounds.sure, bounds.possible
     if among is not texts.files:
         found, possible = found & among, possible & among

@@ -106,7 +106,17 @@ class Lookup:
         self._files = files
         self._kept = kept
 
-    def bounds(self, condition: Filter) -> Bounds:
+    def bounds(self, condition: Filter, among: AbstractSet[int] | None = None) -> Bounds:
+        """Files that meet a condition. `among` are those that are left of all: what does not tell of any other is
+        not asked for where the texts of these are sooner read.
+        """
+        if (
+            among is not None
+            and asks_for_kinds(condition)
+            and len(among) <= FEW_TEXTS
+            and len(among) < len(self._files)
+        ):
+            return Bounds(NOTHING, among)
         return self._kept.get(condition, lambda: self._bounds(condition))
 
     def _bounds(self, condition: Filter) -> Bounds:
@@ -144,15 +154,11 @@ class Lookup:
     def _all_of(self, parts: Sequence[Filter]) -> Bounds:
         found: list[Bounds] = []
         for part in sorted(parts, key=asks_for_kinds):
-            few = asks_for_kinds(part) and any(self.is_few(each.possible) for each in found)
-            found.append(Bounds(NOTHING, self._files) if few else self.bounds(part))
+            fewest = min((each.possible for each in found), key=len, default=None)
+            found.append(self.bounds(part, fewest))
         sure = _all([each.sure for each in found])
         exactly = all(each.sure is each.possible for each in found)
         return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
-
-    def is_few(self, left: AbstractSet[int]) -> bool:
-        """Whether something has excluded so many files that the texts of the others are sooner read than asked for."""
-        return len(left) <= FEW_TEXTS and len(left) < len(self._files)
 
     def having(self, words_: str) -> AbstractSet[int]:
         """Files for which an expression of the full-text index holds."""

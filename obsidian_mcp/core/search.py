@@ -31,6 +31,8 @@ from .unindexed import searched
 from .vocabulary import Vocabulary
 
 Answer = TypeVar("Answer")
+Pending = Mapping[VaultPath, FileEntry]
+"""Files that the rows do not tell of as they are now."""
 
 FRESH = 64
 """So many pending files are parsed for a smart search, 0.6 ms each; of more the rows count as they are."""
@@ -89,12 +91,12 @@ class Search:
                 with self._keeper.asking(), self._keeper.index.rows() as rows:
                     known = self._brought_up(rows, filters, generation, revision)
                     connection = rows.connection
-                    fresh: Mapping[VaultPath, FileEntry] = pending
-                    if smart and len(pending) > FRESH:
-                        fresh, building = _without_old_rows(pending, known.roster), building or SOME_ARE_OLD
-                    elif len(pending) > FRESH:
-                        fresh = self._readable(pending, known.roster)
-                        building = building if len(fresh) == len(pending) else SOME_ARE_OLD
+                    fresh: Pending = pending
+                    if len(pending) > FRESH:
+                        old = known.roster.numbers
+                        fresh = _without_old_rows(pending, old) if smart else self._readable(pending, old)
+                        if len(fresh) < len(pending):
+                            building = (smart and building) or SOME_ARE_OLD
                     scene = Scene(
                         connection,
                         known.roster,
@@ -120,10 +122,10 @@ class Search:
         """Make ready what searches for names need: with 50 000 notes this takes 15 ms."""
         self._known.roster.spell()
 
-    def _readable(self, pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
+    def _readable(self, pending: Pending, numbers: Mapping[VaultPath, int]) -> Pending:
         """The pending files that have no rows, are read, or can be read in a moment."""
         end = time.monotonic() + READING
-        unread = self._read.unread(pending.keys() & known.numbers.keys())
+        unread = self._read.unread(pending.keys() & numbers.keys())
         while unread and time.monotonic() < end:
             with suppress(AppError):  # it has gone or is locked, which is known now
                 self._read(pending[unread.pop()])
@@ -147,11 +149,11 @@ class Search:
         much, and to parse them for it would take longer than to wait."""
         pending, _ = self._keeper.pending()
         # Most often what changes has rows already; to read all their names takes 10 ms for 10 000.
-        if _more_than_few(pending, self._known.roster.numbers):
+        if len(pending) > FRESH and len(_without(pending, self._known.roster.numbers)) > FRESH:
             with suppress(Replaced, Busy):
                 with self._keeper.index.rows() as rows:
                     known = rows.numbers()
-                if _more_than_few(pending, known):
+                if len(_without(pending, known)) > FRESH:
                     limit = deadline.current.get()
                     seconds = BUILD_SECONDS if limit is None else min(BUILD_SECONDS, limit.remaining * 2 / 3)
                     self._keeper.finish(IMPATIENCE, seconds)
@@ -180,17 +182,13 @@ class Search:
             return self._known
 
 
-def _without_old_rows(pending: Mapping[VaultPath, FileEntry], known: Roster) -> Mapping[VaultPath, FileEntry]:
+def _without_old_rows(pending: Pending, numbers: Mapping[VaultPath, int]) -> Pending:
     """The pending files that are looked at beside the rows, when those that have rows are found by these."""
-    return {} if _more_than_few(pending, known.numbers) else _without(pending, known.numbers)
+    new = _without(pending, numbers)
+    return new if len(new) <= FRESH else {}
 
 
-def _more_than_few(pending: Mapping[VaultPath, FileEntry], numbers: Mapping[VaultPath, int]) -> bool:
-    """Whether too many of the pending files to be parsed have no rows."""
-    return len(pending) > FRESH and len(_without(pending, numbers)) > FRESH
-
-
-def _without(pending: Mapping[VaultPath, FileEntry], numbers: Mapping[VaultPath, int]) -> dict[VaultPath, FileEntry]:
+def _without(pending: Pending, numbers: Mapping[VaultPath, int]) -> Pending:
     """The pending files without rows; the difference of the two views would go through all the rows."""
     return {path: entry for path, entry in pending.items() if path not in numbers}
 

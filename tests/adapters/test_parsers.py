@@ -90,8 +90,8 @@ def test_a_modest_helper_gives_way_before_it_loads_anything(vault: Vault, nicene
     loaded = "\n".join(
         [*first, "import sys", "print([each for each in sys.modules if each.startswith('obsidian_mcp.core')])"]
     )
-    said = subprocess.run([sys.executable, "-P", "-c", loaded], capture_output=True, text=True, check=True)
-    assert said.stdout == "[]\n"
+    said = subprocess.run([sys.executable, "-P", "-c", loaded], capture_output=True, check=True)
+    assert said.stdout.strip() == b"[]"
 
 
 # INDEX-29
