@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
-FLOOD = 100
-"""Events that come without a lull, from which on they are read in portions."""
-LULL = 0.1
-"""Seconds without events."""
+FLOOD = 400
+"""Events in WINDOW seconds, from which on they are read in portions. Whoever asks after each of his own changes makes
+fewer: four for a file, and two milliseconds for an answer."""
+WINDOW = 0.1
 PORTION = 0.01
 """Seconds between two portions."""
 MOST_HELD = 0.05
@@ -66,18 +66,18 @@ class Portions:
         self._is_asked = is_asked
         self._clock = clock
         self._sleep = sleep
-        self._count = 0
-        """Events since the last lull."""
+        self._recent = 0.0
+        """Events of the last WINDOW seconds, about."""
+        self._last = clock()
 
     def __call__(self) -> list[Any]:
-        if self._count >= FLOOD:
+        if self._recent >= FLOOD:
             self._sleep(PORTION)
             end = self._clock() + MOST_HELD
             while self._is_asked() and self._clock() < end:
                 self._sleep(PORTION)
-        begun = self._clock()
         found = self._read()
-        if self._clock() - begun >= LULL:
-            self._count = 0
-        self._count += len(found)
+        now = self._clock()
+        self._recent = self._recent * max(0.0, 1 - (now - self._last) / WINDOW) + len(found)
+        self._last = now
         return found

@@ -277,7 +277,8 @@ class Lookup:
         expression = translate(asked.leaf.source)
         found = Bounds.exact(NOTHING)
         if asked.where != "path":
-            columns = "body : " if asked.where == "content" else ""
+            # The underscores of names and folders are not noted; what matches there is found in the paths.
+            columns = "body : " if asked.where == "content" or expression.sees_underscores else ""
             odd = self.odd(content.TRUNCATED | content.ODD_WORDS | (0 if columns else content.ODD_FIELDS))
             if expression.sees_underscores:
                 odd = odd | self.odd(content.UNDERSCORES)

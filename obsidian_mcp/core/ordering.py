@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Container, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
@@ -33,22 +34,24 @@ SPELLINGS = 8
 
 
 def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
-    """The first `most` files with their scores; None for those that were not weighed."""
+    """The first `most` files with their scores; None where the query has nothing that can be weighed. Those after the
+    closely weighed ones have a rough score, no greater than theirs.
+    """
     if not found.terms:
         return [(number, None) for number in _newest_first(scene, found.files, most)]
     few = FEW if len(found.terms) == 1 else MANY
     if len(found.files) <= ranking.CLOSELY:
-        first = _newest_first(scene, found.files, ranking.CLOSELY)
+        first = dict.fromkeys(_newest_first(scene, found.files, ranking.CLOSELY), 0.0)
     elif len(found.files) <= few and scene.lookup.count(found.asked) <= few:
         first = _weighed(scene, found, max(most, ranking.CLOSELY))
     else:
         first = _roughly(scene, found, max(most, ranking.CLOSELY))
         if len(found.files) > few and len(found.terms) == 1:  # then the text of a note tells little
-            return [(number, None) for number in first[:most]]
+            return list(islice(first.items(), most))
     counted = rarities(scene, found.terms, found.files)
     lightly = [ranking.LIGHT * each for each in rarities(scene, found.light, found.files)]
     judge = Judge([*found.terms, *found.light], [*counted, *lightly], query)
-    closely = first[: ranking.CLOSELY]
+    closely = list(islice(first, ranking.CLOSELY))
     if len(scene.fresh) > PARSED:
         unread = set([number for number in closely if number in scene.fresh][PARSED:])
         closely = [number for number in closely if number not in unread]
@@ -56,7 +59,8 @@ def best(scene: Scene, found: Found, query: str, most: int) -> list[Scored]:
     scores = {number: judge.score(scene.fields(number)) for number in closely}
     closely.sort(key=lambda number: (-round(scores[number], 2), -scene.time(number), scene.path(number)))
     listed: list[Scored] = [(number, round(scores[number], 2)) for number in closely]
-    listed += ((number, None) for number in first[:most] if number not in scores)
+    least = min(scores.values(), default=math.inf)
+    listed += ((number, round(min(least, rough), 2)) for number, rough in first.items() if number not in scores)
     return listed[:most]
 
 
@@ -76,8 +80,8 @@ def _having(scene: Scene, term: Term) -> int:
     return scene.lookup.count(term.asked) if known is None else known
 
 
-def _weighed(scene: Scene, found: Found, most: int) -> list[int]:
-    """The first `most` files, the one with the greatest weight first."""
+def _weighed(scene: Scene, found: Found, most: int) -> dict[int, float]:
+    """The first `most` files with their weights, the one with the greatest first."""
     weights = ranking.weighed(scene.connection, found.asked)
     fresh = _fresh(scene, found.files)
     if fresh:
@@ -90,7 +94,7 @@ def _weighed(scene: Scene, found: Found, most: int) -> list[int]:
         least = heapq.nlargest(most, (weights.get(number, 0.0) for number in files))[-1]
         files = {number for number in files if weights.get(number, 0.0) >= least}
     newest = _newest_first(scene, files, len(files))
-    return sorted(newest, key=lambda number: -weights.get(number, 0.0))[:most]
+    return {number: weights.get(number, 0.0) for number in sorted(newest, key=lambda n: -weights.get(n, 0.0))[:most]}
 
 
 def _fresh(scene: Scene, files: AbstractSet[int]) -> list[int]:
@@ -99,21 +103,24 @@ def _fresh(scene: Scene, files: AbstractSet[int]) -> list[int]:
     return _newest_first(scene, files & scene.fresh.keys(), PARSED)
 
 
-def _roughly(scene: Scene, found: Found, most: int) -> list[int]:
-    """Of very many files: those with the words in their names, then in headings and tags, then the newest."""
+def _roughly(scene: Scene, found: Found, most: int) -> dict[int, float]:
+    """Of very many files: those with the words in their names, then in headings and tags, then the newest; with what a
+    word counts there.
+    """
     files = found.files
-    chosen: dict[int, None] = {}
+    chosen: dict[int, float] = {}
 
-    def take(among: AbstractSet[int]) -> None:
-        chosen.update(dict.fromkeys(_newest_first(scene, among, most - len(chosen), chosen)))
+    def take(among: AbstractSet[int], field: str) -> None:
+        newest = _newest_first(scene, among, most - len(chosen), chosen)
+        chosen.update(dict.fromkeys(newest, ranking.WEIGHTS[field]))
 
-    take(files & _named(scene, found.terms))
+    take(files & _named(scene, found.terms), "name")
     if len(chosen) < most and found.asked:
         headed = scene.lookup.having(f"{{alias heading tag}} : ({found.asked})")
-        take(files & headed)
+        take(files & headed, "heading")
     if len(chosen) < most:
-        take(files)
-    return list(chosen)
+        take(files, "body")
+    return chosen
 
 
 def _named(scene: Scene, terms: Sequence[Term]) -> AbstractSet[int]:

@@ -128,7 +128,8 @@ class Judge:
         if not score:
             return 0.0, 0.0
         nearness = self._nearness(places)
-        share = min(1.0, met / _letters(text))
+        letters = _letters(text)
+        share = min(1.0, met / letters) if letters else 1.0  # nothing but symbols
         if _plainly(text) == self._query:
             return 2.2 * score, nearness
         if share == 1.0 and len({number for _, number in places}) == len(self._terms):
