@@ -1,0 +1,122 @@
+"""What a query answers: columns, cells of one page, groups, warnings (EXPR-57 to EXPR-59)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .evaluate import Context
+from .limits import ITEM_UNITS
+from .values import ExpressionError, Value
+
+Cell = Any
+"""JSON: null, boolean, number, text, list, object."""
+
+MAX_CELL_DEPTH = 40
+"""Lists and objects inside each other in a cell."""
+
+Cells = Mapping[type, Callable[[Value, Context], Cell]]
+"""How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    id: str
+    """Full id of a property, or the text of an expression."""
+    name: str
+    """Label."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """`count` rows of the result in turn."""
+
+    key: Cell
+    count: int
+    summaries: Mapping[str, Mapping[str, Cell]] | None = None
+    groups: tuple[RowGroup, ...] | None = None
+
+    def data(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"key": self.key, "count": self.count}
+        if self.summaries is not None:
+            data["summaries"] = self.summaries
+        if self.groups is not None:
+            data["groups"] = [group.data() for group in self.groups]
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One page of a query's result."""
+
+    columns: tuple[Column, ...]
+    rows: list[list[Cell]]
+    """Those of the page."""
+    total: int
+    """Rows of the whole result."""
+    kind: str | None = None
+    """`table`, `list`, `task` or `calendar` where the language has kinds."""
+    view: str | None = None
+    """Name of the view where the language has views."""
+    paths: list[str | None] | None = None
+    """For each row of the page the file it stands for."""
+    groups: tuple[RowGroup, ...] | None = None
+    summaries: Mapping[str, Mapping[str, Cell]] | None = None
+    """By column id and name of the summary, over the whole result."""
+    warnings: list[str] = field(default_factory=list)
+
+    def data(self) -> dict[str, Any]:
+        """The answer as JSON; keys without content are left out."""
+        data: dict[str, Any] = {}
+        if self.kind is not None:
+            data["kind"] = self.kind
+        if self.view is not None:
+            data["view"] = self.view
+        data["columns"] = [{"id": column.id, "name": column.name} for column in self.columns]
+        data["rows"] = self.rows
+        if self.paths is not None:
+            data["paths"] = self.paths
+        if self.groups is not None:
+            data["groups"] = [group.data() for group in self.groups]
+        if self.summaries:
+            data["summaries"] = self.summaries
+        data["total"] = self.total
+        if self.warnings:
+            data["warnings"] = self.warnings
+        return data
+
+
+def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cell:
+    """A value as JSON (EXPR-57). An error becomes `{"error": message}`.
+
+    Raises: ExpressionError for what is nested too deep or too large.
+    """
+    make = cells.get(type(value))
+    if make is not None:
+        return make(value, context)
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, float):
+        return number_cell(value)
+    if isinstance(value, str):
+        context.budget.charge(len(value))
+        return str(value)
+    if isinstance(value, ExpressionError):
+        return {"error": value.message}
+    context.budget.charge(ITEM_UNITS)
+    if depth >= MAX_CELL_DEPTH:
+        raise ExpressionError(f"The value is nested more than {MAX_CELL_DEPTH} deep.")
+    if isinstance(value, list):
+        return [cell_of(item, cells, context, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {str(key): cell_of(item, cells, context, depth + 1) for key, item in value.items()}
+    raise TypeError(f"no cell for {type(value).__name__}")
+
+
+def number_cell(number: float) -> Cell:
+    """A whole number without `.0`; what is not finite as text."""
+    if not math.isfinite(number):
+        return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
+    return int(number) if number == int(number) and abs(number) < 1e21 else number

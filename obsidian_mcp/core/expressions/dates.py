@@ -1,0 +1,147 @@
+"""Dates and durations, and the calendar arithmetic of both languages (EXPR-10 to EXPR-14).
+
+A local date holds a naive datetime, which Python converts by the time zone of the process, daylight saving included;
+a date with a zone of its own holds an aware one.
+"""
+
+from __future__ import annotations
+
+import calendar
+import math
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+
+from .values import ExpressionError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS_MS = {"weeks": 604_800_000, "days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000}
+YEAR_DAYS = 365
+MONTH_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A moment, to the millisecond. `has_time` is False for a date that was written without a time of day."""
+
+    moment: datetime
+    has_time: bool = True
+
+    @property
+    def milliseconds(self) -> float:
+        """Milliseconds since 1970, UTC: the instant."""
+        if self.moment.tzinfo is not None:
+            return (self.moment - _EPOCH) / timedelta(milliseconds=1)
+        try:
+            return math.floor(self.moment.timestamp() * 1000 + 0.5)
+        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
+            return (self.moment.replace(tzinfo=UTC) - _EPOCH) / timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of time whose units are kept apart. Fractions and negative numbers are possible in every unit."""
+
+    years: float = 0.0
+    months: float = 0.0
+    weeks: float = 0.0
+    days: float = 0.0
+    hours: float = 0.0
+    minutes: float = 0.0
+    seconds: float = 0.0
+    milliseconds: float = 0.0
+
+    @property
+    def time_ms(self) -> float:
+        """Hours and smaller units, in milliseconds."""
+        return self.hours * 3_600_000 + self.minutes * 60_000 + self.seconds * 1000 + self.milliseconds
+
+    @property
+    def total_ms(self) -> float:
+        """The whole in milliseconds, a month as 30 and a year as 365 days."""
+        days = self.years * YEAR_DAYS + self.months * MONTH_DAYS + self.weeks * 7 + self.days
+        return days * _UNITS_MS["days"] + self.time_ms
+
+    def scaled(self, factor: float) -> Duration:
+        return Duration(*(getattr(self, unit) * factor for unit in UNITS))
+
+    def plus(self, other: Duration) -> Duration:
+        return Duration(*(getattr(self, unit) + getattr(other, unit) for unit in UNITS))
+
+
+UNITS = tuple(unit.name for unit in fields(Duration))
+"""From `years` to `milliseconds`."""
+
+
+def from_milliseconds(instant: float) -> Date:
+    """The local date and time of an instant in milliseconds since 1970. Raises: ExpressionError."""
+    try:
+        when = _EPOCH + timedelta(milliseconds=instant)
+        try:
+            return Date(when.astimezone().replace(tzinfo=None))
+        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
+            return Date(when.replace(tzinfo=None))
+    except (OverflowError, ValueError):
+        raise _out_of_range() from None
+
+
+def from_nanoseconds(instant: int) -> Date:
+    """The local date and time of a file's timestamp, cut to milliseconds."""
+    return from_milliseconds(instant // 1_000_000)
+
+
+def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
+    """The date later by a duration; earlier by `duration.scaled(-1)`.
+
+    Whole years and months move on the calendar, the day cut to the month's end; then weeks and days move on the local
+    clock; then the rest, on the local clock too or, with `elapsed`, by the time that passes. Fractions of a month
+    count 30 days, of a year 365.
+    Raises: ExpressionError outside the years 1 to 9999.
+    """
+    months = math.trunc(_finite(duration.years)) * 12 + math.trunc(_finite(duration.months))
+    fraction_days = math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
+    days = _finite(duration.weeks * 7 + duration.days)
+    whole_days = math.trunc(days)
+    rest = timedelta_of(duration.time_ms + (fraction_days + math.fmod(days, 1)) * _UNITS_MS["days"])
+    moment = add_months(date.moment, months)
+    try:
+        moment = moment + timedelta(days=whole_days)
+        if rest:
+            moment = _later(moment, rest) if elapsed else moment + rest
+    except (OverflowError, ValueError, OSError):
+        raise _out_of_range() from None
+    return replace(date, moment=moment)
+
+
+def add_months(moment: datetime, months: int) -> datetime:
+    """On the calendar, the day cut to the month's end. Raises: ExpressionError."""
+    if not months:
+        return moment
+    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+    if not 1 <= year <= 9999:
+        raise _out_of_range()
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def timedelta_of(milliseconds: float) -> timedelta:
+    """Raises: ExpressionError for what no calendar holds."""
+    try:
+        return timedelta(milliseconds=milliseconds)
+    except (OverflowError, ValueError):
+        raise _out_of_range() from None
+
+
+def _later(moment: datetime, passed: timedelta) -> datetime:
+    """The local moment after so much time, across changes of the clock."""
+    if moment.tzinfo is not None:
+        return (moment.astimezone(UTC) + passed).astimezone(moment.tzinfo)
+    return (moment.astimezone(UTC) + passed).astimezone().replace(tzinfo=None)
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise _out_of_range()
+    return number
+
+
+def _out_of_range() -> ExpressionError:
+    return ExpressionError("The date lies outside the years 1 to 9999.")

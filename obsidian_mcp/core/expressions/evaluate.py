@@ -1,0 +1,215 @@
+"""Evaluation: nodes become functions once per query, and the functions run once per row (EXPR-33 to EXPR-39).
+
+What differs between the languages is in a `Language`; the evaluator knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from obsidian_mcp.errors import QueryInvalid
+
+from .limits import Budget
+from .syntax import MAX_DEPTH, Binary, Call, Field, Index, Lambda, ListOf, Literal, Name, Node, ObjectOf, Unary
+from .values import ExpressionError, Link, Value
+from .vault_view import VaultView
+
+
+class Problems:
+    """What went wrong in single rows: distinct messages of a step with the number of rows (EXPR-50)."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+        self.notes: list[str] = []
+        """Warnings about the query as a whole, in order."""
+
+    def record(self, step: str, message: str) -> None:
+        key = step, message
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def note(self, warning: str) -> None:
+        """Add a warning about the query as a whole, once."""
+        if warning not in self.notes:
+            self.notes.append(warning)
+
+    def counted(self) -> list[tuple[str, str, int]]:
+        """Step, message and number of rows, in the order of first occurrence."""
+        return [(step, message, count) for (step, message), count in self._counts.items()]
+
+
+@dataclass(slots=True)
+class Context:
+    """One run of one query."""
+
+    vault: VaultView
+    now: datetime
+    """Naive, local: the one clock reading of the query."""
+    this: Value = None
+    """What `this` means; its form is up to the language."""
+    source: str = ""
+    """Path of the file from which links that are written in the query resolve."""
+    budget: Budget = field(default_factory=Budget)
+    problems: Problems = field(default_factory=Problems)
+
+    def follow(self, link: Link) -> str | None:
+        """Path of the file that a link leads to."""
+        return self.vault.resolve(link.path, link.source)
+
+
+class Scope:
+    """What the expressions of one row see. Each language keeps in `row` what it needs."""
+
+    __slots__ = ("context", "row", "variables")
+
+    def __init__(self, context: Context, row: Any, variables: Mapping[str, Value] | None = None) -> None:
+        self.context = context
+        self.row = row
+        self.variables: Mapping[str, Value] = variables or {}
+        """Parameters of the lambdas around, by name."""
+
+    def within(self, variables: Mapping[str, Value]) -> Scope:
+        """The scope of a lambda's body: inner parameters hide outer ones."""
+        return Scope(self.context, self.row, {**self.variables, **variables})
+
+
+Evaluate = Callable[[Scope], Value]
+"""A compiled expression. Raises: ExpressionError."""
+
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Function:
+    """A lambda with the scope in which it was made: the value of a `Lambda` node."""
+
+    parameters: tuple[str, ...]
+    body: Evaluate
+    scope: Scope
+
+    def __call__(self, *arguments: Value) -> Value:
+        """Missing arguments keep the value that the name has outside; further ones are left out."""
+        self.scope.context.budget.tick()
+        return self.body(self.scope.within(dict(zip(self.parameters, arguments, strict=False))))
+
+
+@dataclass(frozen=True)
+class Language:
+    """The tables in which the languages differ. Operators take (left, right, context)."""
+
+    name: str
+    binary: Mapping[str, Callable[[Value, Value, Context], Value]]
+    unary: Mapping[str, Callable[[Value, Context], Value]]
+    lazy: Mapping[str, Callable[[Evaluate, Evaluate], Evaluate]]
+    """Operators whose right side may stay unevaluated."""
+    name_of: Callable[[str], Evaluate]
+    """What a bare name means that is no parameter."""
+    field: Callable[[Value, str, Scope], Value]
+    """`value.name`"""
+    index: Callable[[Value, Value, Scope], Value]
+    """`value[key]`"""
+    call: Callable[[Call, Compiler], Evaluate]
+    """A call, which compiles its arguments as its table of functions says."""
+    compile_field: Callable[[Field, Compiler], Evaluate | None] = lambda _node, _compiler: None
+    """A faster or different function for some fields (`file.name` without a file object); None for all others."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Turns nodes into functions. `parameters` are the names that lambdas around the node bind."""
+
+    language: Language
+    parameters: frozenset[str] = frozenset()
+    depth: int = 0
+
+    def compile(self, node: Node, parameters: frozenset[str] = frozenset()) -> Evaluate:
+        """The function of a node in which `parameters` are bound too. Raises: QueryInvalid when nested too deep."""
+        if self.depth >= MAX_DEPTH:
+            raise QueryInvalid(f"An expression is nested more than {MAX_DEPTH} deep. Split it into several.")
+        inner = Compiler(self.language, self.parameters | parameters, self.depth + 1)
+        match node:
+            case Literal(value):
+                return lambda _scope: value
+            case Name(name):
+                return inner.name(name)
+            case Field(of, name):
+                return self.language.compile_field(node, inner) or _field(inner.compile(of), name, self.language.field)
+            case Index(of, by):
+                return _index(inner.compile(of), inner.compile(by), self.language.index)
+            case Call():
+                return self.language.call(node, inner)
+            case Unary(operator, operand):
+                return _unary(self.language.unary[operator], inner.compile(operand))
+            case Binary(operator, left, right) if operator in self.language.lazy:
+                return self.language.lazy[operator](inner.compile(left), inner.compile(right))
+            case Binary(operator, left, right):
+                return _binary(self.language.binary[operator], inner.compile(left), inner.compile(right))
+            case ListOf(items):
+                return _list([inner.compile(item) for item in items])
+            case ObjectOf(entries):
+                return _object([(key, inner.compile(value)) for key, value in entries])
+            case Lambda(names, body):
+                return _lambda(names, inner.compile(body, frozenset(names)))
+
+    def name(self, name: str) -> Evaluate:
+        """A parameter where a lambda around binds the name, else what the language makes of it."""
+        outside = self.language.name_of(name)
+        if name not in self.parameters:
+            return outside
+
+        def parameter(scope: Scope) -> Value:
+            value = scope.variables.get(name, _MISSING)
+            return outside(scope) if value is _MISSING else value
+
+        return parameter
+
+
+def compile_expression(node: Node, language: Language, parameters: frozenset[str] = frozenset()) -> Evaluate:
+    """The function of a whole expression. Raises: QueryInvalid when it is nested too deep."""
+    return Compiler(language).compile(node, parameters)
+
+
+def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionError:
+    """The value, or the error as a value: for a cell."""
+    try:
+        return evaluate(scope)
+    except ExpressionError as error:
+        return error
+
+
+def _field(of: Evaluate, name: str, get: Callable[[Value, str, Scope], Value]) -> Evaluate:
+    return lambda scope: get(of(scope), name, scope)
+
+
+def _index(of: Evaluate, by: Evaluate, get: Callable[[Value, Value, Scope], Value]) -> Evaluate:
+    return lambda scope: get(of(scope), by(scope), scope)
+
+
+def _unary(operate: Callable[[Value, Context], Value], operand: Evaluate) -> Evaluate:
+    return lambda scope: operate(operand(scope), scope.context)
+
+
+def _binary(operate: Callable[[Value, Value, Context], Value], left: Evaluate, right: Evaluate) -> Evaluate:
+    return lambda scope: operate(left(scope), right(scope), scope.context)
+
+
+def _list(items: list[Evaluate]) -> Evaluate:
+    def build(scope: Scope) -> Value:
+        scope.context.budget.charge_items(len(items))
+        return [item(scope) for item in items]
+
+    return build
+
+
+def _object(entries: list[tuple[str, Evaluate]]) -> Evaluate:
+    def build(scope: Scope) -> Value:
+        scope.context.budget.charge_items(2 * len(entries))
+        return {key: value(scope) for key, value in entries}
+
+    return build
+
+
+def _lambda(parameters: tuple[str, ...], body: Evaluate) -> Evaluate:
+    return lambda scope: Function(parameters, body, scope)

@@ -1,0 +1,103 @@
+"""Numbers, texts and indexes as JavaScript treats them (EXPR-20 to EXPR-25)."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+from .values import ExpressionError
+
+_EXPONENT_FROM = 1e21
+"""From here on JavaScript writes a number with an exponent."""
+_CONTEXT = Context(prec=500)
+
+
+def number_text(number: float) -> str:
+    """`50`, `0.1`, `1e+21`, `1e-7`, `Infinity`, `NaN` (EXPR-20)."""
+    if number != number:
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number == int(number) and abs(number) < _EXPONENT_FROM:
+        return str(int(number))
+    text = repr(number)
+    mantissa, exponent_mark, exponent = text.partition("e")
+    if not exponent_mark:
+        return text
+    power = int(exponent)
+    mantissa = mantissa.removesuffix(".0")
+    if -7 <= power < 0:
+        return format(Decimal(text), "f")
+    return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def round_half_up(number: float) -> float:
+    """`Math.round`: 2.5 is 3, -1.5 is -1 (EXPR-21)."""
+    if not math.isfinite(number) or abs(number) >= 2**52:
+        return number
+    floor = math.floor(number)
+    return float(floor + (number - floor >= 0.5))
+
+
+def to_fixed(number: float, digits: int) -> str:
+    """`toFixed`: the exact binary value, ties away from zero (EXPR-22). Raises: ExpressionError beyond 100 digits."""
+    if not 0 <= digits <= 100:
+        raise ExpressionError("toFixed() digits argument must be between 0 and 100")
+    if not math.isfinite(number) or abs(number) >= _EXPONENT_FROM:
+        return number_text(number)
+    text = format(Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT), "f")
+    return text.removeprefix("-") if number == 0 else text
+
+
+def divide(left: float, right: float) -> float:
+    if right:
+        return left / right
+    if not left or left != left:
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
+def remainder(left: float, right: float) -> float:
+    """The sign is that of the left side."""
+    if not right or math.isinf(left) or left != left or right != right:
+        return math.nan
+    return math.fmod(left, right)
+
+
+def units(text: str) -> int:
+    """Length in UTF-16 units, as `length` counts (EXPR-23)."""
+    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
+
+
+def slice_text(text: str, start: float, end: float | None) -> str:
+    """`slice`: negative indexes count from the end; indexes count UTF-16 units."""
+    first, last = slice_bounds(units(text), start, end)
+    return substring(text, first, last)
+
+
+def substring(text: str, first: int, last: int) -> str:
+    """The UTF-16 units from `first` to `last`, both in range."""
+    if text.isascii() or units(text) == len(text):
+        return text[first:last]
+    return text.encode("utf-16-le", "surrogatepass")[2 * first : 2 * last].decode("utf-16-le", "surrogatepass")
+
+
+def slice_bounds(length: int, start: float, end: float | None) -> tuple[int, int]:
+    """First and last index of `slice(start, end)` in a list or text of this length (EXPR-24)."""
+    first = _bound(length, start)
+    last = length if end is None else _bound(length, end)
+    return first, max(first, last)
+
+
+def _bound(length: int, index: float) -> int:
+    if index != index:
+        return 0
+    if math.isinf(index):
+        return length if index > 0 else 0
+    whole = math.trunc(index)
+    return max(length + whole, 0) if whole < 0 else min(whole, length)
+
+
+def list_index(index: float) -> int | None:
+    """The place in a list that a number names; None for a fraction, a negative number and what is not finite."""
+    return int(index) if index >= 0 and index == index // 1 and not math.isinf(index) else None

@@ -1,0 +1,73 @@
+"""How much memory one query may take (EXPR-60 to EXPR-62).
+
+Everything that can grow (texts, lists, rows, cells) is charged before it is built. Time is bounded by the deadline of
+the call, which `Budget` looks at in passing.
+"""
+
+from __future__ import annotations
+
+from obsidian_mcp.core.deadline import checkpoint
+from obsidian_mcp.errors import QueryInvalid
+
+from .values import ExpressionError
+
+QUERY_UNITS = 20_000_000
+"""Units one query may hold: a unit is one character (1 to 4 bytes); a list item counts ITEM_UNITS."""
+ROW_UNITS = 1_000_000
+"""Units that the expressions of one row may build."""
+ITEM_UNITS = 16
+"""Units of one list item, object entry or cell."""
+_TICKS = 64
+"""Steps between two looks at the deadline."""
+_LARGE = 20_000
+"""Units from which a single operation takes long enough to look at the deadline."""
+
+
+class Budget:
+    """Counts what a query builds. One per run; not shared between threads."""
+
+    def __init__(self, query_units: int = QUERY_UNITS, row_units: int = ROW_UNITS) -> None:
+        self._held = 0
+        self._row = 0
+        self._query_units = query_units
+        self._row_units = row_units
+        self._ticks = 0
+
+    def charge(self, units: float) -> None:
+        """Count what is about to be built for the present row.
+
+        Raises: ExpressionError when the row builds too much, OperationTimeout when the call's time is over.
+        """
+        self._row += int(min(units, self._row_units + 1))
+        if self._row > self._row_units:
+            raise ExpressionError(
+                f"The expression builds more than {self._row_units:,} characters for one row and was stopped."
+            )
+        if units > _LARGE:
+            checkpoint()
+
+    def charge_items(self, count: int) -> None:
+        """As `charge`, for the items of a list."""
+        self.charge(count * ITEM_UNITS)
+
+    def tick(self) -> None:
+        """Call once per step of a loop. Raises: OperationTimeout."""
+        self._ticks += 1
+        if self._ticks >= _TICKS:
+            self._ticks = 0
+            checkpoint()
+
+    def end_row(self, *, kept: bool) -> None:
+        """Begin the next row; what a `kept` row built stays counted.
+
+        Raises: QueryInvalid when the rows together hold too much.
+        """
+        if kept:
+            self._held += self._row
+            if self._held > self._query_units:
+                raise QueryInvalid(
+                    "The query builds more than fits in memory and was stopped. Filter the rows further, "
+                    "or make its texts and lists shorter."
+                )
+        self._row = 0
+        self.tick()

@@ -1,0 +1,93 @@
+"""Regular expressions of JavaScript as a query's functions use them (EXPR-26 to EXPR-29).
+
+A search takes at most `REGEXP_SECONDS`; there is no state between two calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from obsidian_mcp.core.regexp import SECONDS as REGEXP_SECONDS
+from obsidian_mcp.core.regexp import InvalidRegExp, translate
+
+from .values import ExpressionError
+
+_TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]*)>)")
+
+
+@dataclass(frozen=True, slots=True)
+class RegExp:
+    """A regular expression; two are equal when written alike."""
+
+    source: str
+    flags: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises: ExpressionError when it cannot be read."""
+        try:
+            translate(self.source, match_case="i" not in self.flags)
+        except InvalidRegExp as problem:
+            raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
+
+    def matches(self, text: str) -> bool:
+        """Whether it is found anywhere."""
+        return next(self._found(text), None) is not None
+
+    def replace(self, text: str, template: str, *, everywhere: bool) -> str:
+        """`template` may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`."""
+        parts: list[str] = []
+        at = 0
+        for found in self._found(text):
+            parts += (text[at : found.start()], expand(template, found))
+            at = found.end()
+            if not everywhere:
+                break
+        return "".join([*parts, text[at:]])
+
+    def split(self, text: str) -> list[str]:
+        """As `String.split`: what the groups captured stands between the parts, missing ones empty."""
+        parts: list[str] = []
+        at = 0
+        for found in self._found(text):
+            if found.start() == found.end() and found.end() in (at, len(text)):
+                continue
+            parts.append(text[at : found.start()])
+            parts += (group or "" for group in found.groups())
+            at = found.end()
+        if not text and self.matches(text):
+            return []
+        return [*parts, text[at:]]
+
+    def _found(self, text: str) -> Iterator[Any]:
+        pattern = translate(self.source, match_case="i" not in self.flags).pattern
+        try:
+            yield from pattern.finditer(text, timeout=REGEXP_SECONDS)
+        except TimeoutError:
+            raise ExpressionError(
+                f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s and was stopped."
+            ) from None
+
+
+def expand(template: str, found: Any) -> str:
+    """A replacement template filled in for one match, by the rules of `String.replace`."""
+    if "$" not in template:
+        return template
+    groups = found.groups()
+
+    def part(reference: re.Match[str]) -> str:
+        sign, number, name = reference.groups()
+        if sign is not None:
+            return str(
+                {"$": "$", "&": found[0], "`": found.string[: found.start()], "'": found.string[found.end() :]}[sign]
+            )
+        if name is not None:
+            return str(found.groupdict().get(name) or "") if found.re.groupindex else reference[0]
+        for digits in (number, number[:1]):
+            if 1 <= int(digits) <= len(groups):
+                return (groups[int(digits) - 1] or "") + number[len(digits) :]
+        return reference[0]
+
+    return _TEMPLATE.sub(part, template)

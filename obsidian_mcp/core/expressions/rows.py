@@ -1,0 +1,132 @@
+"""The row loop of all languages: filter, sort, group, flatten, limit (EXPR-51 to EXPR-56).
+
+A row is a `Scope`. A row whose expression has an error is left out and counted under the name of the step, unless the
+step says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from .evaluate import Context, Evaluate, Scope
+from .values import ExpressionError, Value
+
+OrderKey = Callable[[Value, bool], Any]
+"""(value, descending) -> something that Python compares; `descending` lets nulls stay last in both directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortBy:
+    value: Evaluate
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Neighbouring rows with one key. `key` is the value of the first."""
+
+    key: Value
+    rows: list[Scope]
+
+
+def filter_rows(rows: Iterable[Scope], passes: Callable[[Scope], bool], context: Context, step: str) -> list[Scope]:
+    """The rows that pass, in order (EXPR-51)."""
+    kept = []
+    end_row = context.budget.end_row
+    for row in rows:
+        keep = False
+        try:
+            keep = passes(row)
+        except ExpressionError as error:
+            context.problems.record(step, error.message)
+        end_row(kept=keep)
+        if keep:
+            kept.append(row)
+    return kept
+
+
+def evaluate_rows(
+    rows: Sequence[Scope], value: Evaluate, context: Context, step: str, *, keep_errors: bool = False
+) -> list[tuple[Scope, Value]]:
+    """Each row with a value of its own; with `keep_errors`, one that fails has None instead of being left out."""
+    found: list[tuple[Scope, Value]] = []
+    for row in rows:
+        try:
+            found.append((row, value(row)))
+        except ExpressionError as error:
+            if keep_errors:
+                found.append((row, None))
+            else:
+                context.problems.record(step, error.message)
+        context.budget.end_row(kept=True)
+    return found
+
+
+def sort_rows(
+    rows: Sequence[Scope],
+    keys: Sequence[SortBy],
+    order_key: OrderKey,
+    context: Context,
+    step: str,
+    *,
+    keep_errors: bool = False,
+) -> list[Scope]:
+    """The rows in order of the first key, then of the second, and so on; stable in both directions (EXPR-52)."""
+    columns: list[dict[int, Any]] = []
+    left = list(rows)
+    for key in keys:
+        pairs = evaluate_rows(left, key.value, context, step, keep_errors=keep_errors)
+        left = [row for row, _ in pairs]
+        columns.append({id(row): order_key(value, key.descending) for row, value in pairs})
+    for key, column in zip(reversed(keys), reversed(columns), strict=True):
+        left.sort(key=lambda row: column[id(row)], reverse=key.descending)
+    return left
+
+
+def group_rows(
+    rows: Sequence[Scope],
+    by: SortBy,
+    order_key: OrderKey,
+    context: Context,
+    step: str,
+    *,
+    keep_errors: bool = False,
+) -> list[Group]:
+    """Rows with equal order keys together, groups in order of the key; rows keep their order inside (EXPR-53).
+
+    `order_key` must tell apart what belongs to different groups.
+    """
+    pairs = evaluate_rows(rows, by.value, context, step, keep_errors=keep_errors)
+    keyed = [(order_key(value, by.descending), row, value) for row, value in pairs]
+    keyed.sort(key=itemgetter(0), reverse=by.descending)
+    groups = []
+    for _, members in groupby(keyed, key=itemgetter(0)):
+        listed = list(members)
+        groups.append(Group(listed[0][2], [row for _, row, _ in listed]))
+    return groups
+
+
+def flatten_rows(
+    rows: Sequence[Scope],
+    values: Evaluate,
+    extend: Callable[[Scope, Value], Scope],
+    context: Context,
+    step: str,
+) -> list[Scope]:
+    """One row for each item of a list; a value that is no list gives one row, an empty list none (EXPR-54)."""
+    flat: list[Scope] = []
+    for row, value in evaluate_rows(rows, values, context, step):
+        items = value if isinstance(value, list) else [value]
+        context.budget.charge_items(2 * len(items))
+        flat.extend(extend(row, item) for item in items)
+        context.budget.end_row(kept=True)
+    return flat
+
+
+def limit_rows(rows: Sequence[Scope], count: float | None) -> Sequence[Scope]:
+    """The first `count` rows; a negative count drops the last rows; None keeps all (EXPR-55)."""
+    return rows if count is None else rows[: int(count)]

@@ -1,0 +1,118 @@
+"""The nodes that the parsers of all languages make, and how a parser says what is wrong (EXPR-30 to EXPR-32)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from obsidian_mcp.errors import QueryInvalid
+
+from .values import Value
+
+MAX_DEPTH = 300
+"""Deepest nesting of nodes; evaluation needs one stack frame for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that is written out."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A bare name: a field, a root such as `file`, a parameter, or a function that is called."""
+
+    name: str
+    at: int = field(default=0, compare=False)
+    """Code points from the start of the expression, as in all nodes that have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`of.name`."""
+
+    of: Node
+    name: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`of[by]`."""
+
+    of: Node
+    by: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`callee(arguments)`: a `Name` for a global function, a `Field` for a method, else a value that is a function."""
+
+    callee: Node
+    arguments: tuple[Node, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    operator: str
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Also `&&` and `and`; which operators are lazy is up to the language."""
+
+    operator: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOf:
+    entries: tuple[tuple[str, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    parameters: tuple[str, ...]
+    body: Node
+
+
+Node = Literal | Name | Field | Index | Call | Unary | Binary | ListOf | ObjectOf | Lambda
+
+
+class SyntaxProblem(Exception):
+    """A text that does not parse. `at` is the code point where it was noticed, in the text that was parsed."""
+
+    def __init__(self, text: str, at: int, problem: str, expected: str = "", hint: str = "") -> None:
+        super().__init__(problem)
+        self.at = at
+        self.problem = problem
+        """What stands there: `"==" cannot stand here`, `the text ends here`."""
+        self.expected = expected
+        self.hint = hint
+        self.line, self.column = position(text, at)
+
+    @property
+    def message(self) -> str:
+        """`line 1, column 8: … Expected …. Hint`."""
+        expected = f" Expected {self.expected}." if self.expected else ""
+        hint = f" {self.hint}" if self.hint else ""
+        return f"line {self.line}, column {self.column}: {self.problem}.{expected}{hint}"
+
+    def refusal(self, subject: str) -> QueryInvalid:
+        """As the error of a whole query: `subject` begins the sentence, as in `The query does not parse`."""
+        return QueryInvalid(f"{subject}: {self.message}", line=self.line, column=self.column)
+
+
+def position(text: str, at: int) -> tuple[int, int]:
+    """Line and column of a code point, both from 1."""
+    before = text[:at]
+    return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1

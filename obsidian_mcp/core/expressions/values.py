@@ -1,0 +1,91 @@
+"""Values that an expression can have (EXPR-01).
+
+Null is None, a boolean bool, a number float (never int: arithmetic is that of JavaScript), text str, a list list, an
+object dict. The other types are here and in `dates`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Value = Any
+"""None, bool, float, str, list, dict, Date, Duration, Link, File, RegExp, or a type of one language alone."""
+
+
+class ExpressionError(Exception):
+    """An expression that has no value for one row. `message` is in the words of the app or plugin."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link: what is written, and the file that holds it, from which it resolves.
+
+    `path` has no subpath; `subpath` begins with `#` or is empty. `display` is None where none is written.
+    """
+
+    path: str
+    subpath: str = ""
+    display: str | None = None
+    embed: bool = False
+    source: str = ""
+    """Path of the file from which the link is resolved; empty for the vault's root."""
+
+    @property
+    def target(self) -> str:
+        return self.path + self.subpath
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the vault. Two are equal when their paths are."""
+
+    path: str
+    size: int = field(default=0, compare=False)
+    """Bytes."""
+    created_ns: int = field(default=0, compare=False)
+    modified_ns: int = field(default=0, compare=False)
+    """Nanoseconds since 1970, UTC."""
+
+    @property
+    def name(self) -> str:
+        """With extension."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def basename(self) -> str:
+        stem, dot, _ = self.name.rpartition(".")
+        return stem if dot and stem else self.name
+
+    @property
+    def extension(self) -> str:
+        """Without dot; empty where there is none."""
+        stem, dot, extension = self.name.rpartition(".")
+        return extension if dot and stem else ""
+
+    @property
+    def folder(self) -> str:
+        """Path of the folder; empty at the vault's root."""
+        return self.path.rpartition("/")[0]
+
+
+def from_json(raw: Value) -> Value:
+    """A value of a note's frontmatter with every number as float; texts stay texts."""
+    match raw:
+        case bool() | None | str() | float():
+            return raw
+        case int():
+            try:
+                return float(raw)
+            except OverflowError:
+                return float("inf") if raw > 0 else float("-inf")
+        case list():
+            return [from_json(item) for item in raw]
+        case dict():
+            return {str(key): from_json(item) for key, item in raw.items()}
+        case _:
+            return str(raw)

@@ -1,0 +1,64 @@
+"""The port through which a query sees the vault, as it was at one moment (EXPR-40 to EXPR-42).
+
+The pure core and its tests use a view over texts; the server one over the index. Every method may be called often: an
+implementation reads a column of properties, or the links of the vault, once and keeps it for the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from .values import File, Value
+
+Place = Literal["property", "link", "embed"]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """A link of a file as its text has it."""
+
+    path: str
+    subpath: str
+    """Begins with `#`, or is empty."""
+    display: str | None
+    """None where none is written."""
+    place: Place
+    """In a property, in the text, or embedded in the text."""
+
+
+class VaultView(Protocol):
+    """One consistent view of the vault. Paths are those of files that are neither hidden nor excluded."""
+
+    def files(self) -> Sequence[File]:
+        """Every file, by path."""
+        ...
+
+    def file(self, path: str) -> File | None:
+        """The file at exactly this path."""
+        ...
+
+    def resolve(self, linkpath: str, source: str) -> str | None:
+        """Path of the file that a link in `source` leads to; an empty `linkpath` is `source` itself."""
+        ...
+
+    def property(self, path: str, name: str) -> Value:
+        """One property as its YAML has it (see `values.from_json`), its name in lower case; None without it."""
+        ...
+
+    def properties(self, path: str) -> Mapping[str, Value]:
+        """All properties of a note as its YAML has them, in the order written; names as written."""
+        ...
+
+    def tags(self, path: str) -> Sequence[str]:
+        """Every tag of a file as written, without `#`: those of the properties, then those of the text, repeated."""
+        ...
+
+    def links(self, path: str) -> Sequence[WrittenLink]:
+        """Links of the properties, then of the text in its order, embeds among them."""
+        ...
+
+    def backlinks(self, path: str) -> Sequence[str]:
+        """Paths of the files that link to or embed this one, by path; itself among them where it does."""
+        ...

@@ -1,0 +1,80 @@
+"""A vault of texts for tests of the query languages: `VaultView` through the note parser, without an index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from obsidian_mcp.core.catalog import Catalog
+from obsidian_mcp.core.expressions.values import File, Value
+from obsidian_mcp.core.expressions.vault_view import WrittenLink
+from obsidian_mcp.core.note import Note, parse
+from obsidian_mcp.core.paths import is_note
+from obsidian_mcp.core.ports import DiskFile
+from obsidian_mcp.core.resolve import resolve
+
+TIME_NS = 1_704_164_645_000_000_000
+"""2024-01-02T03:04:05Z."""
+
+
+class TextVault:
+    """Files by path. Texts of notes are parsed when they are first looked at."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(sorted(texts.items()))
+        self._files = {path: File(path, len(text.encode()), TIME_NS, TIME_NS) for path, text in self.texts.items()}
+        self.names = Catalog(DiskFile(path, 1, 1) for path in self.texts)
+        self._notes: dict[str, Note] = {}
+        self._links: dict[str, list[WrittenLink]] = {}
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> TextVault:
+        """Every file of a folder but hidden ones; what is no note has no text."""
+        texts = {}
+        for file in folder.rglob("*"):
+            path = file.relative_to(folder)
+            if file.is_file() and not any(part.startswith(".") for part in path.parts):
+                readable = file.suffix in (".md", ".base", ".canvas", ".csv")
+                texts[path.as_posix()] = file.read_text("utf-8") if readable else ""
+        return cls(texts)
+
+    def note(self, path: str) -> Note:
+        if path not in self._notes:
+            self._notes[path] = parse(self.texts[path] if is_note(path) else "")
+        return self._notes[path]
+
+    def files(self) -> Sequence[File]:
+        return list(self._files.values())
+
+    def file(self, path: str) -> File | None:
+        return self._files.get(path)
+
+    def resolve(self, linkpath: str, source: str) -> str | None:
+        return resolve(self.names, source, linkpath)
+
+    def property(self, path: str, name: str) -> Value:
+        return next((value for key, value in self.properties(path).items() if key.lower() == name), None)
+
+    def properties(self, path: str) -> Mapping[str, Value]:
+        return self.note(path).properties
+
+    def tags(self, path: str) -> Sequence[str]:
+        return [tag.removeprefix("#") for tag in self.note(path).all_tags]
+
+    def links(self, path: str) -> Sequence[WrittenLink]:
+        if path not in self._links:
+            note = self.note(path)
+            of_properties = [
+                WrittenLink(link.path, link.subpath, link.display, "property") for link in note.property_links
+            ]
+            of_text = [
+                WrittenLink(link.path, link.subpath, link.display, "embed" if link.embed else "link")
+                for link in note.links
+            ]
+            self._links[path] = of_properties + of_text
+        return self._links[path]
+
+    def backlinks(self, path: str) -> Sequence[str]:
+        return [
+            other for other in self.texts if any(self.resolve(link.path, other) == path for link in self.links(other))
+        ]
