@@ -1,0 +1,1 @@
+"""Notes made by rule: moment's formats, periodic notes, templates (specs/periodic.md)."""

@@ -1,0 +1,255 @@
+"""Read dates strictly by a format of moment (PERIODIC-3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+
+from .locale import ENGLISH, Locale
+from .moment import parts
+from .weeks import week_of, week_start
+
+
+def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
+    """Read a whole text strictly by a format; None where it is not exactly of that format or names no real time.
+
+    What the format leaves out comes from `today` where it is larger than what the format holds (`MM-DD` takes the year
+    of today), else it is the first (`YYYY-MM` is the first of the month). Without `today`, a text that leaves out its
+    year names no time. The result is local and has no zone.
+    """
+    fields = parse_fields(text, pattern, locale)
+    return None if fields is None else resolve_fields(fields, locale, today)
+
+
+_DIGITS: Mapping[str, str] = {  # strict: exact widths; one digit or two are without a leading zero
+    "Y": "[+-]?[0-9]+",
+    **dict.fromkeys(("YY", "gg", "GG", "MM", "DD", "ww", "WW", "HH", "hh", "kk", "mm", "ss", "SS"), "[0-9]{2}"),
+    **dict.fromkeys(("YYYY", "gggg", "GGGG", "yyyy"), "[0-9]{4}"),
+    **dict.fromkeys(("YYYYY", "YYYYYY", "ggggg", "GGGGG"), "[+-]?[0-9]{6}"),
+    **dict.fromkeys(("M", "D", "w", "W", "h", "k"), "[1-9][0-9]?"),
+    **dict.fromkeys(("H", "m", "s"), "[1-9][0-9]|[0-9]"),
+    **dict.fromkeys(("d", "e", "E"), "[0-9]{1,2}"),
+    **dict.fromkeys(("Q", "S"), "[0-9]"),
+    **dict.fromkeys(("y", "yy", "yyy"), "[0-9]+"),
+    "DDD": "[0-9]{1,3}",
+    "DDDD": "[0-9]{3}",
+    "SSS": "[0-9]{3}",
+    **{"S" * width: "[0-9]+" for width in range(4, 10)},
+    "x": "[+-]?[0-9]+",
+    "X": r"[+-]?[0-9]+(?:\.[0-9]{1,3})?",
+    **dict.fromkeys(("hmm", "Hmm"), "[0-9]{3,4}"),
+    **dict.fromkeys(("hmmss", "Hmmss"), "[0-9]{5,6}"),
+    **dict.fromkeys(("Z", "ZZ"), "Z|[+-][0-9]{2}(?::?[0-9]{2})?"),
+    **dict.fromkeys(("N", "NN", "NNN", "NNNNN"), "AD"),
+    "NNNN": "Anno Domini",
+}
+
+_FIELDS: Mapping[str, str] = {
+    "YYYY": "year",
+    "YYYYY": "year",
+    "YYYYYY": "year",
+    "Y": "year",
+    **{"y" * width: "year" for width in range(1, 5)},
+    **{letter * width: name for letter, name in zip("MD", ("month", "day"), strict=True) for width in (1, 2)},
+    "Do": "day",
+    **dict.fromkeys(("DDD", "DDDD"), "day_of_year"),
+    **dict.fromkeys(("w", "ww"), "week"),
+    **dict.fromkeys(("W", "WW"), "iso_week"),
+    **dict.fromkeys(("gggg", "ggggg"), "week_year"),
+    **dict.fromkeys(("GGGG", "GGGGG"), "iso_week_year"),
+    "Q": "quarter",
+    "d": "weekday",
+    "e": "local_weekday",
+    "E": "iso_weekday",
+    **dict.fromkeys(("H", "HH", "h", "hh", "k", "kk"), "hour"),
+    **dict.fromkeys(("m", "mm"), "minute"),
+    **dict.fromkeys(("s", "ss"), "second"),
+}
+_TWO_DIGIT_YEARS = {"YY": "year", "gg": "week_year", "GG": "iso_week_year"}
+
+Fields = dict[str, int]
+"""Numbers read from a text, by name: year, month, day, week, hour…"""
+
+
+def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
+    """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
+    fields: Fields = {}
+    position = 0
+    for part, is_token in parts(pattern, locale):
+        if not is_token:
+            if not text.startswith(part, position):
+                return None
+            position += len(part)
+            continue
+        names = _names(part, locale)
+        expression = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) if names else None
+        expression = expression or _pattern(part, locale)
+        found = re.compile(expression, re.IGNORECASE).match(text, position) if expression else None
+        if found is None or not found[0]:
+            return None
+        position = found.end()
+        _keep(fields, part, found, names)
+    return fields if position == len(text) and fields else None
+
+
+def _pattern(token: str, locale: Locale) -> str | None:
+    if token in ("a", "A"):
+        return locale.meridiem_pattern()
+    return locale.ordinal_pattern() if token.startswith("Do") else _DIGITS.get(token)
+
+
+def _names(symbol: str, locale: Locale) -> tuple[str, ...]:
+    match symbol:
+        case "MMM":
+            return locale.months_short
+        case "MMMM":
+            return locale.months if locale.months == locale.months_alone else locale.months + locale.months_alone
+        case "dd":
+            return locale.weekdays_min
+        case "ddd":
+            return locale.weekdays_short
+        case "dddd":
+            return locale.weekdays
+        case _:
+            return ()
+
+
+def _keep(fields: Fields, symbol: str, found: re.Match[str], names: tuple[str, ...]) -> None:
+    text = found[0]
+    if names:
+        place = [name.lower() for name in names].index(text.lower())
+        if symbol[0] == "M":
+            fields["month"] = place % 12 + 1
+        else:
+            fields["weekday"] = place
+    elif symbol in _FIELDS:
+        fields[_FIELDS[symbol]] = int(re.sub(r"\D+$", "", text))
+        if symbol[0] == "h":
+            fields["of_twelve"] = 1
+        elif symbol[0] == "k":
+            fields["hour"] %= 24
+    elif symbol in _TWO_DIGIT_YEARS:
+        fields[_TWO_DIGIT_YEARS[symbol]] = int(text) + (1900 if int(text) > 68 else 2000)
+    elif symbol[0] == "S":
+        fields["microsecond"] = int(f"{text:0<9}"[:9]) // 1000
+    elif symbol in ("a", "A"):
+        fields["afternoon"] = found[1] is not None
+    elif symbol in ("hmm", "hmmss", "Hmm", "Hmmss"):
+        digits = text[: -4 if symbol.endswith("ss") else -2]
+        rest = text[len(digits) :]
+        fields["hour"], fields["minute"] = int(digits), int(rest[:2])
+        if len(rest) > 2:
+            fields["second"] = int(rest[2:])
+        if symbol[0] == "h":
+            fields["of_twelve"] = 1
+    elif symbol in ("x", "X"):
+        fields["epoch"] = round(float(text) * (1000 if symbol == "X" else 1))
+    elif symbol in ("Z", "ZZ"):
+        sign = -1 if text[0] == "-" else 1
+        numbers = [*re.findall("[0-9]{2}", text), "0", "0"]
+        fields["offset"] = sign * (int(numbers[0]) * 60 + int(numbers[1]))
+
+
+def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None = None) -> datetime | None:
+    """Return the time that numbers of `parse_fields` name; None where there is no such time."""
+    try:
+        if "epoch" in fields:
+            return datetime.fromtimestamp(fields["epoch"] / 1000)  # noqa: DTZ006 - local, as the app's times are
+        day = _resolve_day(fields, locale, today)
+        clock = _resolve_time(fields)
+        if day is None or clock is None:
+            return None
+        expected = fields.get("weekday")
+        if expected is not None and expected != day.isoweekday() % 7:
+            return None
+        moment = datetime.combine(day, time()) + clock
+        if "offset" in fields:
+            moment = (
+                (moment - timedelta(minutes=fields["offset"])).replace(tzinfo=UTC).astimezone().replace(tzinfo=None)
+            )
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment
+
+
+def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | None:
+    year, month, day = fields.get("year"), fields.get("month"), fields.get("day")
+    if "quarter" in fields:
+        if not 1 <= fields["quarter"] <= 4:
+            return None
+        month = fields["quarter"] * 3 - 2 if month is None else month
+    if day is None and month is None and fields.keys() & _WEEK_FIELDS:
+        return _resolve_week(fields, locale, today)
+    if year is None and (named := fields.get("week_year", fields.get("iso_week_year"))) is not None:
+        return _in_week_year(
+            named, month or 1, day or 1, (1, 4) if "iso_week_year" in fields else (locale.first_day, locale.doy)
+        )
+    if "day_of_year" in fields:
+        first = date(_or_today(year, today, "year"), 1, 1)
+        found = first + timedelta(days=fields["day_of_year"] - 1)
+        return found if found.year == first.year else None
+    if year is None and month is None and day is None:
+        return today
+    if year is None:
+        year = _or_today(None, today, "year")
+        if month is None:
+            month = _or_today(None, today, "month")
+    return date(year, 1 if month is None else month, 1 if day is None else day)
+
+
+_WEEK_FIELDS = {"week", "iso_week", "week_year", "iso_week_year", "local_weekday", "iso_weekday", "weekday"}
+
+
+def _or_today(value: int | None, today: date | None, name: str) -> int:
+    if value is not None:
+        return value
+    if today is None:
+        raise ValueError(f"the {name} is not known")
+    return int(getattr(today, name))
+
+
+def _resolve_week(fields: Fields, locale: Locale, today: date | None) -> date | None:
+    iso = bool(fields.keys() & {"iso_week", "iso_week_year", "iso_weekday"})
+    first_day, doy = (1, 4) if iso else (locale.first_day, locale.doy)
+    year = fields.get("iso_week_year" if iso else "week_year", fields.get("year"))
+    week = fields.get("iso_week", 1) if iso else fields.get("week")
+    if year is None or week is None:
+        if today is None:
+            return None
+        this_year, this_week = week_of(today, first_day, doy)
+        year = this_year if year is None else year
+        week = this_week if week is None else week
+    if iso:
+        step = fields.get("iso_weekday", 1) - 1
+    elif "weekday" in fields:
+        step = (fields["weekday"] - first_day) % 7 if fields["weekday"] < 7 else 7
+    else:
+        step = fields.get("local_weekday", 0)
+    start = week_start(year, week, first_day, doy)
+    return start + timedelta(days=step) if start and 0 <= step <= 6 else None
+
+
+def _in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -> date | None:
+    """The day of a year near `week_year` whose week belongs to it; moment takes the present year, which is no use."""
+    candidates = []
+    for year in (week_year, week_year - 1, week_year + 1):
+        try:
+            candidates.append(date(year, month, day))
+        except ValueError:
+            continue
+    return next((found for found in candidates if week_of(found, *rule)[0] == week_year), None)
+
+
+def _resolve_time(fields: Fields) -> timedelta | None:
+    hour, minute, second = (fields.get(name, 0) for name in ("hour", "minute", "second"))
+    if fields.get("of_twelve") and not 1 <= hour <= 12:
+        return None
+    afternoon = fields.get("afternoon")
+    if afternoon is not None:
+        hour = hour % 12 + (12 if afternoon else 0) if hour <= 12 else hour
+    if hour == 24 and (minute or second or fields.get("microsecond")):
+        return None
+    if not (0 <= hour <= 24 and 0 <= minute < 60 and 0 <= second < 60):
+        return None
+    return timedelta(hours=hour, minutes=minute, seconds=second, microseconds=fields.get("microsecond", 0))

@@ -1,0 +1,146 @@
+"""Dates in moment's format language (PERIODIC-2, PERIODIC-3; specs/periodic.md)."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.periodic.locale import ENGLISH, WEEKDAYS, Locale, locale
+from obsidian_mcp.core.periodic.moment import format_moment
+from obsidian_mcp.core.periodic.moment_parse import parse_moment
+from obsidian_mcp.core.periodic.weeks import week_of, week_start
+
+NOW = datetime.fromisoformat("2026-11-22T09:05:03.120")
+VECTORS = Path(__file__).parents[4] / "shared/data/periodic/moment.json"
+MEASURED: dict[str, list[dict[str, Any]]] = (
+    json.loads(VECTORS.read_text(encoding="utf-8")) if VECTORS.exists() else {"format": [], "parse": []}
+)
+needs_vectors = pytest.mark.skipif(not MEASURED["format"], reason="../shared/data/periodic is not here")
+
+
+def _locale(case: dict[str, Any]) -> Locale:
+    first_day = WEEKDAYS.index(case["week_start"]) if "week_start" in case else None
+    return locale(case.get("locale", "en")).starting(first_day)
+
+
+@needs_vectors
+def test_dates_are_written_as_moment_wrote_them() -> None:
+    wrong = {
+        json.dumps(case): written
+        for case in MEASURED["format"]
+        if (written := format_moment(datetime.fromisoformat(case["date"]), case["format"], _locale(case)))
+        != case["text"]
+    }
+    assert not wrong
+
+
+@needs_vectors
+def test_names_are_read_as_strictly_as_moment_reads_them() -> None:
+    wrong = {
+        json.dumps(case): read
+        for case in MEASURED["parse"]
+        if (read := parse_moment(case["text"], case["format"])) != (case["date"] and read)
+        or (read and read.date().isoformat()) != case["date"]
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("pattern", "written"),
+    [
+        ("DDDo [day,] Qo [quarter]", "326th day, 4th quarter"),
+        ("Hmm hmmss", "905 90503"),
+        ("\\YYYY[ ]YYYY", "YYYY 2026"),
+        ("[[YYYY] MM[", "[YYYY 11["),
+        ("SSS SSSSSS", "120 120000"),
+        ("y NNNN", "2026 Anno Domini"),
+        ("lll, llll", "Nov 22, 2026 9:05 AM, Sun, Nov 22, 2026 9:05 AM"),
+        ("YYYYYY", "+002026"),
+        ("", ""),
+    ],
+)
+def test_the_rarer_tokens_are_written_too(pattern: str, written: str) -> None:
+    """PERIODIC-3"""
+    assert format_moment(NOW, pattern) == written
+
+
+@pytest.mark.parametrize(
+    ("tag", "pattern", "written"),
+    [
+        ("ru", "D MMMM YYYY", "22 ноября 2026"),
+        ("ru", "MMMM YYYY", "ноябрь 2026"),
+        ("fr", "Do MMMM, wo", "22 novembre, 47e"),
+        ("zh-CN", "A h:mm, Mo", "上午 9:05, 11月"),
+        ("ja", "LL a", "2026年11月22日 午前"),
+        ("de-AT", "dd dddd, Do", "So Sonntag, 22."),
+        ("xx", "MMMM", "November"),
+    ],
+)
+def test_other_languages_have_names_of_their_own(tag: str, pattern: str, written: str) -> None:
+    """PERIODIC-2"""
+    assert format_moment(NOW, pattern, locale(tag)) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "read"),
+    [
+        ("2026-326", "YYYY-DDDD", "2026-11-22T00:00:00"),
+        ("2026-366", "YYYY-DDDD", None),
+        ("12:30 am", "h:mm a", "2026-11-22T00:30:00"),
+        ("13:30 pm", "h:mm a", None),
+        ("02-29", "MM-DD", None),
+        ("04-05", "MM-DD", "2026-04-05T00:00:00"),
+        ("Sunday 2026-11-23", "dddd YYYY-MM-DD", None),
+        ("2020-12-30", "gggg-MM-DD", "2019-12-30T00:00:00"),
+        ("2021-12-30", "gggg-MM-DD", "2020-12-30T00:00:00"),
+        ("2026-W54", "GGGG-[W]WW", None),
+        ("26-11-22", "YY-MM-DD", "2026-11-22T00:00:00"),
+        ("", "YYYY", None),
+    ],
+)
+def test_reading_fits_the_calendar(text: str, pattern: str, read: str | None) -> None:
+    """PERIODIC-3"""
+    found = parse_moment(text, pattern, today=date(2026, 11, 22))
+    assert (found and found.isoformat()) == read
+
+
+def test_a_name_without_a_year_says_nothing_without_a_present_day() -> None:
+    assert parse_moment("04-05", "MM-DD") is None
+
+
+FORMATS = ["YYYY-MM-DD", "D.M.YYYY", "dddd, Do MMMM YYYY", "YYYY/MMM/DD", "GGGG-[W]WW-E", "gggg-[W]ww e", "YYYY DDD"]
+LOCALES = [ENGLISH, locale("en-gb"), locale("de"), locale("ar"), locale("fi"), ENGLISH.starting(6)]
+
+
+@given(st.dates(date(1000, 1, 1), date(9998, 12, 31)), st.sampled_from(FORMATS), st.sampled_from(LOCALES))
+def test_every_date_is_read_back_from_its_name(day: date, pattern: str, language: Locale) -> None:
+    """PERIODIC-3"""
+    found = parse_moment(format_moment(day, pattern, language), pattern, language)
+    assert found is not None
+    assert found.date() == day
+
+
+@given(st.dates(), st.integers(0, 6), st.sampled_from([4, 6, 7, 12]))
+def test_the_weeks_of_every_rule_follow_each_other(day: date, first_day: int, doy: int) -> None:
+    """PERIODIC-2"""
+    year, week = week_of(day, first_day, doy)
+
+    assert 1 <= week <= 53
+    assert abs(year - day.year) <= 1
+    start = week_start(year, week, first_day, doy)
+    if start is not None:  # None: the week began before the year 1
+        assert 0 <= (day - start).days <= 6
+        assert start.isoweekday() % 7 == first_day
+    assert (first_day, doy) != (1, 4) or (year, week) == day.isocalendar()[:2]
+
+
+@given(st.text(), st.text())
+def test_no_text_and_no_format_break_anything(text: str, pattern: str) -> None:
+    format_moment(NOW, pattern)
+    parse_moment(text, pattern, today=date(2026, 11, 22))
