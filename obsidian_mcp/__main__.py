@@ -13,14 +13,14 @@ def has_app() -> bool:
 
 def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
-    from obsidian_mcp.serve import early
+    from obsidian_mcp.serve.stdio import handshake
 
-    if early.is_server(sys.argv[1:]):
+    if handshake.is_server(sys.argv[1:]):
         import gc
 
         gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-        early.begin(os.environ, has_app)
-    from obsidian_mcp.cli import main as command
+        handshake.begin(os.environ, has_app)
+    from obsidian_mcp.cli.main import main as command
 
     command()
 

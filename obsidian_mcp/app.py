@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from obsidian_mcp.core.files.ports import Obsidian
+from obsidian_mcp.core.vault.vault import Vault
+
 from .config import Config
-from .core.ports import Obsidian
-from .core.vault import Vault
 
 
 class Vaults(Protocol):

@@ -13,28 +13,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .adapters.allocator import share_pools
-from .adapters.app_access import AppAccess
-from .adapters.app_registry import registered_vaults
-from .adapters.disk import Disk
-from .adapters.journal import SqliteJournal
-from .adapters.media import LocalMedia
-from .adapters.outside import AllowedFolders
-from .adapters.parsers import MODEST, Helper
-from .adapters.watcher import Watcher
+from obsidian_mcp.adapters.allocator import share_pools
+from obsidian_mcp.adapters.app_access import AppAccess
+from obsidian_mcp.adapters.app_registry import registered_vaults
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_workers import MODEST, Helper
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.media import LocalMedia
+from obsidian_mcp.adapters.outside import AllowedFolders
+from obsidian_mcp.adapters.watcher import Watcher
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.ports import Changer, Obsidian
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.vault.sync_tree import Dirty, Scanning
+from obsidian_mcp.core.vault.vault import Vault
+
 from .app import App
 from .config import Config
-from .core import policy
-from .core.index import Index
-from .core.listing import Dirty, Scanning
-from .core.paths import name_key
-from .core.ports import Changer, Obsidian
-from .core.vault import Vault
 from .errors import AppError, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
-    from .adapters.bridge import Bridge as PluginBridge
-    from .rad import Bridge
+    from obsidian_mcp.adapters.bridge import Bridge as PluginBridge
+    from obsidian_mcp.tools.rad import Bridge
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def vault_id(root: Path) -> str:
 
 def plugin(config: Config) -> PluginBridge:
     """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
-    from .adapters.bridge import Bridge  # httpx takes 100 ms to import
+    from obsidian_mcp.adapters.bridge import Bridge  # httpx takes 100 ms to import
 
     at = config.plugin
     return Bridge(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
@@ -71,12 +72,12 @@ def plugin(config: Config) -> PluginBridge:
 
 def built_in_tools(config: Config) -> Bridge:
     """The tools of contract 004, with `chat` where a gateway is configured."""
-    from . import rad  # the command line's own tools shall not wait for asyncio
+    from .tools import rad  # the command line's own tools shall not wait for asyncio
 
     gateway = config.http.chat
     if gateway is None:
         return rad.built_in()
-    from .adapters.chat_gateway import Gateway
+    from obsidian_mcp.adapters.chat_gateway import Gateway
 
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
@@ -256,7 +257,7 @@ class FolderVaults:
         backend = self._config.app.backend
         if backend == "files":
             return None, None
-        from .adapters.app_files import AppFiles
+        from obsidian_mcp.adapters.app_files import AppFiles
 
         command = partial(self._app.command, folder)
         if backend == "auto":

@@ -196,7 +196,7 @@ class NotShowable(AppError):
 
 
 class ToolFailed(AppError):
-    """A tool that another program registered (`obsidian_mcp.rad`) could not do its work.
+    """A tool that another program registered (`obsidian_mcp.tools.rad`) could not do its work.
 
     `summary` says it in a few words, for the dialect that has a member for them.
     """

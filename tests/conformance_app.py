@@ -23,10 +23,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 
 from obsidian_mcp.app import App
-from obsidian_mcp.serve import listener
-from obsidian_mcp.serve.doors import Patience
-from obsidian_mcp.serve.http import application
-from obsidian_mcp.serve.mcp import build_server
+from obsidian_mcp.serve.http import listener
+from obsidian_mcp.serve.http.auth import Patience
+from obsidian_mcp.serve.http.server import application
+from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
 from tests.conftest import app_on
 

@@ -111,7 +111,7 @@ def test_a_tool_file_does_not_import_another() -> None:
 
 def test_asking_for_help_does_not_load_the_sdk() -> None:
     code = (
-        "import sys; from obsidian_mcp.cli import run; run(['--help']); "
+        "import sys; from obsidian_mcp.cli.main import run; run(['--help']); "
         "sys.exit(any(name in sys.modules for name in ('mcp', 'watchdog', 'httpx', 'starlette')))"
     )
     assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0

@@ -14,9 +14,10 @@ from pathlib import Path
 import click
 import pytest
 
-from obsidian_mcp import cli, config, errors
-from obsidian_mcp.examples import EXAMPLES
-from obsidian_mcp.offers.prompts import PROMPTS
+from obsidian_mcp import config, errors
+from obsidian_mcp.cli import main
+from obsidian_mcp.cli.examples import EXAMPLES
+from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.tools import TOOLS
 from tests.conftest import FIXTURES
 
@@ -60,7 +61,7 @@ def run(line: str) -> int:
     # Servers do not end, and the doctor looks at this machine: of them it is enough that the options are right.
     if SERVING & set(words) or "doctor" in words or all(word.startswith(("-", "/")) for word in words):
         words.append("--help")
-    return cli.run(words)
+    return main.run(words)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -82,7 +83,7 @@ def test_every_example_in_the_help_works(
     monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(account / "Notes"))
     if example.startswith("undo"):
         for number in range(12):
-            assert cli.run(["create", f"n{number}"]) == 0
+            assert main.run(["create", f"n{number}"]) == 0
     status = run(f"obsidian-mcp {example}")
 
     assert status == 0, capfdbinary.readouterr().err.decode()
@@ -99,7 +100,7 @@ def leaves(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Com
             yield above + name, command
 
 
-LEAVES = dict(leaves(cli.command))
+LEAVES = dict(leaves(main.command))
 
 
 @pytest.mark.parametrize("name", LEAVES)

@@ -10,13 +10,13 @@ import pytest
 
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core.changes import Create, Move, Operation, Remove, Write
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.listing import Scanning
-from obsidian_mcp.core.policy import Policy
-from obsidian_mcp.core.relocate import operations, relocate
-from obsidian_mcp.core.undo import undo
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
+from obsidian_mcp.core.vault.move import operations, relocate
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.undo import undo
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, PermissionDenied, StorageFailed, UndoConflict
 
 NOTES = 6

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import deadline
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.conftest import app_on

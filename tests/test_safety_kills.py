@@ -18,11 +18,11 @@ import pytest
 from obsidian_mcp.adapters.atomic import TEMP_PREFIX
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core import relocate
-from obsidian_mcp.core.changes import Operation, Write
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.listing import Scanning
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault.changes import Operation, Write
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.vault import Vault
 from tests.serve.raw import RawServer
 
 NOTES = 6
@@ -109,8 +109,8 @@ def move_with_links(vault: Vault) -> None:
         vault.refresh()
         (target,) = [entry for entry in vault.entries() if entry.path.rpartition("/")[2].startswith("T")]
         number = int(target.path.rpartition("T")[2].removesuffix(".md")) + 1
-        plan = relocate.relocate(vault, target.path, f"/F{number % 3}/T{number}", update_links=True)
-        vault.commit("move_note", relocate.operations(plan))
+        plan = move.relocate(vault, target.path, f"/F{number % 3}/T{number}", update_links=True)
+        vault.commit("move_note", move.operations(plan))
 
 
 @FORKS

@@ -10,8 +10,8 @@ import logging
 import time
 from collections.abc import Callable
 
-from obsidian_mcp.core.paths import extension, is_note, name_key, parse
-from obsidian_mcp.core.ports import DiskFile
+from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

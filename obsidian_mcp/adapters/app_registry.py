@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from obsidian_mcp.core.settings import RegisteredVault, app_registry
+from obsidian_mcp.core.files.settings import RegisteredVault, app_registry
 
 
 def registered_vaults(app_folders: tuple[Path, ...]) -> tuple[Path, ...]:

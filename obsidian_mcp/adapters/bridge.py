@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from obsidian_mcp.core.plugin import Dialect, PluginHealth, PluginResult, PluginTool, PluginTools
+from obsidian_mcp.core.files.plugin import Dialect, PluginHealth, PluginResult, PluginTool, PluginTools
 from obsidian_mcp.errors import (
     AmbiguousName,
     AppCommandFailed,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from obsidian_mcp.core.ports import DiskFile
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
 from .atomic import TEMP_PREFIX, discard, place_new, rename_new, temporary_file

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.ports import Recorded, Step
+from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import logging
 
-from obsidian_mcp.core import deadline
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import NotShowable
 
 INSTALL = "Install it with: pip install 'obsidian-mcp[media]'"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.core import deadline
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

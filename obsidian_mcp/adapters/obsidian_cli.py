@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from obsidian_mcp.core import paths
-from obsidian_mcp.core.obsidian import (
+from obsidian_mcp.core.files.obsidian import (
     AppVersion,
     Backlink,
     Moved,
@@ -20,7 +19,8 @@ from obsidian_mcp.core.obsidian import (
     Version,
     Written,
 )
-from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
 
 from .obsidian_answer import (
@@ -86,7 +86,7 @@ class ObsidianCommand:
         message, noise never for a note, and a damaged or shortened answer is AppCommandFailed with
         `reason="inexact"`: then read the file itself (CMD-06).
         """
-        target = paths.parse(path)
+        target = vault_path.parse(path)
         with self._channel.turn() as turn:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
                 answer = turn.call(Request("read", {"path": target}))
@@ -114,8 +114,8 @@ class ObsidianCommand:
 
         Raises: NoteExists, InvalidName for a path that is no note's.
         """
-        target = paths.parse(path)
-        if not paths.is_note(target):
+        target = vault_path.parse(path)
+        if not vault_path.is_note(target):
             raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
         parameters = {"path": str(target)} | ({"content": content} if content else {})
         request = Request("create", parameters, ("overwrite",) if overwrite else ())
@@ -133,7 +133,7 @@ class ObsidianCommand:
 
     def append(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
-        target = paths.parse(path)
+        target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _required(content, "content")}
         with self._channel.turn() as turn:
             answer = turn.change(Request("append", parameters, ("inline",) if inline else ()))
@@ -145,26 +145,26 @@ class ObsidianCommand:
 
         Raises: NoteExists, InvalidName for a target without an extension.
         """
-        source, target = paths.parse(path), paths.parse(to)
-        if not paths.extension(target):  # the command would take it for a folder
+        source, target = vault_path.parse(path), vault_path.parse(to)
+        if not vault_path.extension(target):  # the command would take it for a folder
             raise InvalidName(
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
         with self._channel.turn() as turn:
             _, said = _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
         _, arrow, reached = said.replace(" → ", " -> ").rpartition(" -> ")
-        return Moved(source, paths.parse(reached) if arrow else target)
+        return Moved(source, vault_path.parse(reached) if arrow else target)
 
     def delete(self, path: str, *, permanent: bool = False) -> VaultPath:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
-        target = paths.parse(path)
+        target = vault_path.parse(path)
         with self._channel.turn() as turn:
             self._delete(turn, target, permanent=permanent)
         return target
 
     def open(self, path: str, *, new_tab: bool = False) -> VaultPath:
         """Show a file in the app."""
-        target = paths.parse(path)
+        target = vault_path.parse(path)
         with self._channel.turn() as turn:
             answer = turn.change(Request("open", {"path": target}, ("newtab",) if new_tab else ()))
             _confirm(turn, answer, target, "Opened")
@@ -184,7 +184,7 @@ class ObsidianCommand:
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
         """Paths of the notes that match a query in the app's search language, in the app's order."""
         parameters = {"query": _required(query, "query"), "format": "json"}
-        if folder is not None and (inside := paths.parse_folder(folder)) is not None:
+        if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
             parameters["path"] = inside
         found = self._json(Request("search", parameters), empty=[])
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
@@ -193,12 +193,12 @@ class ObsidianCommand:
 
     def backlinks(self, path: str) -> tuple[Backlink, ...]:
         """The notes that link to a file, with how often."""
-        rows = self._rows(Request("backlinks", {"path": paths.parse(path), "format": "json"}, ("counts",)))
+        rows = self._rows(Request("backlinks", {"path": vault_path.parse(path), "format": "json"}, ("counts",)))
         return tuple(Backlink(json_text(row, "file"), number(row.get("count", 1))) for row in rows)
 
     def links(self, path: str) -> tuple[OutgoingLink, ...]:
         """What a note links to, each target once."""
-        lines = self._list(Request("links", {"path": paths.parse(path)}))
+        lines = self._list(Request("links", {"path": vault_path.parse(path)}))
         return tuple(OutgoingLink(line.removesuffix(_UNRESOLVED), not line.endswith(_UNRESOLVED)) for line in lines)
 
     def unresolved(self) -> tuple[UnresolvedLink, ...]:
@@ -245,9 +245,9 @@ class ObsidianCommand:
         """Path of today's daily note, whether it exists or not."""
         with self._channel.turn() as turn:
             answer = turn.ask(Request("daily:path"))
-            if len(answer.lines) != 1 or answer.is_refusal or not paths.is_note(answer.text):
+            if len(answer.lines) != 1 or answer.is_refusal or not vault_path.is_note(answer.text):
                 raise turn.failure(answer)
-        return paths.parse(answer.text)
+        return vault_path.parse(answer.text)
 
     def daily_create(self) -> None:
         """Make today's daily note, from its template, where there is none. Whether it did, the disk tells (CMD-12)."""
@@ -257,7 +257,7 @@ class ObsidianCommand:
     def history(self, path: str) -> tuple[Version, ...]:
         """Versions of a file that the app keeps (File recovery), newest first."""
         versions: list[Version] = []
-        for line in self._list(Request("history", {"path": paths.parse(path)})):
+        for line in self._list(Request("history", {"path": vault_path.parse(path)})):
             match = re.match(r"\s*#?(\d+)[\s.:)]", line)
             versions.append(Version(int(match[1]) if match else len(versions) + 1, line.strip()))
         return tuple(versions)
@@ -267,7 +267,7 @@ class ObsidianCommand:
 
         Whether it began with an empty line or ended with a line end is not known: restore it in the app.
         """
-        target = paths.parse(path)
+        target = vault_path.parse(path)
         if version < 1:
             raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
         with self._channel.turn() as turn:
@@ -335,7 +335,7 @@ class ObsidianCommand:
     def _withdraw(self, turn: Turn, made: str) -> str | None:
         """Move a numbered sibling that our own call has just made to the trash; its path where that failed."""
         try:
-            self._delete(turn, paths.parse(made), permanent=False)
+            self._delete(turn, vault_path.parse(made), permanent=False)
         except AppError:
             return made
         return None

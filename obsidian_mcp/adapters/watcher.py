@@ -1,7 +1,7 @@
 """What other programs change in a vault's folder: watchdog, or scans where it cannot be trusted (specs/watching.md).
 
 The core asks (`drain`) instead of being called: an answer is never older than the events that the system has reported
-when the question comes. Between two questions `core/follower.py` asks.
+when the question comes. Between two questions `core/vault/sync_worker.py` asks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.listing import Scanning
+from obsidian_mcp.core.vault.sync_tree import Scanning
 
 from .inotify import lighten
 

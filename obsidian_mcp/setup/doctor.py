@@ -21,7 +21,7 @@ from obsidian_mcp import __version__, compose
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
 from . import install, probe

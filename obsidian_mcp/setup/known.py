@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp.core.settings import app_registry
+from obsidian_mcp.core.files.settings import app_registry
 
 
 @dataclass(frozen=True, slots=True)

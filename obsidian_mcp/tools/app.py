@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import deadline, edits
-from obsidian_mcp.core.paths import VaultPath, extension, parse
-from obsidian_mcp.core.policy import confirmed
-from obsidian_mcp.core.ports import Obsidian
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.files.policy import confirmed
+from obsidian_mcp.core.files.ports import Obsidian
+from obsidian_mcp.core.note import edits
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppCommandFailed,
     ConfirmationRequired,

@@ -11,11 +11,11 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import media, names, picture
-from obsidian_mcp.core.catalog import FileEntry
-from obsidian_mcp.core.changes import Create
-from obsidian_mcp.core.paths import VaultPath, check_creatable, extension, name_key, parent, parse
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.files import media, names, picture
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent, parse
+from obsidian_mcp.core.vault.changes import Create
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
 from .params import VaultName

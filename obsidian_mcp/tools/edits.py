@@ -8,10 +8,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import edits, frontmatter, relocate, sections
-from obsidian_mcp.core.catalog import FileEntry
-from obsidian_mcp.core.edits import diff
-from obsidian_mcp.core.vault import Vault, stale
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.note import edits, sections
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault.vault import Vault, stale
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Etag, Name, VaultName
@@ -66,7 +68,7 @@ def edit_note(
             case "append":
                 return edits.append(body, content)
             case "prepend":
-                return edits.insert(body, frontmatter.text_start(body), content)
+                return edits.insert(body, parser.text_start(body), content)
             case "replace_text":
                 return edits.replace_text(body, find, content, every=all)
         found = sections.locate(body, heading)
@@ -96,9 +98,9 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         before = place.read_text(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        rewritten, warnings = relocate.rename_heading(place, entry, heading, text)
+        rewritten, warnings = move.rename_heading(place, entry, heading, text)
         if not dry_run and rewritten:
-            place.commit("edit_note", relocate.writes(rewritten))
+            place.commit("edit_note", move.writes(rewritten))
         after = place.read_text(place.catalog[entry.path])
     shown = "".join(diff(each.content.entry.path, each.content.text.body, each.after) for each in rewritten)
     return EditedNote(

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.catalog import FileEntry, normal_form
-from obsidian_mcp.core.moments import timestamp
-from obsidian_mcp.core.paths import extension, is_note, name_key, parse_folder
+from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse_folder
 from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName

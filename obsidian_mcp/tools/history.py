@@ -8,15 +8,15 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import undo as core_undo
-from obsidian_mcp.core.catalog import normal_form
-from obsidian_mcp.core.edits import diff
-from obsidian_mcp.core.moments import timestamp
-from obsidian_mcp.core.paths import parse
-from obsidian_mcp.core.ports import Recorded, Step
-from obsidian_mcp.core.text import Text
-from obsidian_mcp.core.undo import Wins
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import parse
+from obsidian_mcp.core.vault import undo as core_undo
+from obsidian_mcp.core.vault.undo import Wins
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import app_answers
-from obsidian_mcp.core.graph import Reference
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.graph.graph import Reference
+from obsidian_mcp.core.vault import app_answers
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Name, Offset, VaultName

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import relocate
-from obsidian_mcp.core.edits import diff
-from obsidian_mcp.core.paths import link_warning
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text.vault_path import link_warning
+from obsidian_mcp.core.vault import move
 
 from .params import DryRun, VaultName
 from .registry import tool
@@ -52,9 +52,9 @@ def move_note(
     """Move or rename a note, attachment or folder; links in all notes, properties and canvases follow."""
     place = app.vaults.get(vault)
     with place.changing():
-        plan = relocate.relocate(place, name, to, update_links=update_links)
+        plan = move.relocate(place, name, to, update_links=update_links)
         if not dry_run:
-            place.commit("move_note", relocate.operations(plan))
+            place.commit("move_note", move.operations(plan))
     shown = ""
     if dry_run:
         parts = (diff(each.content.entry.path, each.content.text.body, each.after) for each in plan.rewritten)

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import names, note, sections
-from obsidian_mcp.core.changes import Create, Remove, Write
-from obsidian_mcp.core.edits import adapted
-from obsidian_mcp.core.moments import timestamp
-from obsidian_mcp.core.paths import link_warning
-from obsidian_mcp.core.text import BOM, Lines, Span, Text
-from obsidian_mcp.core.vault import etag_of
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.note import parser, sections
+from obsidian_mcp.core.note.edits import adapted
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
+from obsidian_mcp.core.text.vault_path import link_warning
+from obsidian_mcp.core.vault.changes import Create, Remove, Write
+from obsidian_mcp.core.vault.vault import etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 
 from .params import Name, VaultName
@@ -192,7 +193,7 @@ def _page_end(body: str, start: int, end: int) -> int:
 
 
 def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadNote:
-    parsed = note.parse(body)
+    parsed = parser.parse(body)
     if parsed.frontmatter is not None and parsed.frontmatter.error:
         warnings.append(parsed.frontmatter.error)
     headings = [OutlineHeading(heading.level, heading.text, heading.line + 1) for heading in parsed.outline]

@@ -13,11 +13,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import frontmatter, note, patch, policy, properties
-from obsidian_mcp.core.catalog import FileEntry
-from obsidian_mcp.core.elements import Heading
-from obsidian_mcp.core.subpath import heading_key, section_of
-from obsidian_mcp.core.text import BOM, Lines, Span, Text
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter import edits
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.note import parser, patch
+from obsidian_mcp.core.note.elements import Heading
+from obsidian_mcp.core.note.subpath import heading_key, section_of
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
@@ -62,7 +65,7 @@ def read_note(
         whole = (BOM if text.bom else "") + text.body
         return Document({}, whole.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     body = text.body[frontmatter.text_start(text.body) :]
-    parsed = note.parse(body)
+    parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)
     whole_span, lines = section_of(parsed, heading), parsed.lines
     following = lines.line(heading.span.end) + 1
@@ -93,7 +96,7 @@ def read_note(
     )
 
 
-def _heading(parsed: note.Note, name: str, level: int) -> Heading:
+def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
     """Raises: SectionNotFound with the headings there are."""
     candidates = [heading for heading in parsed.outline if level in (0, heading.level)]
     exact = [heading for heading in candidates if heading.text == name]
@@ -200,12 +203,12 @@ def edit_frontmatter(
         newline = Text(body).newline
         if mode == "delete":
             for key in keys:
-                body = properties.remove_property(body, key, newline)
+                body = edits.remove_property(body, key, newline)
             return body
         before = _properties(body)
         for key, value in data.items():
             merged = _merged(before.get(key), value) if mode == "merge" else value
-            body = properties.set_property(body, key, merged, newline)
+            body = edits.set_property(body, key, merged, newline)
         return body
 
     place = app.vaults.get()
@@ -255,7 +258,7 @@ def get_note_outline(
     """List the headings of a note with their levels and lines."""
     place = app.vaults.get()
     body = place.read_text(place.find(path)).text.body
-    parsed = note.parse(body)
+    parsed = parser.parse(body)
     found = [
         (
             heading.span.start,

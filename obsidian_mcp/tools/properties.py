@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import note
-from obsidian_mcp.core import properties as core_properties
-from obsidian_mcp.core.edits import diff
-from obsidian_mcp.core.text import Text
+from obsidian_mcp.core.frontmatter import edits as core_properties
+from obsidian_mcp.core.note import parser as note
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Etag, Limit, Offset, VaultName

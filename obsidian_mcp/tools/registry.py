@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json, to_jsonable_python
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.policy import confirmed
+from obsidian_mcp.core.files.policy import confirmed
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
 PREFIX = "obsidian_"

@@ -8,12 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import app_answers, moments
-from obsidian_mcp.core.grouping import grouping
-from obsidian_mcp.core.hits import SNIPPETS, Grouped, Hits, Match, Request
-from obsidian_mcp.core.paths import VaultPath, parse_folder
-from obsidian_mcp.core.sorting import order
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.search.grouping import grouping
+from obsidian_mcp.core.search.hits import SNIPPETS, Grouped, Hits, Match, Request
+from obsidian_mcp.core.search.sorting import order
+from obsidian_mcp.core.text import clock
+from obsidian_mcp.core.text.vault_path import VaultPath, parse_folder
+from obsidian_mcp.core.vault import app_answers
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
 from .params import Limit, Offset, VaultName
@@ -88,11 +89,11 @@ def _time(argument: str, text: str) -> int | None:
     """Nanoseconds since the epoch; None where nothing was given. Raises: InvalidArguments."""
     if not text.strip():
         return None
-    when = moments.moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
+    when = clock.moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
     if when is None:
         raise InvalidArguments(
             f"{argument} must be a date (2024-05-31), a month (2024-05), a time (2024-05-31T18:00) or an age such as "
             f"12h, 7d, 3m (months) or 1y, but {text!r} came.",
             argument=argument,
         )
-    return moments.nanoseconds(when)
+    return clock.nanoseconds(when)

@@ -8,11 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import progress, retag
-from obsidian_mcp.core.changes import Operation, Write
-from obsidian_mcp.core.edits import diff
-from obsidian_mcp.core.text import Text
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.note import rename_tag
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.vault.changes import Operation, Write
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Limit, Offset, VaultName
@@ -64,7 +65,7 @@ def tags(
     if rename_to:
         if not tag:
             raise InvalidArguments("rename_to needs tag: the tag to rename.", argument="tag")
-        return _rename(place, retag.checked(tag), retag.checked(rename_to), dry_run=dry_run)
+        return _rename(place, rename_tag.checked(tag), rename_tag.checked(rename_to), dry_run=dry_run)
     if tag:
         found = place.graph.tagged(tag)
         page = found.value[offset : offset + limit]
@@ -101,7 +102,7 @@ def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
                 continue
             content = place.read_text(entry)
             text = content.text
-            body = retag.rename(text.body, old, new)
+            body = rename_tag.rename(text.body, old, new)
             if body != text.body:
                 operations.append(Write(entry.disk, content.data, Text(body, text.bom).encode()))
                 renamed.append(str(file.path))

@@ -22,11 +22,11 @@ from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import Outcome
 from obsidian_mcp.app import App
 from obsidian_mcp.config import AppConfig, Backend, Config
-from obsidian_mcp.core import policy as policies
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.listing import Scanning
-from obsidian_mcp.core.policy import Policy
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.files import policy as policies
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
 from obsidian_mcp.tools import call
 from tests import fake_obsidian

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.policy import Policy
+from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

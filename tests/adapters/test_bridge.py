@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.adapters.bridge import Bridge, Mode
-from obsidian_mcp.core.plugin import PluginHealth, pause_after
+from obsidian_mcp.core.files.plugin import PluginHealth, pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

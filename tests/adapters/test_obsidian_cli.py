@@ -19,15 +19,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.adapters.obsidian_answer import exact_text
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand, can_carry
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, Outcome, this_environment
-from obsidian_mcp.core.obsidian import (
-    Backlink,
-    Moved,
-    OutgoingLink,
-    UnresolvedLink,
-    Version,
-    Written,
-)
-from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.core.files.obsidian import Backlink, Moved, OutgoingLink, UnresolvedLink, Version, Written
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

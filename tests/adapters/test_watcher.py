@@ -16,9 +16,9 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.listing import Scanning
-from obsidian_mcp.core.vault import Vault
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.vault import Vault
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from obsidian_mcp.core.catalog import Catalog, FileEntry
-from obsidian_mcp.core.graph import Graph
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.keeper import Keeper
-from obsidian_mcp.core.ports import Change, DiskFile
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.ports import Change, DiskFile
+from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.indexer import Keeper
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 

@@ -24,10 +24,10 @@ from benchmarks import lasting, vaults
 from benchmarks.servers import Server, ours
 from benchmarks.wire import Wire
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.core.catalog import Catalog
-from obsidian_mcp.core.facts import BODY_LIMIT
-from obsidian_mcp.core.index import Index
-from obsidian_mcp.core.intake import Intake
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.index.extract import BODY_LIMIT
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.ingest import Intake
 from tests.generate import generate
 from tests.performance.conftest import FIGURES
 

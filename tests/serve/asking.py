@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.rad import Bridge
-from obsidian_mcp.serve.http import application
+from obsidian_mcp.serve.http.server import application
+from obsidian_mcp.tools.rad import Bridge
 
 HERE = "http://127.0.0.1:3000"
 TAKES_VALUE = {"-X", "-H", "-d"}

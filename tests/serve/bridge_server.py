@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.adapters.bridge import Bridge
-from obsidian_mcp.core.plugin import Pause, pause_after
-from obsidian_mcp.serve import bridge, stdio
+from obsidian_mcp.core.files.plugin import Pause, pause_after
+from obsidian_mcp.serve.stdio import plugin_bridge, server
 
 HASTE = 50
 
@@ -37,11 +37,11 @@ def main() -> int:
     settings = config.read((asked.vault,) if asked.vault else (), read_only=asked.read_only)
     settings = replace(settings, error_style=asked.errors)
     app = compose.build(settings, serving=True) if asked.vault else None
-    pace = bridge.Pace(poll=5 / HASTE, first=1, pause=pause)
-    front = bridge.build(bridge.Desk(plugin, asked.seconds, pace), settings, app)
+    pace = plugin_bridge.Pace(poll=5 / HASTE, first=1, pause=pause)
+    front = plugin_bridge.build(plugin_bridge.Desk(plugin, asked.seconds, pace), settings, app)
     try:
-        served = stdio.Served(front.server, front.options, front.close)
-        return stdio.run(lambda: served, grace=bridge.GRACE)
+        served = server.Served(front.server, front.options, front.close)
+        return server.run(lambda: served, grace=plugin_bridge.GRACE)
     finally:
         if app is not None:
             app.vaults.close()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import FIXTURES
+from tests.serve.mcp.test_resources import started
 from tests.serve.raw import RawServer
-from tests.serve.test_resources import started
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from obsidian_mcp.errors import NoteNotFound
-from obsidian_mcp.serve import stdio
-from obsidian_mcp.serve.guard import guard
+from obsidian_mcp.serve.mcp.error_middleware import guard
+from obsidian_mcp.serve.stdio import server as stdio
 
 Context = ServerRequestContext[Any, Any]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.rad import Bridge
-from obsidian_mcp.serve import listener
-from obsidian_mcp.serve.doors import Patience
-from obsidian_mcp.serve.http import application
+from obsidian_mcp.serve.http import listener
+from obsidian_mcp.serve.http.auth import Patience
+from obsidian_mcp.serve.http.server import application
+from obsidian_mcp.tools.rad import Bridge
 
 HASTY = Patience(idle=1)
 

@@ -12,9 +12,11 @@ import time
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.core import progress
+from obsidian_mcp.core.text import progress
 from obsidian_mcp.errors import OperationTimeout
-from obsidian_mcp.serve import direct, mcp, stdio
+from obsidian_mcp.serve.mcp import server as mcp
+from obsidian_mcp.serve.stdio import call_handler
+from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.registry import Tool
 
@@ -50,7 +52,7 @@ def main() -> int:
     tools = {**TOOLS, "dig": tool}
     server = mcp.build_server(app, lambda: tools)
     served = stdio.Served(server, server.create_initialization_options(), server.news.close)
-    desk = None if asked.sdk else direct.Desk(app, lambda: tools)
+    desk = None if asked.sdk else call_handler.Desk(app, lambda: tools)
     return stdio.run(lambda: served, desk, drain_timeout=asked.drain)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp import cli
+from obsidian_mcp.cli import main
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.install import install
 from obsidian_mcp.setup.launcher import Running, command_line
@@ -56,7 +56,7 @@ class Home:
         stdout, stderr = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in (out, err))
         with redirect_stdout(stdout), redirect_stderr(stderr):
             try:
-                ended = cli.run(arguments)
+                ended = main.run(arguments)
             except SystemExit as leave:  # click's completion ends the process itself
                 ended = int(leave.code or 0)
         told = (out if status == 0 else err).getvalue().decode()

@@ -100,7 +100,7 @@ def test_the_vendors_tool_accepts_packs_and_unpacks_the_extension(tmp_path: Path
         pytest.skip(f"the vendor's tool cannot be had here: {done.stdout.strip()}")
     assert done.returncode == 0, done.stdout
     with zipfile.ZipFile(output) as extension:
-        assert {"manifest.json", "server.py", "pyproject.toml", "icon.png", "obsidian_mcp/cli.py"} <= set(
+        assert {"manifest.json", "server.py", "pyproject.toml", "icon.png", "obsidian_mcp/cli/main.py"} <= set(
             extension.namelist()
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.policy import Globs, Policy
+from obsidian_mcp.core.files.policy import Globs, Policy
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

@@ -18,7 +18,7 @@ import pytest
 
 from obsidian_mcp.adapters.outside import AllowedFolders
 from obsidian_mcp.app import App
-from obsidian_mcp.core import picture
+from obsidian_mcp.core.files import picture
 from obsidian_mcp.errors import (
     AppError,
     InvalidArguments,
@@ -30,7 +30,7 @@ from obsidian_mcp.errors import (
 )
 from obsidian_mcp.tools import Outcome, call
 from tests.conftest import app_on
-from tests.serve.test_resources import PIXEL, started
+from tests.serve.mcp.test_resources import PIXEL, started
 
 NOISE = bytes((number * 7919) >> 3 & 0xFF for number in range(4096))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.hits import Hits
+from obsidian_mcp.core.search.hits import Hits
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.findability import notes, unpack

@@ -16,18 +16,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import canvas, facts
-from obsidian_mcp.core.note import Note, parse
-from obsidian_mcp.core.query import Regex, Word
-from obsidian_mcp.core.query import parse as parse_query
-from obsidian_mcp.core.text import Text
-from obsidian_mcp.core.unindexed import kind_of
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.note import canvas
+from obsidian_mcp.core.note.parser import Note, parse
+from obsidian_mcp.core.query.parser import Regex, Word
+from obsidian_mcp.core.query.parser import parse as parse_query
+from obsidian_mcp.core.search.pending_documents import kind_of
+from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 from obsidian_mcp.tools import call
 from tests import findability
 from tests.conftest import FIXTURES, app_on
-from tests.core import naive_search
-from tests.core.naive_search import PlainFile, PlainStructure, plain_matches
+from tests.core.search import naive_search
+from tests.core.search.naive_search import PlainFile, PlainStructure, plain_matches
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT.parent / "shared" / "data" / "vaults"
@@ -145,7 +146,7 @@ def read(app: App) -> Iterator[File]:
     for entry in place.catalog:
         kind = kind_of(entry.path)
         text = "" if kind == "other" else Text.decode((place.files.root / entry.disk).read_bytes()).body
-        yield File(entry.path, facts.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
+        yield File(entry.path, extract.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
 
 
 SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40), (findability.BUNDLES, 100)] + [

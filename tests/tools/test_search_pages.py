@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core import snippets
-from obsidian_mcp.core.hits import ANSWER_CHARACTERS, Hit
-from obsidian_mcp.core.paths import VaultPath
+from obsidian_mcp.core.search import snippets
+from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.tools import call
 from obsidian_mcp.tools.registry import Outcome, plain
 from tests.conftest import app_on

@@ -1,0 +1,180 @@
+"""What a search found, for people: on a terminal in colours and cut to its width, in a pipe as plain lines
+(specs/cli.md, CLI-07 to CLI-09)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from obsidian_mcp.core.query.parser import And, Node, Or, Phrase, Scope, Word, parse
+from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
+from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.errors import QueryInvalid
+
+Marks = Sequence[tuple[int, int]]
+
+RESET: Final = "\x1b[0m"
+PATH, MATCH, LINE, QUIET = "\x1b[1;36m", "\x1b[1;31m", "\x1b[32m", "\x1b[2m"
+NARROWEST: Final = 20
+"""Columns that are counted on, however narrow the terminal."""
+
+_CONTROLS: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(0x20)},  # the pictures that Unicode has of them
+    **dict.fromkeys((0x09, 0x0A, 0x0D, 0x2028, 0x2029), " "),
+    0x7F: 0x2421,
+    **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"),
+}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A terminal."""
+
+    columns: int
+    colours: bool
+
+
+def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
+    """The files and their lines; `on` None is no terminal. `paths_only`: without what they were sorted by."""
+    paint = _Paint(on, _named(query), paths_only)
+    if isinstance(found, Hits):
+        return _listed(found.hits, paint)
+    parts = []
+    for group in found.groups:
+        title = paint.coloured(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
+        parts.append(f"{title}\n{_listed(group.hits, paint)}" if group.hits else f"{title}\n")
+    return "".join(parts)
+
+
+def remarks(found: Hits | Grouped, offset: int) -> str:
+    """How many there are, how they were found, and how to see more; one a line."""
+    shown = found.hits if isinstance(found, Hits) else [hit for group in found.groups for hit in group.hits or ()]
+    files = "file" if found.total == 1 else "files"
+    lines = [f"{found.total} {files}" if found.total else "Nothing found."]
+    if found.next_offset is not None or offset:
+        lines[0] += f", {len(shown)} shown"
+    if found.next_offset is not None:
+        lines[0] += f"; more with --offset {found.next_offset}"
+    if found.widened:
+        lines.append(f"Nothing has all of this; these were found by {found.widened}.")
+    lines += [said for said in (found.note, found.building) if said]
+    return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def safe(text: str) -> str:
+    """As long as before, without what moves the cursor, changes colours or turns the direction of writing."""
+    text = text.translate(_CONTROLS)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _listed(hits: Iterable[Hit], paint: _Paint) -> str:
+    return "".join(f"{line}\n" for hit in hits for line in _lines(hit, paint))
+
+
+def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
+    said = f"  {paint.coloured(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+    yield paint.path(safe(hit.path)) + said
+    above = None
+    for snippet in hit.snippets or ():
+        if snippet.heading != above and snippet.heading:
+            yield paint.coloured(paint.fitted(f"  # {safe(snippet.heading)}", ())[0], QUIET)
+        above = snippet.heading
+        number = f"{snippet.line:>6}: "
+        yield paint.coloured(number, LINE) + paint.line(safe(snippet.text), snippet.marks, len(number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Paint:
+    screen: Screen | None
+    named: Sequence[str]
+    """Folded words that are marked in paths."""
+    paths_only: bool
+
+    def coloured(self, text: str, colour: str) -> str:
+        return f"{colour}{text}{RESET}" if self.screen is not None and self.screen.colours else text
+
+    def path(self, path: str) -> str:
+        folded = fold(path)
+        marks = {span for word in self.named for span in _standing(word, folded)}
+        return self._marked(path, sorted(marks), PATH)
+
+    def line(self, text: str, marks: Marks, indent: int) -> str:
+        return self._marked(*self.fitted(text, marks, indent), "")
+
+    def fitted(self, text: str, marks: Marks, indent: int = 0) -> tuple[str, Marks]:
+        """The part of a line that the terminal has columns for, with the first mark in it."""
+        if self.screen is None:
+            return text, marks
+        room = max(self.screen.columns, NARROWEST) - indent
+        widths = [width(char) for char in text]
+        if sum(widths) <= room:
+            return text, marks
+        start, kept = 0, room - 1
+        if marks and sum(widths[: marks[0][1]]) > kept:
+            start, kept = marks[0][0], room - 2
+            before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
+            while start and widths[start - 1] <= before:
+                start -= 1
+                before -= widths[start]
+        end = start
+        while end < len(text) and widths[end] <= kept:
+            kept -= widths[end]
+            end += 1
+        shown = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+        moved = start - bool(start)
+        low, high = int(bool(start)), end - moved
+        return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
+
+    def _marked(self, text: str, marks: Marks, around: str) -> str:
+        if self.screen is None or not self.screen.colours:
+            return text
+        parts, at = [], 0
+        for start, end in marks:
+            if end > at:
+                start = max(start, at)
+                parts.append(_in(text[at:start], around) + _in(text[start:end], MATCH))
+                at = end
+        return "".join(parts) + _in(text[at:], around)
+
+
+def _in(text: str, colour: str) -> str:
+    return f"{colour}{text}{RESET}" if text and colour else text
+
+
+def _standing(word: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(word)
+    while at >= 0:
+        yield at, at + len(word)
+        at = text.find(word, at + len(word))
+
+
+def width(char: str) -> int:
+    """Columns of a terminal that a character takes."""
+    if char.isascii():
+        return 1
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _named(query: str) -> list[str]:
+    """The words and phrases that a query looks for in paths, among other places."""
+    try:
+        return [fold(text) for text in _texts(parse(query)) if text]
+    except QueryInvalid:  # the app reads what this program does not
+        return []
+
+
+def _texts(node: Node) -> Iterator[str]:
+    match node:
+        case Word() | Phrase():
+            yield node.text
+        case And() | Or():
+            for part in node.parts:
+                yield from _texts(part)
+        case Scope(operator="file" | "path" | "match-case" | "ignore-case"):
+            yield from _texts(node.part)

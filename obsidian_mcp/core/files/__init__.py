@@ -1,0 +1,1 @@
+"""Which files exist, their names, settings and policy, and the ports to the outside."""

@@ -1,0 +1,307 @@
+"""Which files the vault holds, in memory: what names, links and listings are resolved against."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections import deque
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from itertools import takewhile
+from typing import NamedTuple, Protocol
+
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+
+from .ports import Change, DiskFile
+
+MOVES = 20_000
+"""Files that came or went of which the paths are remembered."""
+
+
+class FileEntry(NamedTuple):
+    """One file of the vault: `path` is what the vault calls it (NFC), `disk` how the disk spells it."""
+
+    path: VaultPath
+    disk: str
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    """Modification time in nanoseconds since the epoch."""
+
+
+class Names(Protocol):
+    """What link resolution asks of a set of files."""
+
+    def named(self, filename: str) -> tuple[VaultPath, ...]:
+        """Paths whose file name (with extension) compares equal to `filename`; sorted."""
+        ...
+
+    def at(self, path: str) -> VaultPath | None:
+        """The file at exactly this path from the root, compared as the app compares."""
+        ...
+
+
+class Catalog:
+    """All files of a vault by path and by file name.
+
+    A file's path is the NFC form of its disk spelling. Where several spellings have one NFC form (twins, semantics
+    12), the one already in NFC, else the smallest, gets it and the others keep their raw spelling: a function of the
+    set of files alone, so that any order of changes gives the same catalog. Not thread-safe: the vault's lock guards
+    it.
+    """
+
+    def __init__(self, files: Iterable[DiskFile] = ()) -> None:
+        self._by_path: dict[str, FileEntry] = {}
+        self._twins: dict[str, list[str]] = {}
+        """Normal form -> disk spellings, kept only for groups with a spelling that is not in normal form."""
+        self._path_of: dict[str, VaultPath] = {}
+        """Disk spelling -> path, where the two differ."""
+        self._names = threading.Lock()
+        self._by_name: dict[str, VaultPath | list[VaultPath]] | None = None
+        """Comparison key of a file name -> path or paths; made when it is first asked for, which a search does not."""
+        self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
+        self.generation = 0
+        """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
+        self.revision = 0
+        """Grows with every change of a file, of its size or time too."""
+        self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
+        self._changes: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
+        self.replace(files)
+
+    def __len__(self) -> int:
+        return len(self._by_path)
+
+    def __iter__(self) -> Iterator[FileEntry]:
+        return iter(self._by_path.values())
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._by_path
+
+    def __getitem__(self, path: str) -> FileEntry:
+        return self._by_path[path]
+
+    def get(self, path: str) -> FileEntry | None:
+        return self._by_path.get(path)
+
+    def by_path(self) -> dict[str, FileEntry]:
+        """All files as they are now; a copy."""
+        return self._by_path.copy()
+
+    def lacking(self, paths: AbstractSet[VaultPath]) -> set[VaultPath]:
+        """Those of some paths at which no file is."""
+        return set(paths).difference(self._by_path)
+
+    def moved_since(self, generation: int) -> set[VaultPath] | None:
+        """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is
+        too long ago to tell."""
+        return _since(self._moves, generation, self.generation)
+
+    def changed_since(self, revision: int) -> set[VaultPath] | None:
+        """The same of all files that changed in any way since that revision."""
+        return _since(self._changes, revision, self.revision)
+
+    def on_disk(self, disk: str) -> FileEntry | None:
+        """The entry of the file that the disk spells so."""
+        entry = self._by_path.get(self._path_of.get(disk, disk))
+        return entry if entry is not None and entry.disk == disk else None
+
+    def replace(self, files: Iterable[DiskFile]) -> list[Change]:
+        """These are all the files there are; the paths whose file is new, different or gone."""
+        listed = {file.disk: file for file in files}
+        if not self._by_path:  # what has one spelling only needs no look at the others
+            simple = {disk: FileEntry(VaultPath(disk), *file) for disk, file in listed.items() if disk.isascii()}
+            with self._names:
+                self._by_path.update(simple)
+                self._by_name = None
+            self._moves.clear()
+            self._changes.clear()
+            self.generation += 1
+            self.revision += 1
+            changes = [Change(entry.path) for entry in simple.values()]
+            listed = {disk: file for disk, file in listed.items() if disk not in simple}
+        else:
+            changes = []
+            for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
+                changes += self.drop(disk)
+        for file in listed.values():
+            changes += self.put(file)
+        return changes
+
+    def put(self, file: DiskFile) -> list[Change]:
+        """A file is there with this size and time; the paths whose file is new or different now."""
+        known = self.on_disk(file.disk)
+        if known is not None:
+            if known.size == file.size and known.mtime_ns == file.mtime_ns:
+                return []
+            self._by_path[known.path] = FileEntry(known.path, *file)
+            self._changed(known.path)
+            return [Change(known.path)]
+        normal = normal_form(file.disk)
+        group = self._twins.get(normal)
+        if group is None and normal == file.disk:
+            self._add(FileEntry(VaultPath(normal), *file))
+            return [Change(VaultPath(normal))]
+        files = {file.disk: file}
+        if group is None:
+            group = self._twins[normal] = [normal] if self.on_disk(normal) else []
+        group.append(file.disk)
+        return self._reassign(normal, group, files)
+
+    def drop(self, disk: str) -> list[Change]:
+        """The file that the disk spelled so is gone."""
+        known = self.on_disk(disk)
+        if known is None:
+            return []
+        normal = normal_form(disk)
+        group = self._twins.get(normal)
+        self._remove(known.path)
+        changes = [Change(known.path, gone=True)]
+        if group is not None:
+            group.remove(disk)
+            if not group or group == [normal]:
+                del self._twins[normal]
+            again = self._reassign(normal, group, {})
+            back = {change.path for change in again if not change.gone}
+            changes = [change for change in changes if change.path not in back] + again
+        return changes
+
+    def folders(self) -> dict[str, tuple[str, str]]:
+        """Folders that hold a file at any depth: comparison key -> (spelling in the vault, spelling on disk)."""
+        if self._folders[0] != self.generation:
+            found: dict[str, tuple[str, str]] = {}
+            for entry in self._by_path.values():
+                path, disk = entry.path.rpartition("/")[0], entry.disk.rpartition("/")[0]
+                while path and (key := name_key(path)) not in found:
+                    found[key] = (path, disk)
+                    path, disk = path.rpartition("/")[0], disk.rpartition("/")[0]
+            self._folders = (self.generation, found)
+        return self._folders[1]
+
+    def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
+        """Give the spellings of one normal form their paths; the changes that follow."""
+        group.sort(key=lambda disk: (disk != normal, disk))
+        wanted = {disk: VaultPath(normal if rank == 0 else disk) for rank, disk in enumerate(group)}
+        facts = dict(new)
+        before: dict[VaultPath, str] = {}
+        for disk in group:
+            entry = self.on_disk(disk)
+            if entry is not None:
+                facts[disk] = DiskFile(disk, entry.size, entry.mtime_ns)
+                before[entry.path] = disk
+        after = {path: disk for disk, path in wanted.items()}
+        for path, disk in before.items():
+            if after.get(path) != disk:
+                self._remove(path)
+        changes = [Change(path, gone=True) for path in before if path not in after]
+        for path, disk in after.items():
+            if before.get(path) != disk:
+                self._add(FileEntry(path, *facts[disk]))
+                changes.append(Change(path))
+        return changes
+
+    def _add(self, entry: FileEntry) -> None:
+        with self._names:
+            self._by_path[entry.path] = entry
+            if self._by_name is not None:
+                _put_name(self._by_name, entry.path)
+        self._moved(entry.path)
+        if entry.path != entry.disk:
+            self._path_of[entry.disk] = entry.path
+
+    def _moved(self, path: VaultPath) -> None:
+        # in this order: who reads without the vault's lock may learn of a move too often, not too late
+        self._moves.append((self.generation + 1, path))
+        self.generation += 1
+        self._changed(path)
+
+    def _changed(self, path: VaultPath) -> None:
+        self._changes.append((self.revision + 1, path))
+        self.revision += 1
+
+    def _remove(self, path: VaultPath) -> None:
+        with self._names:
+            entry = self._by_path.pop(path)
+            if self._by_name is not None:
+                _drop_name(self._by_name, path)
+        self._moved(path)
+        self._path_of.pop(entry.disk, None)
+
+    def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
+        """Every comparison key of a file name, with the paths that have it."""
+        return ((key, _listed(found)) for key, found in self._names_by_key().items())
+
+    def _called(self, key: str) -> list[VaultPath]:
+        """Paths of the files whose name has this comparison key."""
+        return _listed(self._names_by_key().get(key, []))
+
+    def _names_by_key(self) -> dict[str, VaultPath | list[VaultPath]]:
+        by_name = self._by_name
+        if by_name is None:
+            with self._names:
+                by_name = {}
+                for entry in self._by_path.values():
+                    _put_name(by_name, entry.path)
+                self._by_name = by_name
+        return by_name
+
+    def named(self, filename: str) -> tuple[VaultPath, ...]:
+        return tuple(sorted(self._called(name_key(filename))))
+
+    def at(self, path: str) -> VaultPath | None:
+        """Exact spelling first, then the smallest path that compares equal."""
+        if path in self._by_path:
+            return self._by_path[path].path
+        return min(self._equal(path), default=None)
+
+    def all_at(self, path: str) -> tuple[VaultPath, ...]:
+        """Every file whose path compares equal: several on a case-sensitive disk."""
+        return tuple(sorted(self._equal(path)))
+
+    def _equal(self, path: str) -> Iterator[VaultPath]:
+        key = name_key(path)
+        return (each for each in list(self._called(key.rpartition("/")[2])) if name_key(each) == key)
+
+
+def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultPath] | None:
+    entries = log.copy()
+    if mark < now and (not entries or entries[0][0] > mark + 1):
+        return None
+    return {path for _, path in takewhile(lambda entry: entry[0] > mark, reversed(entries))}
+
+
+def _name(path: str) -> str:
+    return name_key(path.rpartition("/")[2])
+
+
+def _listed(found: VaultPath | list[VaultPath]) -> list[VaultPath]:
+    return [found] if isinstance(found, str) else found
+
+
+def _put_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
+    key = _name(path)
+    known = by_name.get(key)
+    if known is None:
+        by_name[key] = path  # as nearly all are alone, without a list around it
+    elif isinstance(known, str):
+        by_name[key] = [known, path]
+    else:
+        known.append(path)
+
+
+def _drop_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
+    key = _name(path)
+    known = by_name[key]
+    if isinstance(known, str):
+        del by_name[key]
+        return
+    known.remove(path)
+    if not known:
+        del by_name[key]
+
+
+def normal_form(disk: str) -> str:
+    """NFC of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
+    if disk.isascii():
+        return disk
+    clean = disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return unicodedata.normalize("NFC", clean)

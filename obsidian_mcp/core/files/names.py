@@ -1,0 +1,141 @@
+"""From what a person writes to one file of the vault (specs/names.md)."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
+    VaultPath,
+    basename,
+    check_creatable,
+    extension,
+    is_note,
+    name_key,
+    parse,
+)
+from obsidian_mcp.errors import AmbiguousName, NoteNotFound
+
+from .catalog import Catalog, FileEntry
+
+CANDIDATES_SHOWN = 10
+NEAR_NAMES_SHOWN = 5
+NEARNESS = 0.6
+"""Likeness from which a name is near, between 0 and 1: one wrong letter in five still is."""
+NEAR_NAMES_SEARCHED = 20_000
+"""Names that are looked at, 1 µs each."""
+NEAR_NAMES_COMPARED = 200
+"""Those of them that are compared letter by letter."""
+
+
+def find(catalog: Catalog, raw: str) -> FileEntry | None:
+    """The one file that `raw` names: bare name or path, `.md` optional, any case, NFC or NFD (NAME-01 to NAME-06).
+
+    A name with a folder or an extension is a path first: an exact path wins over other files of that name. A bare
+    name must be unique in the vault.
+    Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
+    """
+    path = parse(raw)
+    spellings = [path] if is_note(path) else [path, VaultPath(path + NOTE_EXTENSION)]
+    if "/" in path or extension(path) in TEXT_EXTENSIONS:
+        for spelling in spellings:
+            if (entry := catalog.get(spelling)) is not None:
+                return entry
+        at_root = sorted({found for spelling in spellings for found in catalog.all_at(spelling)})
+        if at_root:
+            return _only(catalog, raw, at_root)
+    found = {candidate for spelling in spellings for candidate in catalog.named(spelling.rpartition("/")[2])}
+    if "/" in path:
+        tails = tuple("/" + name_key(spelling) for spelling in spellings)
+        found = {candidate for candidate in found if name_key(candidate).endswith(tails)}
+    return _only(catalog, raw, sorted(found)) if found else None
+
+
+def _only(catalog: Catalog, raw: str, found: list[VaultPath]) -> FileEntry:
+    if len(found) > 1:
+        raise ambiguous(raw, found)
+    return catalog[found[0]]
+
+
+def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
+    shown = [str(path) for path in found[:CANDIDATES_SHOWN]]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return AmbiguousName(
+        f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
+        "Give the full path of the one you mean, with its extension.",
+        candidates=shown,
+    )
+
+
+def bears(entry: FileEntry, raw: str) -> bool:
+    """Whether a file was found by its own name, not by an alias."""
+    return name_key(basename(entry.path)) == name_key(basename(parse(raw))) or name_key(entry.path).endswith(
+        name_key(parse(raw))
+    )
+
+
+def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
+    """The error for a name that no file has, with the nearest names."""
+    path = parse(raw)
+    key = name_key(basename(path))
+    names: dict[str, list[VaultPath]] = {}
+    for name, found in islice(catalog.names(), NEAR_NAMES_SEARCHED):
+        names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
+    near = [name for name in names if key in name or (len(name) > 3 and name in key)]
+    near = sorted(near, key=len)[:NEAR_NAMES_SHOWN]
+    near += [name for name in _near(key, names) if name not in near]
+    paths = [str(found) for name in near for found in names[name]][:NEAR_NAMES_SHOWN]
+    if name_key(path) in catalog.folders():
+        advice = "That is a folder; obsidian_list_files shows what is in it."
+    elif paths:
+        advice = f"Did you mean {' or '.join(repr(near_path) for near_path in paths)}?"
+    else:
+        advice = "Look with obsidian_search or obsidian_list_files."
+    return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
+
+
+def _near(key: str, names: Iterable[str]) -> list[str]:
+    """Names that are nearly like this one, of those that share most pairs of letters with it: 20 µs each to compare."""
+    pairs = {key[at : at + 2] for at in range(len(key) - 1)} or {key}
+    alike = heapq.nlargest(NEAR_NAMES_COMPARED, names, lambda name: sum(pair in name for pair in pairs))
+    return difflib.get_close_matches(key, alike, NEAR_NAMES_SHOWN, NEARNESS)
+
+
+def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
+    """Where a new file of this name goes: its path, and the spelling for the disk (NAME-07, NAME-08).
+
+    `.md` is added unless the name ends in a kind of text file that the app makes. A folder that exists in another
+    case or normal form is used as it is spelled.
+    Raises: InvalidName, PermissionDenied.
+    """
+    path = parse(raw)
+    if extension(path) not in TEXT_EXTENSIONS:
+        path = VaultPath(path + NOTE_EXTENSION)
+    check_creatable(path)
+    return spelled(catalog, path)
+
+
+def spelled(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
+    """A path with its folders spelled as they exist: in the vault, and on disk."""
+    path = parse(raw)
+    folder, _, name = path.rpartition("/")
+    if not folder:
+        return path, path
+    vault_folder, disk_folder = existing_folder(catalog, folder)
+    return VaultPath(f"{vault_folder}/{name}"), f"{disk_folder}/{name}"
+
+
+def existing_folder(catalog: Catalog, folder: str) -> tuple[str, str]:
+    """The spelling that the longest known part of `folder` has, in the vault and on disk."""
+    known = catalog.folders()
+    parts = folder.split("/")
+    for length in range(len(parts), 0, -1):
+        spelled = known.get(name_key("/".join(parts[:length])))
+        if spelled is not None:
+            rest = parts[length:]
+            return "/".join([spelled[0], *rest]), "/".join([spelled[1], *rest])
+    return folder, folder

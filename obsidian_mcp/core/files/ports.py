@@ -1,0 +1,231 @@
+"""What the core needs of the outside world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
+
+
+class DiskFile(NamedTuple):
+    """A file as the disk lists it: the raw relative path, `/`-separated (NFD and surrogate escapes possible)."""
+
+    disk: str
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    """Nanoseconds since the epoch."""
+
+
+class Changer(Protocol):
+    """Makes changes in the vault's folder. After each method the files hold what was asked, or it raises."""
+
+    def write(self, disk: str, data: bytes) -> DiskFile:
+        """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
+        ...
+
+    def create(self, disk: str, data: bytes) -> DiskFile:
+        """Create, folders too. Raises: NoteExists when something is there, without touching it."""
+        ...
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or a folder inside the vault, folders made.
+
+        Raises: NoteExists when something else has the target's name.
+        """
+        ...
+
+    def delete(self, disk: str) -> None: ...
+
+    def trash(self, disk: str, *, system: bool) -> str:
+        """Put a file into the system's bin, or into `.trash`; says where it went."""
+        ...
+
+
+class Files(Changer, Protocol):
+    """The vault's folder. Every method translates the system's errors to AppError.
+
+    Hidden files, symbolic links and anything that is not a regular file do not exist for it, but a path that would
+    pass through a symbolic link or leave the folder raises PermissionDenied.
+    """
+
+    @property
+    def root(self) -> Path: ...
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> DiskFile:
+        """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+        ...
+
+    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+        """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
+        ...
+
+    def stat(self, disk: str) -> DiskFile | None:
+        """None for what is no file or not there. Raises: PermissionDenied for a symbolic link or below one."""
+        ...
+
+    def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
+        """`stat` of each, None for a symbolic link too; cheapest where those of one folder follow each other."""
+        ...
+
+    def exists(self, disk: str) -> bool:
+        """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""
+        ...
+
+    def read(self, disk: str, limit: int | None = None) -> bytes:
+        """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit` bytes)."""
+        ...
+
+    def head(self, disk: str, most: int) -> bytes:
+        """The first `most` bytes of a file, or all of a shorter one."""
+        ...
+
+    def sweep(self, disk: str) -> None:
+        """Remove the temporary files that a writer which died has left beside this file."""
+        ...
+
+    def remove_folder(self, disk: str) -> None:
+        """Remove an empty folder; one that holds something or is gone is left."""
+        ...
+
+    def subfolders(self, disk: str) -> list[str] | None:
+        """Visible folders directly below one, as the disk spells them; None when there is no such folder."""
+        ...
+
+    def config(self, name: str) -> bytes | None:
+        """A file of the app's settings folder (`app.json`), None when absent."""
+        ...
+
+
+class Obsidian(Protocol):
+    """One vault of the running app. Paths that it gives are as the app spells them.
+
+    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed, with
+    `reason` "cannot_carry" for a value that would not arrive as it is.
+    """
+
+    def read(self, path: str) -> NoteText:
+        """Raises: NoteNotFound; AppCommandFailed with `reason` "inexact" where the app's answer is not the note."""
+        ...
+
+    def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
+    def links(self, path: str) -> Sequence[OutgoingLink]: ...
+    def backlinks(self, path: str) -> Sequence[Backlink]: ...
+    def unresolved(self) -> Sequence[UnresolvedLink]: ...
+    def orphans(self) -> Sequence[str]: ...
+    def deadends(self) -> Sequence[str]: ...
+    def commands(self) -> Sequence[str]: ...
+    def run_command(self, command_id: str) -> str: ...
+    def open(self, path: str) -> VaultPath: ...
+    def daily_path(self) -> VaultPath: ...
+
+    def daily_create(self) -> None:
+        """Make today's daily note as the user has set it up, if there is none. Whether it did, the disk tells."""
+        ...
+
+    def history(self, path: str) -> Sequence[Version]: ...
+    def history_read(self, path: str, version: int = 1) -> str: ...
+    def plugins(self) -> Sequence[Plugin]: ...
+    def sync_status(self) -> str: ...
+    def evaluate(self, code: str) -> str: ...
+
+
+StepKind = Literal["write", "create", "move", "remove", "folder"]
+"""`folder`: a folder that the change makes on the way, to be removed again where it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One file in a change: its bytes before and after, None where there is no file.
+
+    A move has a `target` and no bytes: what the file holds does not matter for moving it back.
+    """
+
+    kind: StepKind
+    disk: str
+    target: str | None = None
+    before: bytes | None = None
+    after: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A change as the journal has it. `undoes` and `undone_by` are numbers of other changes;
+    an undo that was itself undone does not count."""
+
+    number: int
+    time: float
+    """Seconds since the epoch."""
+    tool: str
+    steps: tuple[Step, ...]
+    undoes: int | None = None
+    undone_by: int | None = None
+
+
+class Journal(Protocol):
+    """What was changed, kept outside the vault so that it can be taken back. Every method is durable on return."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Only one writer at a time on this vault, among all processes. May be entered again by its holder.
+
+        Raises: OperationTimeout when another holds it too long.
+        """
+        ...
+
+    def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+        """Keep the bytes of a change before it is made; its number. Raises: StorageFailed."""
+        ...
+
+    def finish(self, number: int) -> None:
+        """The change is made."""
+        ...
+
+    def discard(self, number: int) -> None:
+        """The change was not made, or has been taken back."""
+        ...
+
+    def unfinished(self) -> list[Recorded]:
+        """Changes that were begun and neither finished nor discarded: their process died."""
+        ...
+
+    def latest(self) -> int:
+        """Number of the last change, 0 without any."""
+        ...
+
+    def since(self, number: int) -> list[Recorded]:
+        """Finished changes after this one, without bytes."""
+        ...
+
+    def changes(
+        self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
+    ) -> tuple[list[Recorded], int]:
+        """Finished changes, the latest first, and how many there are; without bytes.
+
+        With `disk` those of one file, with `anywhere` those of files of that name or partial path in any folder.
+        """
+        ...
+
+    def change(self, number: int) -> Recorded | None:
+        """A finished change with its bytes."""
+        ...
+
+    def close(self) -> None:
+        """Close the files; a call that is still under way does so when it ends."""
+        ...
+
+    def version(self, etag: str) -> bytes | None:
+        """Content that once was in the vault, by its etag."""
+        ...
+
+
+class Change(NamedTuple):
+    """The file at this path of the vault appeared or is different, or is gone."""
+
+    path: VaultPath
+    gone: bool = False

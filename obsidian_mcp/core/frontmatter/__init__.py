@@ -1,0 +1,1 @@
+"""YAML frontmatter as the app reads it, and edits of single properties."""

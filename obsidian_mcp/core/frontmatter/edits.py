@@ -1,0 +1,212 @@
+"""Changing one property of a note and no other byte (semantics 4.4, specs/frontmatter.md FM-60 to FM-72).
+
+Every function is pure: body in, body out. What each one builds is read back before it is returned; where the result
+would say anything but the request, the next way of writing it is tried, and in the end the edit is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from obsidian_mcp.core.text import tags
+from obsidian_mcp.errors import InvalidArguments, PropertiesUnreadable
+
+from . import parser, property_flow, property_lines, yaml_style
+from .parser import Block, Entry, Outline
+from .yaml12 import InvalidYaml, NoValue, Value
+
+_NULLS = ("", "~", "null", "Null", "NULL")
+
+
+def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
+    """The body with one property set; the same body where it has that value already.
+
+    A new property goes last, the first one makes the block. `newline` ends the lines that are new.
+
+    Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold.
+    """
+    key, value = yaml_style.joined(key), yaml_style.checked(value)
+    note = _Note.of(body)
+    name = parser.key_of(note.values, key)
+    if name is None:
+        return note.settle({**note.values, key: value}, note.with_new(key, value, newline), key)
+    entry = note.entry(name)
+    if _same(entry.value, value) and (value is not None or entry.value_span.of(body) in _NULLS):
+        return body
+    return note.settle({**note.values, name: value}, note.with_value(entry, value, newline), key)
+
+
+def remove_property(body: str, key: str, newline: str = "\n") -> str:
+    """The body without a property; the same body where it has none of that name.
+
+    With the last property goes the whole block, unless comments stand in it.
+
+    Raises: PropertiesUnreadable.
+    """
+    note = _Note.of(body)
+    name = parser.key_of(note.values, key)
+    if name is None or note.block is None:
+        return body
+    left = {other: value for other, value in note.values.items() if other != name}
+    return note.settle(left, note.without(note.block, note.entry(name), newline), key)
+
+
+def rename_property(body: str, old: str, new: str) -> str:
+    """The body with a property under another name, its value and its place as they were.
+
+    Raises: PropertiesUnreadable, InvalidArguments where the new name is taken.
+    """
+    note = _Note.of(body)
+    name, new = parser.key_of(note.values, old), yaml_style.joined(new)
+    if name is None or name == new:
+        return body
+    taken = parser.key_of({other: None for other in note.values if other != name}, new)
+    if taken is not None:
+        raise InvalidArguments(f"The note has a property {taken!r} already. Remove it first or choose another name.")
+    span = note.entry(name).key_span
+    written = yaml_style.like(span.of(body), new, in_flow=note.in_braces)
+    expected = {new if other == name else other: value for other, value in note.values.items()}
+    return note.settle(expected, [body[: span.start] + written + body[span.end :]], old)
+
+
+def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
+    """The body with a tag of its `tags` property renamed, and the tags nested below it with it.
+
+    `old` and `new` are given with or without `#`. Only the items that match change, each in the quotes it has. A note
+    whose frontmatter cannot be read has no tags and stays as it is.
+
+    Raises: PropertiesUnreadable where an item cannot be changed on its own.
+    """
+    try:
+        note = _Note.of(body)
+    except PropertiesUnreadable:
+        return body
+    name = parser.key_of(note.values, "tags")
+    if name is None:
+        return body
+    entry = note.entry(name)
+    items = entry.value if isinstance(entry.value, list) else [entry.value]
+    renamed = [_renamed_tag(item, old, new) if isinstance(item, str) else item for item in items]
+    if renamed == items:
+        return body
+    value = renamed if isinstance(entry.value, list) else renamed[0]
+    spans = entry.items if isinstance(entry.value, list) else (entry.value_span,)
+    candidates = note.with_value(entry, value, newline)
+    if len(spans) == len(items):  # else the list stands elsewhere, behind an alias
+        in_flow = note.in_braces or body[entry.value_span.start] == "["
+        changed = body
+        for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
+            if before != after:
+                written = yaml_style.like(span.of(body), after, in_flow=in_flow)
+                changed = changed[: span.start] + written + changed[span.end :]
+        candidates = chain([changed], candidates)
+    return note.settle({**note.values, name: value}, candidates, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A body whose frontmatter can be read; `block` is None where it has none."""
+
+    body: str
+    block: Block | None
+    outline: Outline
+
+    @classmethod
+    def of(cls, body: str) -> _Note:
+        """Raises: PropertiesUnreadable."""
+        block = parser.locate(body)
+        if block is None:
+            return cls(body, None, Outline((), None))
+        try:
+            return cls(body, block, parser.outline(body, block))
+        except NoValue:
+            return cls(body, block, Outline((), None))
+        except InvalidYaml as e:
+            line = e.line + 1
+            raise PropertiesUnreadable(
+                f"The note's properties cannot be changed because its frontmatter is broken: line {line}: {e.problem}. "
+                "Correct that line as text first.",
+                line=line,
+            ) from e
+
+    @property
+    def values(self) -> dict[str, Value]:
+        return {entry.key: entry.value for entry in self.outline.entries}
+
+    @property
+    def in_braces(self) -> bool:
+        return self.outline.flow is not None
+
+    def entry(self, name: str) -> Entry:
+        # the last one counts where two keys (`1` and `"1"`) are the same text
+        return next(entry for entry in reversed(self.outline.entries) if entry.key == name)
+
+    def with_new(self, key: str, value: Value, newline: str) -> Iterable[str]:
+        if self.block is None:
+            block = property_lines.first(key, value, newline)
+            return [block + self.body]
+        if self.outline.flow is not None:
+            return [property_flow.with_new(self.body, self.outline.entries, self.outline.flow, key, value, newline)]
+        return property_lines.with_new(self.body, self.block, self.outline.entries, key, value, newline)
+
+    def with_value(self, entry: Entry, value: Value, newline: str) -> Iterable[str]:
+        if self.outline.flow is not None:
+            return [property_flow.with_value(self.body, self.outline.entries, entry, value)]
+        return property_lines.with_value(self.body, entry, value, newline)
+
+    def without(self, block: Block, entry: Entry, newline: str) -> Iterable[str]:
+        if len(self.outline.entries) == 1:
+            return property_lines.without_last(self.body, block, entry, newline)
+        if self.outline.flow is not None:
+            return [property_flow.without(self.body, self.outline.entries, self.outline.flow, entry)]
+        return property_lines.without(self.body, block, self.outline.entries, entry)
+
+    def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
+        """The first candidate that says exactly what is expected, with the rest of the note as it was."""
+        rest = self.body[self.block.body_start :] if self.block else self.body
+        wanted = list(expected.items())
+        for candidate in candidates:
+            if _same(_said(candidate, rest), wanted):
+                return candidate
+        raise PropertiesUnreadable(
+            f"The property {key!r} cannot be changed without touching others: the frontmatter repeats values through "
+            "anchors, or is written in an unusual way. Edit it as text.",
+            line=1,
+        )
+
+
+def _renamed_tag(item: str, old: str, new: str) -> str:
+    """An item of `tags` with `old` at its head replaced; the same item where it is another tag or none at all."""
+    tag = item.strip()
+    if any(char.isspace() for char in tag) or not tags.covers(old, tag):
+        return item
+    mark = "#" if tag.startswith("#") else ""
+    below = tag.removeprefix("#")[len(old.removeprefix("#")) :]
+    return item.replace(tag, mark + new.removeprefix("#") + below)
+
+
+def _said(body: str, rest: str) -> list[tuple[str, Value]] | None:
+    """The properties of a changed body in their order; None where it is broken or something below them changed."""
+    block = parser.locate(body)
+    if block is None:
+        return [] if body == rest else None
+    if body[block.body_start :] != rest:
+        return None
+    try:
+        found = parser.outline(body, block).entries
+    except NoValue:
+        return []
+    except InvalidYaml:
+        return None
+    return list({entry.key: entry.value for entry in found}.items())
+
+
+def _same(a: Value, b: Value) -> bool:
+    """Whether two values are the same to YAML: `true` is not 1; the order of a mapping's keys does not matter."""
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(value, b[key]) for key, value in a.items())
+    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)

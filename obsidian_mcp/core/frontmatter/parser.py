@@ -1,0 +1,238 @@
+"""The YAML block at the head of a note: where it is and what it says (semantics 4, specs/frontmatter.md).
+
+Reading goes through python-frontmatter with a handler of the project's own: `yaml12` reads the text as the app does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
+
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.text import Span
+
+from . import yaml12
+from .yaml12 import InvalidYaml, Marks, NoValue, Value
+
+PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
+
+TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
+"""Types no assignment changes (semantics 4.3)."""
+
+_OPENING = ("---\n", "---\r\n")
+_CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?\Z")
+_SPACE = re.compile(r"\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where a note's frontmatter stands, in code points of the body.
+
+    `span` runs from the first dash to the last dash (the app's `frontmatterPosition`), `yaml_span` is the text between
+    the two lines of dashes, `body_start` the first character after the closing line.
+    """
+
+    span: Span
+    yaml_span: Span
+    body_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """What a frontmatter block says.
+
+    `values` is None when the app shows no properties: the block is empty, or it is broken and `error` says in one
+    sentence why; `line` is then the line of the note, counted from 1.
+    """
+
+    block: Block
+    values: dict[str, Value] | None
+    error: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One property of the top level, in code points of the body.
+
+    `key_span` covers the key as written, with its quotes; `value_span` the value from its first to its last character
+    (empty where there is none); `items` the items of a list, each without its dash; `span` the property's whole lines
+    with the last line end, or, inside a flow mapping, the key to the end of the value.
+    """
+
+    key: str
+    value: Value
+    key_span: Span = field(compare=False)
+    value_span: Span = field(compare=False)
+    items: tuple[Span, ...] = field(compare=False)
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The top-level properties with their places. `flow` is the span of a flow mapping (`{…}`), None for a block."""
+
+    entries: tuple[Entry, ...]
+    flow: Span | None
+
+
+def locate(body: str) -> Block | None:
+    """The frontmatter block at the very start of a note, None without one (FM-01 to FM-04)."""
+    if not body.startswith(_OPENING):
+        return None
+    start = body.index("\n") + 1
+    closing = _CLOSING.search(body, start)
+    if closing is None:
+        return None
+    return Block(Span(0, closing.start() + 3), Span(start, closing.start()), closing.end())
+
+
+def text_start(body: str) -> int:
+    """Where the text below the frontmatter begins; 0 without any."""
+    block = locate(body)
+    return block.body_start if block is not None else 0
+
+
+def read(body: str) -> Frontmatter | None:
+    """The properties of a note as the app has them, None when it has no frontmatter block."""
+    block = locate(body)
+    if block is None:
+        return None
+    try:
+        values, _ = frontmatter.parse(block.span.of(body), handler=_Handler(block.yaml_span.of(body)))
+    except NoValue:
+        return Frontmatter(block, None)
+    except InvalidYaml as e:
+        line = e.line + 1
+        return Frontmatter(block, None, f"The frontmatter is not readable: line {line}: {e.problem}.", line)
+    return Frontmatter(block, values)
+
+
+def outline(body: str, block: Block) -> Outline:
+    """The top-level properties of a block with their places.
+
+    Raises: NoValue for an empty block, InvalidYaml for a broken one.
+    """
+    base = block.yaml_span.start
+    text = block.yaml_span.of(body)
+    marks = Marks()
+    yaml12.load(text, marks)
+    entries = []
+    for mark in marks.pairs:
+        start, end = mark.key_start, mark.value_end
+        if marks.flow is None:
+            start = text.rfind("\n", 0, start) + 1
+            end = text.index("\n", max(end - 1, start)) + 1
+        entries.append(
+            Entry(
+                mark.key,
+                mark.value,
+                Span(base + mark.key_start, base + mark.key_end),
+                Span(base + mark.value_start, base + mark.value_end),
+                tuple(Span(base + first, base + last) for first, last in mark.items),
+                Span(base + start, base + end),
+            )
+        )
+    flow = None if marks.flow is None else Span(base + marks.flow[0], base + marks.flow[1])
+    return Outline(tuple(entries), flow)
+
+
+def tags(values: Mapping[str, Value]) -> list[str] | None:
+    """The tags of a note's properties with their `#`, None without the property or with an empty one (FM-30).
+
+    As the app's `parseFrontMatterTags`: text is one tag and never split; what holds white space, is a number or has no
+    character but digits is no tag.
+    """
+    items = _texts(values, "tags")
+    if items is None:
+        return None
+    found = []
+    for item in items:
+        name = item.removeprefix("#")
+        if name and not _SPACE.search(name) and not (name.isascii() and name.isdigit()):
+            found.append("#" + name)
+    return found
+
+
+def aliases(values: Mapping[str, Value]) -> list[str] | None:
+    """The other names of a note, None without the property or with an empty one (FM-31)."""
+    return _texts(values, "aliases")
+
+
+def key_of(values: Mapping[str, Value], name: str) -> str | None:
+    """The key under which a property stands (FM-32).
+
+    `tags`, `aliases` and `cssclasses` are the first key that agrees in any case, as in the app; every other name is
+    looked for exactly first and then in any case.
+    """
+    folded = name.lower()
+    if folded not in TYPES_FIXED and name in values:
+        return name
+    return next((key for key in values if key.lower() == folded), None)
+
+
+def infer_type(value: Value) -> PropertyType:
+    """The type the app shows for a value without an assigned type (semantics 4.3)."""
+    match value:
+        case bool():
+            return "checkbox"
+        case int() | float():
+            return "number"
+        case str():
+            if _DATE.match(value):
+                return "date"
+            return "datetime" if compat.DATETIME_INFERRED and _DATETIME.match(value) else "text"
+        case list():
+            return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
+        case None:
+            return "text"
+        case _:
+            return "unknown"
+
+
+def property_type(key: str, value: Value, assigned: Mapping[str, str] | None = None) -> str:
+    """The type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
+
+    `assigned` is the mapping under `types` of `.obsidian/types.json`; names agree in any case.
+    """
+    folded = key.lower()
+    if fixed := TYPES_FIXED.get(folded):
+        return fixed
+    for name, kind in (assigned or {}).items():
+        if name.lower() == folded:
+            return kind
+    return infer_type(value)
+
+
+def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
+    key = key_of(values, name)
+    value = None if key is None else values[key]
+    if value is None:
+        return None
+    items = value if isinstance(value, list) else [value]
+    return [text for item in items if isinstance(item, str) and (text := item.strip())]
+
+
+class _Handler(YAMLHandler):
+    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
+
+    It is given the text of a block as it stands in the note: the library changes line ends before it splits, and what
+    is read would not be what `outline` finds places in.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def split(self, _: str) -> tuple[str, str]:
+        return self._text, ""
+
+    def load(self, fm: str, **_: object) -> dict[str, Value]:
+        return yaml12.load(fm)

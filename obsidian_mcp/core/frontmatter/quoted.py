@@ -1,0 +1,116 @@
+"""Text that stands quoted in a file: a JSON string or a YAML scalar, read with the place of each character.
+
+So a part of it can be replaced while every other character of the file, and every other escape, stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from obsidian_mcp.core.text.text import Span
+
+Quote = Literal["json", "double", "single", "none"]
+"""A JSON string, YAML's two quoted styles, or text that stands for itself."""
+
+_JSON_ESCAPE = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL
+)
+_YAML_ESCAPE = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|"
+    r"(?:x(?=[0-9a-fA-F]{2})|u(?=[0-9a-fA-F]{4})|U(?=[0-9a-fA-F]{8}))"
+    r"((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|(.))",
+    re.DOTALL,
+)
+_SINGLE_ESCAPE = re.compile(r"''")
+_NAMED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_YAML_NAMED = {
+    **_NAMED, "0": "\0", "a": "\a", "v": "\v", "e": "\x1b", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"
+}  # fmt: skip
+_BREAK = re.compile(r"[\r\n]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A text and where it stands. `span` covers the source with its quotes, in code points of the file's body."""
+
+    value: str
+    quote: Quote
+    span: Span = field(compare=False)
+    ascii_only: bool = field(default=False, compare=False)
+    """Whether the writer of the file escapes every other script; what is put in is then escaped too."""
+    _starts: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
+    """Offset in the body of each character and of the end; None where nothing is escaped."""
+
+    def place(self, part: Span) -> Span:
+        """Where a part of `value` stands in the body."""
+        if self._starts is not None:
+            return Span(self._starts[part.start], self._starts[part.end])
+        first = self.span.start + (0 if self.quote == "none" else 1)
+        return Span(first + part.start, first + part.end)
+
+    def written(self, text: str) -> str:
+        """`text` as it must be written to stand inside this one."""
+        match self.quote:
+            case "json":
+                return json.dumps(text, ensure_ascii=self.ascii_only)[1:-1]
+            case "double":
+                escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+                return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", escaped)
+            case "single":
+                return text.replace("'", "''")
+            case "none":
+                return text
+
+
+def read_json(body: str, span: Span, *, ascii_only: bool = False) -> Quoted:
+    """The JSON string, valid and with its quotes, at `span`."""
+    return _read(body, span, "json", _JSON_ESCAPE, _NAMED, ascii_only=ascii_only)
+
+
+def read_yaml(body: str, span: Span) -> Quoted | None:
+    """The YAML scalar at `span`: quoted with `"` or `'`, or plain; None for text of several lines, which YAML folds."""
+    if _BREAK.search(body, span.start, span.end):
+        return None
+    if body.startswith('"', span.start):
+        return _read(body, span, "double", _YAML_ESCAPE, _YAML_NAMED)
+    if body.startswith("'", span.start):
+        return _read(body, span, "single", _SINGLE_ESCAPE, {})
+    return Quoted(span.of(body), "none", span)
+
+
+def _read(
+    body: str,
+    span: Span,
+    quote: Quote,
+    escape: re.Pattern[str],
+    named: dict[str, str],
+    *,
+    ascii_only: bool = False,
+) -> Quoted:
+    start, end = span.start + 1, span.end - 1
+    inner = body[start:end]
+    if ("'" if quote == "single" else "\\") not in inner:
+        return Quoted(inner, quote, span, ascii_only)
+    value: list[str] = []
+    starts: list[int] = []
+    at = start
+    for found in escape.finditer(body, start, end):
+        value.append(body[at : found.start()])
+        starts += range(at, found.start())
+        value.append("'" if quote == "single" else _meaning(found, named))
+        starts.append(found.start())
+        at = found.end()
+    value.append(body[at:end])
+    starts += range(at, end + 1)
+    return Quoted("".join(value), quote, span, ascii_only, tuple(starts))
+
+
+def _meaning(found: re.Match[str], named: dict[str, str]) -> str:
+    high, low, code, name = found.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+    return chr(int(code, 16)) if code else named.get(name, name)

@@ -1,0 +1,1 @@
+"""Backlinks, orphans, paths, tag and property tables."""

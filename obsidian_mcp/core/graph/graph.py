@@ -1,0 +1,433 @@
+"""Questions over many notes: links both ways, what hangs together, tags, properties, aliases (semantics 1.4, 3.4, 14).
+
+The catalog says which files exist, the index what they say, and a file that the index does not know yet is read on
+the spot: an answer is complete at any time. Where a link leads is decided here, when somebody asks.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.index import extract as facts
+from obsidian_mcp.core.index.extract import Facts, LinkFact, TagFact
+from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.links.resolve import keys_of
+from obsidian_mcp.core.note import mention
+from obsidian_mcp.core.text import compat, deadline, tags
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
+from obsidian_mcp.errors import AppError
+
+from .index_query import Answer, File, Questions, View
+from .link_graph import Web, brought_up, target_of, with_fresh
+
+CONTEXT = 200
+"""Code points shown of the line that holds a link."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One link of the file `source`, and the file it leads to: None when there is none."""
+
+    source: VaultPath
+    target: VaultPath | None
+    link: LinkFact
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A name that links lead to and no file has, with how often which file links to it."""
+
+    name: str
+    sources: Mapping[VaultPath, int]
+
+    @property
+    def count(self) -> int:
+        return sum(self.sources.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A file that hangs together with another one over `distance` links, whichever way they point."""
+
+    path: VaultPath
+    distance: int
+    via: VaultPath
+    """The file before it on a shortest way."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagUse:
+    """A tag with its descendants: how often it occurs, in how many files. `tag` has the casing most often used."""
+
+    tag: str
+    occurrences: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedFile:
+    """A file with a tag or descendants of it, as written, in the order of the file."""
+
+    path: VaultPath
+    tags: tuple[TagFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyUse:
+    """A property of the vault: the name most often used, in how many files, and which types its values have."""
+
+    name: str
+    files: int
+    types: Mapping[str, int]
+    """Inferred type -> files, the most frequent first; what `types.json` assigns is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyValue:
+    """One property of one file; `value` is JSON-able."""
+
+    path: VaultPath
+    name: str
+    type: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMaps:
+    """The app's `resolvedLinks` and `unresolvedLinks`: source -> target or name -> how many links."""
+
+    resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
+    unresolved: Mapping[VaultPath, Mapping[str, int]]
+
+
+Hides = Callable[[str], bool]
+
+
+class Graph:
+    """The questions to one vault. Every method may be called from any thread.
+
+    `hides` gives what says, for the time of one question, which files the user hides (semantics 8.3): they are left
+    out of everything that the app's graph view, tags view and properties view show, and kept in links and backlinks.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper,
+        catalog: Catalog,
+        read: Callable[[FileEntry], bytes],
+        hides: Callable[[], Hides] = lambda: lambda _: False,
+    ) -> None:
+        self._questions = Questions(keeper, catalog, read)
+        self._catalog = catalog
+        self._hides = hides
+        self._web_lock = threading.Lock()
+        self._web: Web | None = None
+
+    # -- one file ----------------------------------------------------------------------------------------------
+
+    def outgoing(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
+        """Every link and embed of a file in its order, with the file that it leads to."""
+        return self._questions.ask(
+            lambda view: tuple(Reference(path, self._target(path, link), link) for link in view.links_from(path)),
+            only=path,
+        )
+
+    def backlinks(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
+        """Every link that leads to a file, its own included, by source and order in it."""
+        keys = keys_of(path)
+
+        def question(view: View) -> tuple[Reference, ...]:
+            links = [each for each in view.links_to(keys) if each[0] != path]
+            links += ((path, link) for link in view.links_from(path))
+            return tuple(
+                Reference(source, path, link)
+                for source, link in sorted(links, key=lambda each: each[0])
+                if self._target(source, link) == path
+            )
+
+        return self._questions.ask(question, mention.of_name(path), only=path)
+
+    def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
+        """Files that hold a link with one of these `link_key`s, wherever it leads."""
+        wanted = tuple(keys)
+        return self._questions.ask_all(lambda view: tuple(sorted({path for path, _ in view.links_to(wanted)}))).value
+
+    def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
+        """For each link the line that holds it, of a long one the part around it; the link alone in a property.
+
+        It is read from the file: a vault's worth of lines in the index would cost as much as the notes.
+        """
+        source, texts = None, {}
+        for reference in references:
+            link = reference.link
+            if link.kind == "property":
+                yield f"{link.at}: {link.original}"
+            elif link.start is None:
+                yield link.original
+            else:
+                if reference.source != source:
+                    deadline.checkpoint()
+                    source, texts = reference.source, self._texts(reference.source)
+                yield _around(texts.get(link.at, ""), link.original, link.start)
+
+    def _texts(self, path: VaultPath) -> dict[str, str]:
+        """The texts that a file's links stand in, by `LinkFact.at`; none when it cannot be read any more."""
+        entry = self._catalog.get(path)
+        if entry is None:
+            return {}
+        try:
+            return facts.texts(path, self._questions.read(entry))
+        except AppError:
+            return {}
+
+    def facts(self, path: VaultPath) -> Answer[Facts | None]:
+        """Everything known of one file: headings, tasks, block ids, warnings; None for no note or canvas."""
+        return self._questions.ask(lambda view: view.facts(path), only=path)
+
+    # -- the whole vault ---------------------------------------------------------------------------------------
+
+    def link_maps(self) -> Answer[LinkMaps]:
+        """Every note has a place in both maps, if only an empty one."""
+
+        def question(view: View) -> LinkMaps:
+            web = self._web_of(view)
+            sources = [
+                path
+                for path in sorted(web.paths)
+                if (facts.indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
+            ]
+            return LinkMaps(
+                {path: dict(web.resolved.get(path, {})) for path in sources},
+                {path: dict(web.unresolved.get(path, {})) for path in sources},
+            )
+
+        return self._questions.ask_all(question)
+
+    def unresolved(self) -> Answer[tuple[Unresolved, ...]]:
+        """Names that links lead to and no file has, by name; links in hidden files are not looked at."""
+
+        def question(view: View) -> tuple[Unresolved, ...]:
+            names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
+            hidden = self._hides()
+            for source, targets in self._web_of(view).unresolved.items():
+                if targets and not hidden(source):
+                    for name, count in targets.items():
+                        names[name][source] = count
+            return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
+
+        return self._questions.ask_all(question)
+
+    def orphans(self, *, attachments: bool = False) -> Answer[tuple[VaultPath, ...]]:
+        """Notes that no other file links to; with `attachments` every file, not only notes."""
+
+        def question(view: View) -> tuple[VaultPath, ...]:
+            incoming = self._web_of(view).incoming
+            return tuple(
+                path
+                for path in self._shown()
+                if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
+            )
+
+        return self._questions.ask_all(question)
+
+    def dead_ends(self) -> Answer[tuple[VaultPath, ...]]:
+        """Notes without a link to another file."""
+
+        def question(view: View) -> tuple[VaultPath, ...]:
+            web = self._web_of(view)
+            return tuple(
+                path
+                for path in self._shown()
+                if is_note(path)
+                and not (web.resolved.get(path, {}).keys() - {path})
+                and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and web.unresolved.get(path))
+            )
+
+        return self._questions.ask_all(question)
+
+    def neighbours(self, path: VaultPath, depth: int = 1) -> Answer[tuple[Neighbour, ...]]:
+        """Files within `depth` links of a file, links followed both ways, nearest first.
+
+        Hidden files are not shown and no way leads over them, as in the app's graph view.
+        """
+
+        def question(view: View) -> tuple[Neighbour, ...]:
+            found = self._spread(self._web_of(view), path, depth, None)
+            return tuple(
+                Neighbour(each, distance, via)
+                for each, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+                if each != path
+            )
+
+        return self._questions.ask_all(question)
+
+    def shortest_path(self, start: VaultPath, end: VaultPath) -> Answer[tuple[VaultPath, ...]]:
+        """The files on a shortest way over links in either direction, both ends included; empty when there is none."""
+
+        def question(view: View) -> tuple[VaultPath, ...]:
+            found = self._spread(self._web_of(view), start, len(self._catalog) + 1, end)
+            if end not in found:
+                return ()
+            way = [end]
+            while way[-1] != start:
+                way.append(found[way[-1]][1])
+            return tuple(reversed(way))
+
+        return self._questions.ask_all(question)
+
+    def _spread(
+        self, web: Web, start: VaultPath, depth: int, end: VaultPath | None
+    ) -> dict[VaultPath, tuple[int, VaultPath]]:
+        """Distance and predecessor of every file within `depth` links, until `end` is among them."""
+        found = {start: (0, start)}
+        ring = [start]
+        hidden = self._hides()
+        for distance in range(1, depth + 1):
+            following = []
+            for here in ring:
+                deadline.checkpoint()
+                for there in sorted({*web.resolved.get(here, ()), *web.incoming.get(here, ())}):
+                    if there not in found and (there == end or not hidden(there)):
+                        found[there] = (distance, here)
+                        following.append(there)
+            ring = sorted(following)
+            if not ring or end in found:
+                break
+        return found
+
+    # -- tags, properties, aliases -----------------------------------------------------------------------------
+
+    def tags(self) -> Answer[tuple[TagUse, ...]]:
+        """Every tag of the vault with its counts, by name; a tag counts for each tag above it (semantics 3.4)."""
+
+        def question(view: View) -> tuple[TagUse, ...]:
+            files_of: dict[str, list[File]] = defaultdict(list)
+            hidden = self._hides()
+            shown = view.shown(lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path))
+            for file, tag in view.tags():
+                if file in shown:
+                    files_of[tag].append(file)
+            written: dict[str, Counter[str]] = defaultdict(Counter)
+            files: dict[str, set[File]] = defaultdict(set)
+            for tag, found in files_of.items():
+                for above in tags.ancestry(tag):
+                    written[tags.key(above)][above] += len(found)
+                    files[tags.key(above)].update(found)
+            return tuple(
+                TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
+            )
+
+        return self._questions.ask_all(question)
+
+    def tagged(self, tag: str) -> Answer[tuple[TaggedFile, ...]]:
+        """Files with a tag or a descendant of it, by path; `#` in front and casing do not matter."""
+        key = tags.key(tag).rstrip("/")
+
+        def question(view: View) -> tuple[TaggedFile, ...]:
+            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(view.tagged(key))))
+
+        return self._questions.ask(question, mention.of_text(key))
+
+    def properties(self) -> Answer[tuple[PropertyUse, ...]]:
+        """Every property of the vault, by name."""
+
+        def question(view: View) -> tuple[PropertyUse, ...]:
+            names: dict[str, Counter[str]] = defaultdict(Counter)
+            types: dict[str, Counter[str]] = defaultdict(Counter)
+            files: dict[str, set[File]] = defaultdict(set)
+            hidden = self._hides()
+            shown = view.shown(lambda path: not hidden(path))
+            for file, key, name, kind in view.property_kinds():
+                if file in shown:
+                    names[key][name] += 1
+                    types[key][kind] += 1
+                    files[key].add(file)
+            return tuple(
+                PropertyUse(
+                    _most_used(names[key]),
+                    len(files[key]),
+                    dict(sorted(types[key].items(), key=lambda item: (-item[1], item[0]))),
+                )
+                for key in sorted(names)
+            )
+
+        return self._questions.ask_all(question)
+
+    def with_property(self, name: str) -> Answer[tuple[PropertyValue, ...]]:
+        """Every file's value of a property, by path; the casing of the name does not matter."""
+        key = name.lower()
+
+        def question(view: View) -> tuple[PropertyValue, ...]:
+            return tuple(
+                PropertyValue(path, fact.name, fact.type, json.loads(fact.value))
+                for path, fact in self._visible(view.properties(key))
+            )
+
+        return self._questions.ask(question, mention.of_text(key))
+
+    def by_alias(self, name: str) -> Answer[tuple[VaultPath, ...]]:
+        """Notes that have this name among their aliases, compared as file names are."""
+        key = name_key(name.strip())
+        return self._questions.ask(
+            lambda view: tuple(sorted({path for path, _ in view.aliases(key)})), mention.of_text(key)
+        )
+
+    def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:
+        """What was wrong with each file that could not be read whole."""
+        return self._questions.ask_all(lambda view: view.warnings())
+
+    def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
+        return target_of(self._catalog, source, (link.path, link.kind == "card"))
+
+    def _web_of(self, view: View) -> Web:
+        """All links resolved; kept between questions."""
+        with self._web_lock:
+            kept = self._web = brought_up(self._web, view.rows, self._catalog)
+        return with_fresh(kept, view)
+
+    def _shown(self) -> list[VaultPath]:
+        hidden = self._hides()
+        return sorted(entry.path for entry in list(self._catalog) if not hidden(entry.path))
+
+    def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        hidden = self._hides()
+        return ((path, each) for path, each in found if not hidden(path))
+
+
+def _around(body: str, link: str, start: int) -> str:
+    """The line of a link, cut to CONTEXT code points around it."""
+    if not body.startswith(link, start):  # the file has changed since it was indexed
+        start = body.find(link)
+        if start < 0:
+            return link
+    begin = body.rfind("\n", 0, start) + 1
+    end = body.find("\n", start + len(link))
+    end = len(body) if end < 0 else end
+    first = max(begin, start - max(0, CONTEXT - len(link)) // 2)
+    last = min(end, first + max(CONTEXT, len(link)))
+    before, after = "…" if first > begin else "", "…" if last < end else ""
+    return before + body[first:last].strip() + after
+
+
+def _most_used(written: Counter[str]) -> str:
+    """The most frequent spelling, the smallest of several: it must not depend on the order of files."""
+    return min(written, key=lambda each: (-written[each], each))
+
+
+def _by_name(name: str) -> tuple[str, str]:
+    return name_key(name), name
+
+
+def _by_file(found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, list[T]]]:
+    for path, group in groupby(found, key=itemgetter(0)):
+        yield path, [each for _, each in group]

@@ -1,0 +1,1 @@
+"""SQLite storage of the index and keeping it up to date."""

@@ -1,0 +1,320 @@
+"""What the index keeps of one file: made from its bytes alone, whatever else the vault holds (specs/index.md).
+
+The rows are named tuples, not dataclasses: a vault has millions of them, and SQLite and pickle take tuples as they
+are. Every text in them can be stored: what was not UTF-8 in the file is U+FFFD here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.links.resolve import link_key
+from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note.elements import ListItem
+from obsidian_mcp.core.note.links import Link, PropertyLink, Style
+from obsidian_mcp.core.query import scopes
+from obsidian_mcp.core.text import tags
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, extension, is_note, name_key
+from obsidian_mcp.errors import AppError
+
+from . import search_document as content
+from .search_document import Content
+
+log = logging.getLogger(__name__)
+
+VERSION = "1"
+"""To be raised whenever the same file would give other facts: indexes made before are made anew."""
+
+BODY_LIMIT = 4 * 1024 * 1024
+"""Bytes of a file that are parsed. What lies beyond is found by no link, tag or task, and the file has a warning."""
+
+LINKS_LIMIT = 50_000
+"""Links kept of one file; the rest is left out with a warning."""
+
+_json = json.JSONEncoder(ensure_ascii=False).encode
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+LinkKind = Literal["link", "embed", "property", "card"]
+"""In the text, embedded in the text, a property's whole value, or the file of a canvas card."""
+
+
+class LinkFact(NamedTuple):
+    """One link as it is written. Where it leads is not known here."""
+
+    key: str
+    """`link_key` of the path: what it shares with every file that it may mean."""
+    kind: LinkKind
+    style: Style
+    path: str
+    """Decoded, without subpath; empty for `[[#heading]]`."""
+    subpath: str
+    """Begins with `#`, or is empty."""
+    display: str | None
+    original: str
+    at: str
+    """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds it."""
+    line: int | None
+    """0-based, in a card the line of its text; None where the link has no place of its own."""
+    start: int | None
+    """Code points of the body, in a card of its text."""
+    stop: int | None
+
+
+class TagFact(NamedTuple):
+    """One occurrence of a tag, in the order of the app's `getAllTags`."""
+
+    key: str
+    """Lower case, without `#`."""
+    tag: str
+    """As written, without `#`."""
+    at: str
+    """As in `LinkFact`; `tags` in the properties."""
+    line: int | None
+    start: int | None
+
+
+class PropertyFact(NamedTuple):
+    key: str
+    """Lower case."""
+    name: str
+    type: str
+    """Inferred from the value; what `types.json` says is not known here."""
+    value: str
+    """JSON."""
+
+
+class AliasFact(NamedTuple):
+    key: str
+    """`name_key` of the alias."""
+    alias: str
+
+
+class HeadingFact(NamedTuple):
+    level: int
+    text: str
+    line: int
+    start: int
+
+
+class BlockFact(NamedTuple):
+    key: str
+    """The id in lower case, as links compare it."""
+    id: str
+    line: int
+
+
+class TaskFact(NamedTuple):
+    mark: str
+    """The character between the brackets; a space means to do."""
+    line: int
+    text: str
+    """First line, after the brackets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that is kept of one file."""
+
+    links: tuple[LinkFact, ...] = ()
+    tags: tuple[TagFact, ...] = ()
+    properties: tuple[PropertyFact, ...] = ()
+    aliases: tuple[AliasFact, ...] = ()
+    headings: tuple[HeadingFact, ...] = ()
+    blocks: tuple[BlockFact, ...] = ()
+    tasks: tuple[TaskFact, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Sentences of one line each on what could not be read."""
+    content: Content = field(default=Content(), compare=False)
+    """What a search looks at; empty when the facts come from rows."""
+
+
+def indexable(path: str) -> bool:
+    """Whether a file has contents that the index keeps: notes and canvases. Of others the name is enough."""
+    return is_note(path) or extension(path) == canvas.EXTENSION
+
+
+Job = tuple[str, bytes, int]
+"""Path, bytes as far as they are parsed, size of the file: what `of` needs, and what goes to another process."""
+Parse = Callable[[Sequence[Job]], Sequence[Facts]]
+
+
+def parse(jobs: Sequence[Job]) -> list[Facts]:
+    """`of` for each, in this process."""
+    return [of(*job) for job in jobs]
+
+
+def texts(path: str, data: bytes) -> dict[str, str]:
+    """The texts of a file that positions count in, by the `at` of the facts in them."""
+    body = storable(Text.decode(data[:BODY_LIMIT]).body)
+    if is_note(path):
+        return {"": body}
+    return {storable(card.key): storable(card.text.value) for card in canvas.read(body).cards if card.text is not None}
+
+
+def unreadable(error: AppError) -> Facts:
+    """What is known of a file that cannot be read: why."""
+    return Facts(warnings=(_one_line(error.message),))
+
+
+def of(path: str, data: bytes, size: int) -> Facts:
+    """What a note or canvas says. Never raises: what cannot be read is a warning.
+
+    `data` are the first bytes of the file, of which BODY_LIMIT are looked at; `size` is that of the whole file.
+    """
+    warnings = []
+    if size > BODY_LIMIT:
+        warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
+        data = _beginning(data)
+    text = Text.decode(data)
+    if not text.is_utf8:
+        warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
+    body = storable(text.body)
+    searched, structured = body if is_note(path) else "", b""
+    try:
+        if is_note(path):
+            parsed = parser.parse(body)
+            found, structured = _of_note(parsed), scopes.pack(scopes.of(parsed), body)
+        else:
+            cards = canvas.read(body)
+            found, searched = _of_canvas(cards), cards_text(cards)
+    except Exception as error:
+        log.warning("%s could not be parsed: %r", path, error)
+        log.debug("Where it happened:", exc_info=True)
+        found = Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
+    return replace(
+        found,
+        warnings=(*warnings, *found.warnings),
+        content=content.of(
+            storable(path),
+            searched,
+            aliases=[alias.alias for alias in found.aliases],
+            headings=[heading.text for heading in found.headings],
+            tags=[tag.tag for tag in found.tags],
+            properties=[each.name for each in found.properties],
+            truncated=size > BODY_LIMIT,
+            structure=structured,
+        ),
+    )
+
+
+def cards_text(read: canvas.Canvas) -> str:
+    """The text of a canvas: that of its cards, an empty line between two."""
+    return storable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
+
+
+def _beginning(data: bytes) -> bytes:
+    """Whole lines of at most BODY_LIMIT bytes, or whole characters when there is only one line."""
+    lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
+    if lines:
+        return data[:lines]
+    data = data[:BODY_LIMIT]
+    end = len(data) - 1
+    while end > len(data) - 4 and data[end] & 0xC0 == 0x80:
+        end -= 1
+    whole = data[end] < 0x80 or len(data) - end == (2 if data[end] < 0xE0 else 3 if data[end] < 0xF0 else 4)
+    return data if whole else data[:end]
+
+
+def _of_note(parsed: parser.Note) -> Facts:
+    lines, values = parsed.lines, parsed.properties
+    links = [_property_link(link) for link in parsed.property_links]
+    links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
+    tagged = [_tag(storable(tag.removeprefix("#")), "tags", None, None) for tag in frontmatter.tags(values) or ()]
+    tagged += [_tag(tag.name, "", lines.line(tag.span.start), tag.span.start) for tag in parsed.tags]
+    return Facts(
+        tuple(links),
+        tuple(tagged),
+        tuple(_property(name, value) for name, value in values.items()),
+        tuple(AliasFact(name_key(alias), alias) for alias in map(storable, parsed.aliases)),
+        tuple(HeadingFact(each.level, each.text, each.line, each.span.start) for each in parsed.outline),
+        tuple(BlockFact(each.id.lower(), each.id, lines.line(each.span.start)) for each in parsed.block_ids),
+        tuple(_task(parsed, item) for item in parsed.tasks),
+        tuple(_broken(parsed)),
+    )
+
+
+def _of_canvas(parsed: canvas.Canvas) -> Facts:
+    """Files on cards are links of their own kind; the text of a card is read as a note, but has no properties."""
+    links: list[LinkFact] = []
+    tagged: list[TagFact] = []
+    for card in parsed.cards:
+        at = storable(card.key)
+        if card.file is not None:
+            links.append(_card(card.file.value, card.subpath.value if card.subpath else "", at))
+        if card.background is not None:
+            links.append(_card(card.background.value, "", at))
+        if card.text is not None:
+            text = parser.parse(storable(card.text.value))
+            lines = text.lines
+            links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
+            tagged += [_tag(tag.name, at, lines.line(tag.span.start), tag.span.start) for tag in text.tags]
+    warnings = () if parsed.error is None else (_one_line(parsed.error),)
+    return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), warnings=warnings)
+
+
+def _broken(parsed: parser.Note) -> Iterator[str]:
+    if parsed.frontmatter is not None and parsed.frontmatter.error is not None:
+        yield _one_line(parsed.frontmatter.error)
+    if len(parsed.links) > LINKS_LIMIT:
+        yield f"Only the first {LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed."
+
+
+def _link(link: Link, at: str, line: int) -> LinkFact:
+    kind: LinkKind = "embed" if link.embed else "link"
+    start, stop = link.span.start, link.span.end
+    return LinkFact(
+        link_key(link.path),
+        kind,
+        link.style,
+        link.path,
+        link.subpath,
+        link.display,
+        link.original,
+        at,
+        line,
+        start,
+        stop,
+    )
+
+
+def _property_link(link: PropertyLink) -> LinkFact:
+    path, subpath, original, at = map(storable, (link.path, link.subpath, link.original, link.key))
+    display = None if link.display is None else storable(link.display)
+    return LinkFact(link_key(path), "property", link.style, path, subpath, display, original, at, None, None, None)
+
+
+def _card(path: str, subpath: str, at: str) -> LinkFact:
+    """`path` is a path of the vault, not a link text: no character in it has a meaning."""
+    path, subpath = storable(path), storable(subpath)
+    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
+    return LinkFact(key, "card", "wiki", path, subpath, None, path + subpath, at, None, None, None)
+
+
+def _property(name: str, value: Any) -> PropertyFact:
+    name = storable(name)
+    return PropertyFact(name.lower(), name, frontmatter.infer_type(value), storable(_json(value)))
+
+
+def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
+    text = item.content.of(parsed.body).partition("\n")[0].strip()
+    return TaskFact(item.mark or " ", item.line, text)
+
+
+def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:
+    return TagFact(tags.key(name), name, at, line, start)
+
+
+def storable(text: str) -> str:
+    """The text as SQLite can hold it: of the same length, with U+FFFD for every byte that is not UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(storable(text).split())

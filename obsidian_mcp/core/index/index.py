@@ -1,0 +1,392 @@
+"""What is known of every note and canvas of a vault, in SQLite, and how it follows the files (specs/index.md).
+
+Nothing that depends on which other files exist is stored. A link is kept with the key of its name, and where it leads
+is decided when somebody asks, so that a file that appears, goes or is renamed never makes another file's rows wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from obsidian_mcp import __version__
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.query import character_trigrams
+from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import AppError
+
+from . import extract as facts
+from . import fulltext, search_document
+from .database import PATIENCE, Busy, Connection, Database, Guest, Replaced
+from .extract import Facts, Job, Parse
+from .rows import TABLES, Rows, marks, parts, stored, to_path
+
+__all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
+
+_KEYED = ("links", "tags", "aliases")
+"""Tables that are asked by `key`."""
+
+_SCHEMA = (
+    "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
+    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL, changed INTEGER NOT NULL)""",
+    *(
+        f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, {', '.join(row._fields)},"
+        " PRIMARY KEY (file, n)) WITHOUT ROWID"
+        for table, row in TABLES.items()
+    ),
+    *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
+    "CREATE INDEX files_by_change ON files (changed)",  # which rows are newer: else a look at all after every change
+    "CREATE INDEX properties_by_value ON properties (key, value)",
+    *fulltext.SCHEMA,
+)
+
+VERSION = (
+    zlib.crc32(
+        "\n".join((*_SCHEMA, facts.VERSION, tokenizer.VERSION, character_trigrams.VERSION, __version__)).encode()
+    )
+    & 0x7FFFFFFF
+    or 1
+)
+"""Fingerprint of the tables and of the program: files of another one are not used."""
+
+_INSERT = {
+    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
+    for table, row in TABLES.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one file says, to be stored.
+
+    `digest` is the hash of the bytes that `facts` come from; None when the file could not be read, so that it is tried
+    again at the next start. `facts` None means: those already stored for this digest.
+    """
+
+    entry: FileEntry
+    digest: bytes | None
+    facts: Facts | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """The difference between a vault and its index, by path."""
+
+    changed: tuple[FileEntry, ...]
+    gone: tuple[VaultPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """For people: where the index is and what it holds."""
+
+    file: Path | None
+    """None in memory."""
+    bytes: int
+    files: int
+    rows: Mapping[str, int]
+    """Table -> rows."""
+    warnings: int
+    """Files that could not be read whole."""
+    problem: str | None
+    """Why the index is not where it should be."""
+
+
+class Index:
+    """The rows of one vault. Every method may be called from any thread, and several processes may share a file.
+
+    Every method but `open`, `close` and `status` may raise `Replaced` (the file was damaged: it is empty now, and all
+    files are outdated) and `Busy` (another process is writing: nothing was done).
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._words: tuple[int, set[str]] = (self.epoch, set())
+        """Words that are in the tables for certain, of this epoch: a build asks for the same ones again and again."""
+
+    @classmethod
+    def open(cls, place: Path | None) -> Index:
+        """The index kept at `place`, in memory for None. Never fails: `status().problem` says what was wrong."""
+        return cls(Database(place, _SCHEMA, VERSION))
+
+    @classmethod
+    def visit(cls, file: Path) -> Index:
+        """The `file` of an index that another process has open. Raises: Replaced where it is none of this version."""
+        try:
+            return cls(Guest(file, _SCHEMA, VERSION))
+        except sqlite3.DatabaseError as error:
+            raise Replaced from error
+
+    @property
+    def file(self) -> Path | None:
+        """None in memory."""
+        return self._database.file
+
+    @contextlib.contextmanager
+    def alone(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Nobody else in this process writes, while a process of ours does. Raises: Busy."""
+        with self._database.alone(patience):
+            yield
+
+    def close(self) -> None:
+        self._database.close()
+
+    @property
+    def epoch(self) -> int:
+        """Grows whenever the index was begun anew, and is empty."""
+        return self._database.epoch
+
+    # -- keeping in step ---------------------------------------------------------------------------------------
+
+    def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
+        """Which files must be parsed and which rows are of no file, by size and time alone: no file is read.
+
+        `entries` are all files of the vault. Files that could not be read the last time are among the changed.
+        """
+        given = list(entries)
+        plain = "disk IS NULL AND digest NOTNULL"
+        with self._database.reading() as connection:
+            # Entries equal their rows, so that two sets are compared instead of thousands of members.
+            same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
+            others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
+            rest = {path for (path,) in others}
+        changed = self.stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
+        changed.sort(key=lambda entry: entry.path)
+        rest.update(row[0] for row in same.difference(given))
+        if rest:
+            rest.difference_update(stored(entry.path) for entry in given)
+        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))))
+
+    def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
+        """Those of these files that must be parsed; another process may have done some."""
+        known = self._known([entry.path for entry in entries])
+        return [
+            entry
+            for entry in entries
+            if (row := known.get(entry.path)) is None
+            or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
+            or row.digest is None
+        ]
+
+    def parse(self, entries: Iterable[tuple[FileEntry, bytes | AppError]], parse: Parse = facts.parse) -> list[Record]:
+        """Read the files' bytes into records. Bytes that are indexed already are not parsed again.
+
+        An error in place of the bytes says why they could not be read.
+        """
+        given = list(entries)
+        known = self._known([entry.path for entry, _ in given])
+        records = []
+        jobs: list[Job] = []
+        new: list[tuple[FileEntry, bytes]] = []
+        for entry, data in given:
+            if isinstance(data, AppError):
+                records.append(Record(entry, None, facts.unreadable(data)))
+                continue
+            digest = digest_of(data)
+            row = known.get(entry.path)
+            if row is not None and (row.size, row.digest) == (entry.size, digest):
+                records.append(Record(entry, digest, None))
+            else:
+                jobs.append((entry.path, data, entry.size))
+                new.append((entry, digest))
+        records += [Record(entry, digest, facts_) for (entry, digest), facts_ in zip(new, parse(jobs), strict=True)]
+        return records
+
+    def apply(
+        self,
+        upserts: Iterable[tuple[FileEntry, bytes]],
+        gone: Iterable[VaultPath] = (),
+        stat: Callable[[str], DiskFile | None] | None = None,
+    ) -> list[FileEntry]:
+        """Parse and store files and forget others, as one transaction; see `store`."""
+        return self.store(self.parse(upserts), gone, stat)
+
+    def store(
+        self,
+        records: Sequence[Record],
+        gone: Iterable[VaultPath] = (),
+        stat: Callable[[str], DiskFile | None] | None = None,
+        patience: float = PATIENCE,
+    ) -> list[FileEntry]:
+        """Make the rows say what the records say, as one transaction; the entries that were left out.
+
+        With `stat`, which looks at the disk, a record is left out when its file is no longer as the entry says: another
+        process may have stored what is newer. The look is taken inside the transaction, so that whoever writes last
+        has seen the last state of the file. `patience` is how many seconds to wait for other writers.
+        """
+        latest = {record.entry.path: record for record in records}
+        with self._database.writing(patience) as connection:
+            epoch, words_ = self._words
+            self._words = (epoch, set())  # where the transaction fails, nothing is known
+            words_ = words_ if epoch == self.epoch else set()
+            epoch = self.epoch
+            generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
+            batch = _Batch(connection, generation, words_)
+            for path in gone:
+                if path not in latest:
+                    batch.remove(path)
+            refused = [
+                record.entry
+                for record in latest.values()
+                if (stat is not None and not _is_there(stat, record.entry)) or not batch.put(record)
+            ]
+            if batch.finish():
+                connection.execute("UPDATE state SET generation = ?", (generation,))
+        self._words = (epoch, words_)
+        return refused
+
+    def rebuild(self, files: Iterable[tuple[FileEntry, bytes]]) -> None:
+        """Begin with an empty file and store these: the definition of what `apply` must give."""
+        self._database.begin_anew()
+        self.apply(files)
+
+    def clear(self) -> None:
+        """Forget everything, so that all files have to be taken in again."""
+        self._database.begin_anew()
+
+    def check(self) -> bool:
+        """Look for damage in the whole file (0.3 s for 10 000 notes); False when it was found and the file left."""
+        return self._database.check()
+
+    def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
+        found = {}
+        with self._database.reading() as connection:
+            for some in parts([stored(path) for path in paths]):
+                for path, *rest in connection.execute(
+                    "SELECT path, disk, size, mtime_ns, digest FROM files"  # noqa: S608 - only placeholders
+                    f" WHERE path IN ({marks(some)})",
+                    some,
+                ):
+                    found[to_path(path)] = _Known(*rest)
+        return found
+
+    # -- asking ------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def rows(self) -> Iterator[Rows]:
+        """One consistent view of the rows."""
+        with self._database.reading() as connection:
+            yield Rows(connection)
+
+    def status(self) -> Status:
+        counts: dict[str, int] = {}
+        files = warned = 0
+        with contextlib.suppress(Busy, Replaced), self._database.reading() as connection:
+            files, warned = connection.execute("SELECT count(*), count(nullif(warnings, '')) FROM files").fetchone()
+            for table in TABLES:
+                (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
+        database = self._database
+        return Status(database.file, database.size(), files, counts, warned, database.warning)
+
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of every table with paths in place of row ids, in order: equal for equal vaults."""
+        with self._database.reading() as connection:
+            files = "SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path"
+            kept = {"files": list(connection.execute(files))}
+            for table, row in TABLES.items():
+                columns = ", ".join(f"t.{column}" for column in row._fields)
+                kept[table] = list(
+                    connection.execute(
+                        f"SELECT files.path, t.n, {columns} FROM {table} t"  # noqa: S608 - our own names
+                        " JOIN files ON files.id = t.file ORDER BY files.path, t.n"
+                    )
+                )
+            return kept | fulltext.dump(connection)
+
+
+class _Known(NamedTuple):
+    disk: bytes | None
+    size: int
+    mtime_ns: int
+    digest: bytes | None
+
+
+class _Batch:
+    """Records on their way into the tables, inside one transaction."""
+
+    def __init__(self, connection: Connection, generation: int, words_: set[str]) -> None:
+        self._connection = connection
+        self._generation = generation
+        self._stale: list[tuple[int]] = []
+        self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
+        self._contents = fulltext.Writer(connection, words_)
+        self._changed = False
+
+    def put(self, record: Record) -> bool:
+        """False when the record leaves out facts that the index does not have."""
+        entry, facts_ = record.entry, record.facts
+        stat = (_disk(entry), entry.size, entry.mtime_ns)
+        known = self._connection.execute(
+            "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
+        ).fetchone()
+        if known and record.digest is not None and known[1:] == (entry.size, record.digest):
+            sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
+            self._connection.execute(sql, (*stat, known[0]))
+            return True
+        if facts_ is None:
+            return False
+        self._changed = True
+        rest = (record.digest, "\n".join(facts_.warnings), self._generation)
+        if known:
+            file = known[0]
+            self._stale.append((file,))
+            sql = (
+                "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, changed = ? WHERE id = ?"
+            )
+            self._connection.execute(sql, (*stat, *rest, file))
+        else:
+            sql = (
+                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            )
+            file = self._connection.execute(sql, (stored(entry.path), *stat, *rest)).lastrowid
+        for table, rows in self._new.items():
+            rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
+        self._contents.put(file, facts_.content if facts_.content.name else search_document.of(stored(entry.path), ""))
+        return True
+
+    def remove(self, path: VaultPath) -> None:
+        known = self._connection.execute("SELECT id FROM files WHERE path = ?", (stored(path),)).fetchone()
+        if known:
+            self._changed = True
+            self._delete([known])
+            self._connection.execute("DELETE FROM files WHERE id = ?", known)
+
+    def finish(self) -> bool:
+        """Write what is left; whether anything that can be asked for has changed."""
+        self._delete(self._stale)
+        for table, rows in self._new.items():
+            self._connection.executemany(_INSERT[table], rows)
+        self._contents.finish()
+        return self._changed
+
+    def _delete(self, files: list[tuple[int]]) -> None:
+        for (file,) in files:
+            self._contents.drop(file)
+        for table in TABLES:
+            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", files)  # noqa: S608 - our own names
+
+
+def digest_of(data: bytes) -> bytes:
+    """What tells two contents apart."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _is_there(stat: Callable[[str], DiskFile | None], entry: FileEntry) -> bool:
+    try:
+        return stat(entry.disk) == DiskFile(entry.disk, entry.size, entry.mtime_ns)
+    except AppError:  # a symbolic link took its place, or the folder cannot be entered any more
+        return False
+
+
+def _disk(entry: FileEntry) -> bytes | None:
+    """How the disk spells a file, None when that is its path."""
+    return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")

@@ -1,0 +1,197 @@
+"""Questions to the rows of the index, as they were at one moment (specs/index.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .database import Connection
+from .extract import AliasFact, BlockFact, Facts, HeadingFact, LinkFact, PropertyFact, TagFact, TaskFact, storable
+
+TABLES: Mapping[str, type[NamedTuple]] = {
+    "links": LinkFact,
+    "tags": TagFact,
+    "properties": PropertyFact,
+    "aliases": AliasFact,
+    "headings": HeadingFact,
+    "blocks": BlockFact,
+    "tasks": TaskFact,
+}
+"""Each is a field of `Facts`, and its columns are the fields of the tuple, after `file` and the position `n`."""
+
+_SELECT = {
+    table: f"SELECT {', '.join(row._fields)} FROM {table}"  # noqa: S608 - our own names
+    for table, row in TABLES.items()
+}
+
+Target = tuple[str, bool]
+"""A link's path, and whether it is that of a card and so no link text."""
+
+MANY = 500
+"""Values in one SQL list; SQLite's own limit was 999 for long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Names one state of the contents: equal stamps, equal rows."""
+
+    identity: str
+    generation: int
+
+
+class Rows:
+    """One consistent view. Paths may be those of files that are gone by now."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def connection(self) -> Connection:
+        """For a module with tables of its own."""
+        return self._connection
+
+    def stamp(self) -> Stamp:
+        return Stamp(*self._connection.execute("SELECT identity, generation FROM state").fetchone())
+
+    def facts(self, path: VaultPath) -> Facts | None:
+        """All that is stored of one file, None when nothing is."""
+        found = self._connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
+        if found is None:
+            return None
+        file, warnings = found
+        lists: dict[str, Any] = {
+            table: tuple(row(*each) for each in self._connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
+            for table, row in TABLES.items()
+        }
+        return Facts(**lists, warnings=tuple(warnings.splitlines()))
+
+    def links_from(self, path: VaultPath) -> list[LinkFact]:
+        """The links of one file in their order."""
+        return [link for _, link in self._of("links", "files.path = ?", [stored(path)])]
+
+    def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
+        """Every link with one of these keys and the file that holds it, by path and order in the file."""
+        return self._of("links", f"t.key IN ({marks(keys)})", keys)
+
+    def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
+        """For each file that has links (of `paths`, or all) where they want to go, in order."""
+        sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
+        if paths is None:
+            yield from _grouped(self._connection.execute(f"{sql} ORDER BY t.file, t.n"))
+            return
+        for some in parts([stored(path) for path in paths]):
+            where = f"WHERE files.path IN ({marks(some)})"
+            yield from _grouped(self._connection.execute(f"{sql} {where} ORDER BY t.file, t.n", some))
+
+    def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
+        """Files that hold a link with one of these keys."""
+        return {
+            to_path(path)
+            for some in parts([storable(key) for key in keys])
+            for (path,) in self._connection.execute(
+                "SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file"  # noqa: S608
+                f" WHERE t.key IN ({marks(some)})",
+                some,
+            )
+        }
+
+    def changed_since(self, generation: int) -> dict[VaultPath, int]:
+        """Files whose rows are newer than this generation of the same identity, with their numbers."""
+        found = self._connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
+        return {to_path(path): number for path, number in found}
+
+    def files(self) -> dict[int, VaultPath]:
+        """Every file by its number in these rows."""
+        return {number: path for path, number in self.numbers().items()}
+
+    def count(self) -> int:
+        """How many files there are."""
+        (found,) = self._connection.execute("SELECT count(*) FROM files").fetchone()
+        return int(found)
+
+    def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
+        """The numbers of those of some files that have rows."""
+        return {
+            to_path(path): number
+            for some in parts([stored(path) for path in paths])
+            for path, number in self._connection.execute(
+                f"SELECT path, id FROM files WHERE path IN ({marks(some)})",  # noqa: S608 - only placeholders
+                some,
+            )
+        }
+
+    def numbers(self) -> dict[VaultPath, int]:
+        """The number of every file."""
+        found: dict[VaultPath, int] = dict(self._connection.execute("SELECT path, id FROM files"))
+        for path in [path for path in found if path.startswith("/")]:
+            found[to_path(path)] = found.pop(path)
+        return found
+
+    def tags(self) -> Iterator[tuple[int, str]]:
+        """Every occurrence of a tag: number of the file, tag as written. There are too many for more."""
+        return self._connection.execute("SELECT file, tag FROM tags")
+
+    def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
+        """Occurrences of a tag and of its descendants."""
+        return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
+
+    def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
+        return self._of("properties", "t.key = ?", [key])
+
+    def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
+        """Every property: number of the file, key, name, type."""
+        return self._connection.execute("SELECT file, key, name, type FROM properties")
+
+    def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
+        return self._of("aliases", "t.key = ?", [key])
+
+    def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
+        """What was wrong with each file that could not be read whole."""
+        found = self._connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
+        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
+
+    def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
+        """Rows of a table with the path of their file, by path and position."""
+        row = TABLES[table]
+        columns = ", ".join(f"t.{column}" for column in row._fields)
+        found = self._connection.execute(
+            f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
+            f" WHERE {where} ORDER BY files.path, t.n",
+            [storable(value) for value in values],
+        )
+        return [(to_path(path), row(*rest)) for path, *rest in found]
+
+
+def _grouped(rows: Iterable[tuple[str, str, int]]) -> Iterator[tuple[VaultPath, list[Target]]]:
+    for path, group in groupby(rows, key=itemgetter(0)):
+        yield to_path(path), [(target, bool(card)) for _, target, card in group]
+
+
+def stored(path: str) -> str:
+    """A path as SQLite takes it: one with bytes that are not UTF-8 as `/` and hexadecimal digits."""
+    if not path.isascii():
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            return "/" + path.encode("utf-8", "surrogatepass").hex()
+    return path
+
+
+def to_path(text: str) -> VaultPath:
+    if text.startswith("/"):
+        return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
+    return VaultPath(text)
+
+
+def marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def parts(values: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(values), MANY):
+        yield values[start : start + MANY]

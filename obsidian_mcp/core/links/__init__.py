@@ -1,0 +1,1 @@
+"""Resolve links and rewrite them."""

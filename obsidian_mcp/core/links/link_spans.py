@@ -1,0 +1,232 @@
+"""Where the links of a file stand, so that parts of them can be rewritten: in text, properties and cards.
+
+A note's property and a canvas card are quoted text. A place knows how its link is quoted; whoever rewrites a link
+thinks in the link's own characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
+from obsidian_mcp.core.frontmatter.yaml12 import Value
+from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note.links import Link, PropertyLink, decode, find_destination, split_wikilink
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
+
+_SCALAR = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Characters of a file's body that become `text`."""
+
+    span: Span
+    text: str
+
+
+def apply(body: str, edits: Iterable[Edit]) -> str:
+    """`body` with edits that do not overlap; every other character stays."""
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
+        parts += [body[done : edit.span.start], edit.text]
+        done = edit.span.end
+    return "".join([*parts, body[done:]])
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlace:
+    """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text in it."""
+
+    link: Link
+    host: str
+    within: Quoted | None = None
+    at: str = ""
+    """As the index says it: empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`)."""
+    found: bool = True
+    """False for a property whose source could not be told for certain: it can be read and not rewritten."""
+
+    def edit(self, span: Span, text: str) -> Edit:
+        """`text` in the place of a part of `host`."""
+        return Edit(span, text) if self.within is None else Edit(self.within.place(span), self.within.written(text))
+
+    @property
+    def alone(self) -> bool:
+        """Whether a quoted text is nothing but the link, as a property must be."""
+        return self.within is not None and self.host == self.link.original
+
+    @property
+    def angled(self) -> bool:
+        """Whether the destination of a Markdown link stands in `<…>`."""
+        return self.link.style == "markdown" and self.host.startswith("<", self.link.target_span.start - 1)
+
+    def parts(self) -> tuple[Span, tuple[Span, ...]] | None:
+        """The path and the segments of the subpath as they are written; None where escapes hide where they meet."""
+        link, target = self.link, self.link.target_span
+        raw = target.of(self.host)
+        path, *segments = raw.split("#")
+        start = target.start + len(path) - len(path.lstrip())
+        path_span = Span(start, start + len(path.strip()))
+        written = path.strip() if link.style == "wiki" else decode(path)
+        if written != link.path and written != link.path.strip():
+            return None
+        spans, at = [], target.start + len(path)
+        for segment in segments:
+            spans.append(Span(at + 1, at + 1 + len(segment)))
+            at += 1 + len(segment)
+        return path_span, tuple(spans)
+
+    def display(self) -> Span | None:
+        """Where the display stands as written, without its pipe; None without one."""
+        link, host = self.link, self.host
+        if link.style == "markdown":
+            start = link.span.start + (2 if link.embed else 1)
+            end = host.rfind("](", start - 1, link.target_span.start)
+            return Span(start, end) if end >= start else None
+        end = link.span.end - 2
+        pipe = host.find("|", link.target_span.end, end)
+        return Span(pipe + 1, end) if pipe >= 0 and link.display is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class CardPath:
+    """A path of the vault in a canvas: the file of a card or the picture of a group, with the subpath beside it."""
+
+    path: Quoted
+    at: str
+    subpath: Quoted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A file and everything in it that leads to other files."""
+
+    path: VaultPath
+    body: str
+    places: tuple[LinkPlace, ...] = ()
+    card_paths: tuple[CardPath, ...] = ()
+    error: str | None = None
+    """Why there is nothing, where the file could not be read."""
+
+
+def read(path: VaultPath, body: str) -> Referrer:
+    """The links of a note or canvas; any other file has none."""
+    if is_note(path):
+        return of_note(path, parser.parse(body))
+    if extension(path) == canvas.EXTENSION:
+        return of_canvas(path, body, canvas.read(body))
+    return Referrer(path, body)
+
+
+def of_note(path: VaultPath, parsed: parser.Note) -> Referrer:
+    return Referrer(path, parsed.body, tuple(_places(parsed)))
+
+
+def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
+    """The links of a canvas: those in the text of its cards, and the files that its cards show."""
+    places: list[LinkPlace] = []
+    paths: list[CardPath] = []
+    for card in drawn.cards:
+        if card.text is not None:
+            places += [
+                LinkPlace(link, card.text.value, card.text, card.key) for link in parser.parse(card.text.value).links
+            ]
+        if card.file is not None:
+            paths.append(CardPath(card.file, card.key, card.subpath))
+        if card.background is not None:
+            paths.append(CardPath(card.background, card.key))
+    return Referrer(path, body, tuple(places), tuple(paths), drawn.error)
+
+
+def _places(parsed: parser.Note) -> Iterator[LinkPlace]:
+    if parsed.property_links and parsed.frontmatter is not None:
+        sources = _Sources(parsed.body, frontmatter.outline(parsed.body, parsed.frontmatter.block))
+        for link in parsed.property_links:
+            if sources.is_alias(link):
+                continue  # it says what its anchor says, which has a place of its own
+            quoted = sources.take(link)
+            yield LinkPlace(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
+    for each in parsed.links:
+        yield LinkPlace(each, parsed.body)
+
+
+def _as_link(link: PropertyLink) -> Link:
+    """A property's link with spans in its own source."""
+    source = link.original
+    if link.style == "wiki":
+        target, _ = split_wikilink(source[2:-2])
+        target_span = Span(2, 2 + len(target))
+    else:
+        found = find_destination(source, source.index("](") + 1, len(source))
+        target_span = Span(found.start, found.stop) if found else Span(len(source), len(source))
+    return Link(link.style, False, link.path, link.subpath, link.display, source, Span(0, len(source)), target_span)
+
+
+class _Sources:
+    """The source of each property that is a link. Links are taken in the order of the text, each source once."""
+
+    def __init__(self, body: str, outline: frontmatter.Outline) -> None:
+        self._body = body
+        self._exact: dict[str, Span] = {}
+        self._entries: dict[str, frontmatter.Entry] = {}
+        self._used: set[int] = set()
+        for entry in outline.entries:
+            self._entries[entry.key] = entry
+            if isinstance(entry.value, list):
+                self._exact |= {f"{entry.key}.{number}": span for number, span in enumerate(entry.items)}
+            else:
+                self._exact[entry.key] = entry.value_span
+
+    def is_alias(self, link: PropertyLink) -> bool:
+        span = self._exact.get(link.key)
+        return span is not None and self._body.startswith("*", span.start)
+
+    def take(self, link: PropertyLink) -> Quoted | None:
+        """The scalar that says this link; None when it cannot be told for certain."""
+        span = self._exact.get(link.key)
+        if span is not None:
+            quoted = read_yaml(self._body, span)
+            if quoted is not None and quoted.value == link.original:
+                return quoted
+            candidates = self._within(span, link.original)
+            return candidates[0] if len(candidates) == 1 else None
+        owner = next((entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None)
+        return self._nested(owner, link.original) if owner is not None else None
+
+    def _nested(self, entry: frontmatter.Entry, original: str) -> Quoted | None:
+        """The next source in a value with lists or mappings inside, where every one of its sources is accounted for."""
+        candidates = self._within(entry.value_span, original)
+        if len(candidates) != _count(entry.value, original):
+            return None
+        for quoted in candidates:
+            if quoted.span.start not in self._used:
+                self._used.add(quoted.span.start)
+                return quoted
+        return None
+
+    def _within(self, span: Span, original: str) -> list[Quoted]:
+        """The texts of one line between `span` that say `original`: quoted, or alone in a block scalar."""
+        if self._body.startswith(("|", ">"), span.start) and self._body.count(original, span.start, span.end) == 1:
+            at = self._body.index(original, span.start, span.end)
+            return [Quoted(original, "none", Span(at, at + len(original)))]
+        found = (
+            read_yaml(self._body, Span(*scalar.span())) for scalar in _SCALAR.finditer(self._body, span.start, span.end)
+        )
+        return [quoted for quoted in found if quoted is not None and quoted.value == original]
+
+
+def _count(value: Value, text: str) -> int:
+    pending, count = [value], 0
+    while pending:
+        match pending.pop():
+            case str() as each:
+                count += each == text
+            case list() as items:
+                pending += items
+            case dict() as mapping:
+                pending += mapping.values()
+    return count

@@ -1,0 +1,215 @@
+"""What to rewrite when a heading or a block of a note gets another name (semantics 7; RENAME-20 to RENAME-24).
+
+Pure, as `rename`: the note, what changes in it, and the files that may refer to it; out come the edits of each file.
+The files to look at are the note itself and those with a link whose key is in `rename.link_keys({}, [path])`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.note.elements import BlockId, Heading
+from obsidian_mcp.core.note.links import decode
+from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.note.subpath import heading_for_link, heading_key
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import InvalidName
+
+from .link_spans import CardPath, Edit, LinkPlace, Referrer
+from .resolve import encoded, needs_angle, resolve, wiki_holds
+from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded, skipped_link
+
+_BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
+_NO_HEADING = re.compile(r"\^[A-Za-z0-9-]+|\[\^[^\s\]]+\]")
+"""Last segment of a subpath to a block or footnote."""
+_SQUARE = str.maketrans("[]", "  ")
+_ROUND = str.maketrans({"(": "%28", ")": "%29"})
+
+Renamed = Callable[[list[str]], list[str] | None]
+"""From the segments of a subpath to those that lead there afterwards, None where they stay. Raises: Unwritable."""
+
+
+def plan_heading(
+    names: Names, path: VaultPath, parsed: Note, heading: Heading, text: str, referrers: Iterable[Referrer]
+) -> Iterator[FileEdits]:
+    """The edits that give `heading`, one of the note's outline, the name `text`, and take the links to it along.
+
+    The heading's own line is edited with the note, where that is among the referrers.
+    Raises: InvalidName for a text that is blank or has several lines.
+    """
+    text = text.strip()
+    if not text or "\n" in text or "\r" in text:
+        raise InvalidName(f"{text!r} is no heading. Give one line of text.")
+    start = parsed.body.find(heading.text, heading.span.start, heading.span.end)
+    if not heading.text or start < 0:
+        raise InvalidName("The heading is empty. Edit its line instead.")
+    outline = _Outline(parsed.outline, parsed.outline.index(heading), text)
+    return _plan(names, path, outline.renamed, referrers, Edit(Span(start, start + len(heading.text)), text))
+
+
+def plan_block(
+    names: Names, path: VaultPath, parsed: Note, old: str, new: str, referrers: Iterable[Referrer]
+) -> Iterator[FileEdits]:
+    """The edits that give the block `^old` of a note the id `new`, and take the links to it along.
+
+    Raises: InvalidName for a block that is not there, and for an id that links cannot hold or another block has.
+    """
+    if not _BLOCK_ID.fullmatch(new):
+        raise InvalidName(f"{new!r} is no block id. Use letters, digits and hyphens only.")
+    found = [block for block in parsed.block_ids if block.id.lower() == old.lower()]
+    if not found:
+        raise InvalidName(f"The note has no block ^{old}.")
+    if any(block.id.lower() == new.lower() != old.lower() for block in parsed.block_ids):
+        raise InvalidName(f"The note has a block ^{new} already. Choose another id.")
+
+    def renamed(parts: list[str]) -> list[str] | None:
+        return [*parts[:-1], "^" + new] if parts[-1].strip().lower() == "^" + old.lower() else None
+
+    return _plan(names, path, renamed, referrers, Edit(_id_span(parsed.body, found[-1]), new))
+
+
+def _id_span(body: str, block: BlockId) -> Span:
+    """Where the id stands: at the end of one of the block's lines, or on a line of its own behind it."""
+    written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
+    found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
+    if found is None:
+        raise InvalidName(f"The place of ^{block.id} in the note is not certain. Edit its line instead.")
+    return Span(*found.span(1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """A note's headings, of which the one at `at` is called `text` afterwards."""
+
+    headings: Sequence[Heading]
+    at: int
+    text: str
+
+    def renamed(self, parts: list[str]) -> list[str] | None:
+        """Raises: Unwritable."""
+        if _NO_HEADING.fullmatch(parts[-1].strip()):
+            return None
+        before = [heading_key(heading.text) for heading in self.headings]
+        chain = self._chain(before, parts)
+        if chain is None:
+            return None
+        after = [*before[: self.at], heading_key(self.text), *before[self.at + 1 :]]
+        written = [self._shown(self.at) if n == self.at else part for n, part in zip(chain, parts, strict=True)]
+        goal = chain[-1]
+        if self._leads(after, written, goal):
+            return written if self.at in chain else None
+        above = self._above(goal)
+        for first in range(len(above), -1, -1):  # as few of the headings above as will do
+            named = [self._shown(n) for n in (*above[first:], goal)]
+            if self._leads(after, named, goal):
+                return named
+        raise Unwritable(f"No link can tell the heading {self._shown(goal)!r} from others of this text in the note.")
+
+    def _leads(self, keys: Sequence[str], parts: Sequence[str], goal: int) -> bool:
+        chain = self._chain(keys, parts) if all(parts) else None
+        return chain is not None and chain[-1] == goal
+
+    def _shown(self, number: int) -> str:
+        return heading_for_link(self.text if number == self.at else self.headings[number].text)
+
+    def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
+        """The heading that each part of a subpath names (semantics 2.2)."""
+        wanted = [heading_key(part) for part in parts]
+        found: list[int] = []
+        level = 0
+        for number, heading in enumerate(self.headings):
+            if heading.level > level and keys[number] == wanted[len(found)]:
+                found.append(number)
+                level = heading.level
+                if len(found) == len(wanted):
+                    return found
+        return None
+
+    def _above(self, number: int) -> list[int]:
+        """The headings under which a heading stands, from the top."""
+        above: list[int] = []
+        for n in range(number + 1):
+            while above and self.headings[above[-1]].level >= self.headings[n].level:
+                above.pop()
+            above.append(n)
+        return above[:-1]
+
+
+def _plan(
+    names: Names, path: VaultPath, renamed: Renamed, referrers: Iterable[Referrer], own: Edit
+) -> Iterator[FileEdits]:
+    for referrer in referrers:
+        edits: list[Edit] = []
+        skipped: list[Skipped] = []
+        for place in referrer.places:
+            if place.link.subpath and resolve(names, referrer.path, place.link.path) == path:
+                try:
+                    edits += _of_link(place, renamed)
+                except Unwritable as e:
+                    skipped.append(skipped_link(place, e.reason))
+        for card in referrer.card_paths:
+            if card.subpath is not None and names.at(card.path.value) == path:
+                try:
+                    edits += _of_card(card, renamed)
+                except Unwritable as e:
+                    skipped.append(Skipped(card.subpath.value, card.at, card.subpath.span.start, e.reason))
+        if referrer.path == path:
+            edits = [each for each in edits if each.span.end <= own.span.start or each.span.start >= own.span.end]
+            edits.append(own)
+        if edits or skipped:
+            yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
+
+
+def _segments(subpath: str) -> list[str]:
+    return [part for part in subpath.split("#") if part.strip()]
+
+
+def _of_card(card: CardPath, renamed: Renamed) -> list[Edit]:
+    """Raises: Unwritable."""
+    if card.subpath is None or not (parts := _segments(card.subpath.value)):
+        return []
+    after = renamed(parts)
+    if after is None or after == parts:
+        return []
+    whole = card.subpath.place(Span(0, len(card.subpath.value)))
+    return [Edit(whole, card.subpath.written("#" + "#".join(after)))]
+
+
+def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
+    """Raises: Unwritable."""
+    link = place.link
+    before = _segments(link.subpath)
+    after = renamed(before) if before else None
+    if after is None or after == before:
+        return []
+    if not place.found:
+        raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+    parts = place.parts()
+    spans = [] if parts is None else [span for span in parts[1] if _read(place, span).strip()]
+    if [_read(place, span).strip() for span in spans] != [part.strip() for part in before]:
+        raise Unwritable("It is written with escapes that hide where its parts end. Change it by hand.")
+    if link.style == "wiki" and not wiki_holds("#" + "#".join(after), displayed=link.display is not None):
+        after = [part.translate(_SQUARE).strip() for part in after]  # for headings they compare as spaces
+    if len(after) == len(before):
+        changed = (each for each in zip(spans, before, after, strict=True) if each[1] != each[2])
+        return [place.edit(span, _written(place, new)) for span, _, new in changed]
+    whole = Span(spans[0].start, spans[-1].end)
+    return [place.edit(whole, "#".join(_written(place, part) for part in after))]
+
+
+def _read(place: LinkPlace, span: Span) -> str:
+    raw = span.of(place.host)
+    return raw if place.link.style == "wiki" else decode(raw)
+
+
+def _written(place: LinkPlace, part: str) -> str:
+    """A segment as the link's own style writes it."""
+    if place.link.style == "wiki":
+        return part
+    ascii_only = is_percent_encoded(place.link.target_span.of(place.host))
+    text = encoded(part, angle=place.angled, ascii_only=ascii_only)
+    return text.translate(_ROUND) if needs_angle(part) and not place.angled else text

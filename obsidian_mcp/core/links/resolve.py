@@ -1,0 +1,310 @@
+"""Which file a link means, and the shortest text that means a given file (semantics 1.4, 1.7; specs/links.md).
+
+Nothing here looks at more files than those that share the link's last segment, so a link costs microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
+from obsidian_mcp.core.note.links import Style
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
+from obsidian_mcp.errors import InvalidName
+
+
+def link_key(linkpath: str) -> str:
+    """What two links must share to be able to mean the same file: their last segment as names compare, without `.md`.
+
+    An index that stores it for every link can be asked for all links that a change of files may touch.
+    """
+    return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
+
+
+def keys_of(path: str) -> tuple[str, ...]:
+    """The `link_key` of every link that may mean a file of this name."""
+    key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
+    return (key, key.removesuffix(NOTE_EXTENSION)) if key.endswith(NOTE_EXTENSION) else (key,)
+
+
+def clean(linkpath: str) -> str:
+    """A link's path as it is compared: no subpath, no-break space as space, NFC."""
+    path = linkpath.partition("#")[0]
+    if path.isascii():
+        return path
+    return unicodedata.normalize("NFC", path.replace("\u00a0", " "))
+
+
+def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
+    """The file that `linkpath`, written in the file `source`, leads to; None when it leads nowhere (semantics 1.4).
+
+    An empty path is the source itself. The answer depends on the set of files alone, never on their order.
+    """
+    path = clean(linkpath)
+    if not path:
+        return VaultPath(source)
+    name = path.rpartition("/")[2]
+    if name in (".", ".."):
+        return None
+    with_extension = path + NOTE_EXTENSION
+    for wanted in (path, with_extension) if "." in name else (with_extension,):
+        # An exact hit first: it wins over every candidate, and a vault may hold thousands of `index.md`.
+        hit = _exact(names, source, wanted)
+        if hit is not None:
+            return hit
+        candidates = names.named(wanted.rpartition("/")[2])
+        if candidates:
+            return _choose(candidates, source, wanted)
+    return None
+
+
+def is_relative(path: str) -> bool:
+    """Whether a link path is seen from the folder of its source."""
+    return path.startswith(("./", "../"))
+
+
+def _exact(names: Names, source: str, path: str) -> VaultPath | None:
+    if is_relative(path):
+        joined = within_folder(parent(source), path)
+        return names.at(joined) if joined is not None else None
+    return names.at(path.removeprefix("/"))
+
+
+def within_folder(folder: str, path: str) -> str | None:
+    """The path from the root of `path` seen from `folder`, without `.` and `..`; None where it leaves the vault."""
+    parts = folder.split("/") if folder else []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultPath | None:
+    """The best of the files that have the right name, none of which is at exactly `path`."""
+    if "/" not in path:
+        if len(candidates) == 1:
+            return candidates[0]
+    else:
+        if is_relative(path):
+            if not compat.MISSED_RELATIVE_LINK_SEARCHES_ON:
+                return None
+            while is_relative(path):
+                path = path.partition("/")[2]
+        if path.startswith("/"):
+            if not compat.MISSED_ROOTED_LINK_SEARCHES_ON:
+                return None
+            path = path[1:]
+        # Whole segments: the app's own test on raw strings lets `ary/index` find `glossary/index.md`.
+        ending = "/" + name_key(path)
+        candidates = tuple(each for each in candidates if ("/" + name_key(each)).endswith(ending))
+    folder = parent(source)
+    if folder:
+        below = name_key(folder) + "/"
+        near = tuple(each for each in candidates if name_key(each).startswith(below))
+        candidates = near or candidates
+    return min(candidates, key=_length, default=None)  # candidates are sorted: on a tie the smallest stays
+
+
+def _length(path: str) -> int:
+    """Length as the app counts it, in UTF-16 code units."""
+    return len(path) if path.isascii() else len(path.encode("utf-16-le", "surrogatepass")) // 2
+
+
+# Writing a link
+
+
+def link_path(names: Names, target: VaultPath, source: str, *, link_format: LinkFormat, extension: bool) -> str | None:
+    """The text that leads from `source` to `target` in this format, None when no text does (semantics 1.7).
+
+    `target` is one of `names`. `extension` keeps the `.md` of a note; it is kept all the same where the link would
+    miss the note without it. Every text given back has been resolved: it leads to `target` and to nothing else.
+    """
+    name = target.rpartition("/")[2]
+    spellings = [str(target)]
+    if link_format == "shortest" and len(names.named(name)) == 1:
+        spellings.insert(0, name)
+    elif link_format == "relative":
+        relative = _relative(parent(source), target)
+        # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is needed.
+        spellings[:0] = [relative] if relative.startswith("../") else [relative, "./" + relative]
+    return _first_that_leads(names, target, source, spellings, extension=extension)
+
+
+def _first_that_leads(
+    names: Names, target: VaultPath, source: str, spellings: Iterable[str], *, extension: bool
+) -> str | None:
+    for spelling in spellings:
+        short = spelling[: -len(NOTE_EXTENSION)] if is_note(spelling) else spelling
+        for text in (spelling,) if extension or short == spelling else (short, spelling):
+            if "#" not in text and text == text.strip() and resolve(names, source, text) == target:
+                return text
+    return None
+
+
+def generate(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    settings: AppSettings,
+    style: Style | None = None,
+    subpath: str = "",
+    display: str | None = None,
+    embed: bool = False,
+    in_table: bool = False,
+) -> str:
+    """A new link from `source` to `target` as the app writes it (semantics 1.7; LINK-20 to LINK-28).
+
+    `target` is one of `names`. `style` None is what the settings ask for; a target or display that no wikilink can
+    hold gets a Markdown link. `subpath` begins with `#`. `display` None lets the app's rule choose. `in_table` writes
+    the separator as `\\|`.
+    Raises: InvalidName when no link can reach the file.
+    """
+    style = style or ("markdown" if settings.use_markdown_links else "wiki")
+    to_self = target == source and bool(subpath)
+    bang = "!" if embed else ""
+    if style == "wiki":
+        found = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
+        path = "" if to_self else found
+        if path is not None:
+            shown = basename(target) if display is None and "/" in path and not embed else display
+            if shown == path + subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
+                shown = None
+            if wiki_holds(path + subpath, displayed=bool(shown)):
+                if shown is None:
+                    return f"{bang}[[{path}{subpath}]]"
+                if wiki_displays(shown):
+                    pipe = r"\|" if in_table else "|"
+                    return f"{bang}[[{path}{subpath}{pipe}{shown.replace('|', pipe)}]]"
+    path = markdown_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
+    if to_self and ":" not in subpath:
+        path = ""
+    if path is None:
+        raise InvalidName(
+            f"No link can lead to {str(target)!r}: a name with '#' or without an extension is never found. "
+            "Rename the file first.",
+            path=target,
+        )
+    label = display if display is not None else "" if embed else basename(target)
+    return f"{bang}[{markdown_label(label, in_table=in_table)}]({destination(path + subpath)})"
+
+
+def wiki_path(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    link_format: LinkFormat,
+    subpath: str = "",
+    extension: bool = False,
+    displayed: bool = False,
+) -> str | None:
+    """As `link_path`, for a wikilink; None also where no wikilink can hold the text. `displayed`: a display follows."""
+    path = link_path(names, target, source, link_format=link_format, extension=extension)
+    return path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
+
+
+def markdown_path(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    link_format: LinkFormat,
+    subpath: str = "",
+    extension: bool = True,
+) -> str | None:
+    """As `link_path`, for a Markdown link: what holds a colon begins with `./` or `../`, or it would be a URL."""
+    path = link_path(names, target, source, link_format=link_format, extension=extension)
+    if path is None or ":" not in path + subpath or is_relative(path):
+        return path
+    relative = _relative(parent(source), target)
+    return _first_that_leads(
+        names, target, source, [relative if is_relative(relative) else "./" + relative], extension=extension
+    )
+
+
+def wiki_holds(target: str, *, displayed: bool = False) -> bool:
+    """Whether `[[target]]` or `[[target|…]]` is read back as exactly this target, and changes nothing around it."""
+    return _WIKI_BREAKS.search(target) is None and (displayed or not target.endswith("]"))
+
+
+def wiki_displays(display: str) -> bool:
+    """Whether a wikilink can show this text."""
+    return bool(display) and _DISPLAY_BREAKS.search(display) is None
+
+
+def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -> str:
+    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded.
+
+    `angle` asks for `<…>`; brackets without a partner get it unasked. `ascii_only` encodes other scripts too.
+    """
+    angle = angle or needs_angle(target)
+    text = encoded(target, angle=angle, ascii_only=ascii_only)
+    return f"<{text}>" if angle else text
+
+
+def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
+    """A part of a destination, without the `<…>` around the whole."""
+    text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, text)
+    text = _ENTITY.sub("&amp;", text)
+    return _NOT_ASCII.sub(_percent, text) if ascii_only else text
+
+
+def needs_angle(target: str) -> bool:
+    """Whether a destination must stand in `<…>`: one of its round brackets has no partner."""
+    return not _balanced(target)
+
+
+def markdown_label(text: str, *, in_table: bool = False) -> str:
+    """`text` between the brackets of a Markdown link, without line breaks.
+
+    Brackets are escaped where they would end it or make a wikilink.
+    """
+    label = _LINE_BREAKS.sub(" ", text)
+    if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
+        label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
+    return label.replace("|", r"\|") if in_table else label
+
+
+def _relative(folder: str, target: str) -> str:
+    """`target` as seen from `folder`: `../` where needed, nothing in front of what lies below."""
+    here = folder.split("/") if folder else []
+    there = target.split("/")
+    shared = 0
+    while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
+        shared += 1
+    return "../" * (len(here) - shared) + "/".join(there[shared:])
+
+
+def _balanced(text: str, pair: str = "()") -> bool:
+    depth = 0
+    for char in text:
+        if char == pair[0]:
+            depth += 1
+        elif char == pair[1]:
+            depth -= 1
+            if depth < 0:
+                return False
+    return depth == 0
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))
+
+
+_WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|%%|[\x00-\x1f\x7f]")
+_DISPLAY_BREAKS = re.compile(r"\[\[|\]\]|\]\Z|[\r\n]")
+_BARE_BREAKS = re.compile(r"[\x00-\x20\x7f\\<>%`|]")
+_ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`|]")
+_ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LABEL_BREAKS = re.compile(r"[\\\[\]]")
+_LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")

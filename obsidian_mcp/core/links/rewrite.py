@@ -1,0 +1,299 @@
+"""What to rewrite when files move, appear or change their names, and when headings and blocks do (semantics 7).
+
+Pure: given what the names are, what moves, and the files that may refer to it, the edits of each file. Which files
+those are, an index answers by `link_keys`. Rules and cases: specs/rename.md, specs/vectors/rename.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.settings import AppSettings
+from obsidian_mcp.core.note.links import Link
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
+
+from .link_spans import CardPath, Edit, LinkPlace, Referrer
+from .resolve import (
+    clean,
+    destination,
+    encoded,
+    is_relative,
+    keys_of,
+    markdown_label,
+    markdown_path,
+    needs_angle,
+    resolve,
+    wiki_displays,
+    wiki_path,
+    within_folder,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A link that should have been rewritten and could not be: it leads elsewhere or nowhere afterwards."""
+
+    original: str
+    at: str
+    """Empty in a note's text, else the property or card that holds it."""
+    start: int | None
+    """Offset in the body, None where the source is unknown."""
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdits:
+    """What to rewrite in one file: edits in the order of its text, which do not overlap. `path` is that of before."""
+
+    path: VaultPath
+    edits: tuple[Edit, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+class After:
+    """The names of a vault after moves and creations, without a copy of them."""
+
+    def __init__(self, names: Names, moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()) -> None:
+        came = [*moves.values(), *created]
+        self._names = names
+        self._gone = frozenset(moves) - frozenset(came)
+        self._came: dict[str, list[VaultPath]] = {}
+        for path in came:
+            self._came.setdefault(name_key(_file_name(path)), []).append(path)
+        self._touched = frozenset(name_key(path) for path in (*self._gone, *came))
+        self._touched_names = frozenset(name_key(_file_name(path)) for path in (*self._gone, *came))
+
+    def named(self, filename: str) -> tuple[VaultPath, ...]:
+        found = self._names.named(filename)
+        key = name_key(filename)
+        if key not in self._touched_names:
+            return found
+        left = {path for path in found if path not in self._gone}
+        return tuple(sorted(left.union(self._came.get(key, ()))))
+
+    def at(self, path: str) -> VaultPath | None:
+        key = name_key(path)
+        if key not in self._touched:
+            return self._names.at(path)
+        found = [each for each in self.named(_file_name(path)) if name_key(each) == key]
+        return VaultPath(path) if path in found else min(found, default=None)
+
+
+def folder_moves(paths: Iterable[VaultPath], folder: VaultPath, target: VaultPath) -> dict[VaultPath, VaultPath]:
+    """The moves of all files below a folder that becomes `target`."""
+    below = folder + "/"
+    return {path: VaultPath(f"{target}/{path[len(below) :]}") for path in paths if path.startswith(below)}
+
+
+def link_keys(moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()) -> frozenset[str]:
+    """The `link_key` of every link that moves or creations may touch (RENAME-02).
+
+    To be looked at besides: every moved file itself.
+    """
+    return frozenset(key for path in (*moves, *moves.values(), *created) for key in keys_of(path))
+
+
+def plan(
+    names: Names,
+    moves: Mapping[VaultPath, VaultPath],
+    referrers: Iterable[Referrer],
+    *,
+    settings: AppSettings,
+    created: Iterable[VaultPath] = (),
+) -> Iterator[FileEdits]:
+    """The edits after which every link leads where it led before, at its new place (RENAME-01).
+
+    `names` are those before the moves, and so are the paths of the referrers. Files without edits are left out.
+    """
+    change = _Change(names, After(names, moves, tuple(created)), moves, settings)
+    for referrer in referrers:
+        edits: list[Edit] = []
+        skipped: list[Skipped] = []
+        for place in referrer.places:
+            try:
+                found = change.of_link(place, referrer.path)
+                if found and not place.found:
+                    raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+                edits += found
+            except Unwritable as e:
+                skipped.append(skipped_link(place, e.reason))
+        for card in referrer.card_paths:
+            edits += change.of_card(card)
+        if edits or skipped:
+            yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
+
+
+def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits by their place; of two that overlap the one that begins first stays."""
+    kept: list[Edit] = []
+    for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
+        if not kept or edit.span.start >= kept[-1].span.end:
+            kept.append(edit)
+    return tuple(kept)
+
+
+class Unwritable(Exception):
+    """A link that must change and cannot be written."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def skipped_link(place: LinkPlace, reason: str) -> Skipped:
+    """The record of a link that stays as it is."""
+    start = place.edit(place.link.span, "").span.start if place.found else None
+    return Skipped(place.link.original, place.at, start, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    before: Names
+    after: Names
+    moves: Mapping[VaultPath, VaultPath]
+    settings: AppSettings
+
+    def of_card(self, card: CardPath) -> list[Edit]:
+        target = self.before.at(card.path.value)
+        goal = self.moves.get(target, target) if target is not None else None
+        if goal is None or goal == target:
+            return []
+        return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(goal))]
+
+    def of_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+        """Raises: Unwritable."""
+        link = place.link
+        if not link.path:  # `[[#h]]` goes with its note (RENAME-07)
+            return []
+        target = resolve(self.before, source, link.path)
+        if target is None:
+            return []
+        home, goal = self.moves.get(source, source), self.moves.get(target, target)
+        renamed = _file_name(goal) != _file_name(target)
+        respelled = goal != target and name_key(goal) == name_key(target)
+        stays = not renamed and not respelled and resolve(self.after, home, link.path) == goal
+        if stays:
+            if is_relative(link.path):
+                return []
+            if goal == target and not self._was_relative(link, source, home, target):
+                return []
+        names = _shown_names(target, goal) if renamed else {}
+        path = self._path(link, target, goal, home, displayed=link.display is not None and link.display not in names)
+        if path is None:
+            return [self._as_markdown(place, goal, home, names)]
+        if stays and name_key(path) == name_key(clean(link.path)):
+            return []
+        edits = [_path_edit(place, path)]
+        if (display := _display_edit(place, path, names)) is not None:
+            edits.append(display)
+        return edits
+
+    def _was_relative(self, link: Link, source: str, home: str, target: VaultPath) -> bool:
+        """Whether the link is the path from a folder that its note leaves, in a vault that writes links so."""
+        if self.settings.new_link_format != "relative" or parent(source) == parent(home):
+            return False
+        joined = within_folder(parent(source), clean(link.path))
+        return joined is not None and target in (self.before.at(joined), self.before.at(joined + NOTE_EXTENSION))
+
+    def _path(self, link: Link, target: VaultPath, goal: VaultPath, home: VaultPath, *, displayed: bool) -> str | None:
+        """The path to write, None where a wikilink cannot hold one."""
+        link_format = self.settings.new_link_format
+        if link_format == "shortest" and "/" in link.path and not compat.RENAME_SHORTENS_LINKS:
+            link_format = "absolute"
+        keeps = compat.RENAME_KEEPS_WRITTEN_MD and is_note(target)
+        with_md = is_note(link.path) if keeps else link.style == "markdown"
+        if link.style == "wiki":
+            return wiki_path(
+                self.after,
+                goal,
+                home,
+                link_format=link_format,
+                subpath=link.subpath,
+                extension=with_md,
+                displayed=displayed,
+            )
+        path = markdown_path(self.after, goal, home, link_format=link_format, subpath=link.subpath, extension=with_md)
+        if path is None:
+            raise _unreachable(goal)
+        return path
+
+    def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
+        """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08)."""
+        link = place.link
+        path = markdown_path(
+            self.after, goal, home, link_format=self.settings.new_link_format, subpath=link.subpath, extension=True
+        )
+        if path is None:
+            raise _unreachable(goal)
+        display = place.display()
+        if link.display is not None and link.display in names:
+            label = markdown_label(names[link.display], in_table=True)
+        elif display is not None:
+            label = display.of(place.host)
+        else:
+            label = "" if link.embed else markdown_label(basename(goal), in_table=True)
+        if place.alone:  # a property is a link only when its label holds no bracket
+            label = label.translate(_NO_BRACKETS)
+        return place.edit(link.span, f"{'!' if link.embed else ''}[{label}]({destination(path + link.subpath)})")
+
+
+_NO_BRACKETS = str.maketrans("", "", "\\[]")
+
+
+def _unreachable(goal: VaultPath) -> Unwritable:
+    return Unwritable(f"No link can lead to {str(goal)!r}: a name with '#' or without an extension is never found.")
+
+
+def _path_edit(place: LinkPlace, path: str) -> Edit:
+    parts = place.parts()
+    if parts is None:
+        raise Unwritable("The target is written with escapes that hide where it ends. Change it by hand.")
+    span, segments = parts
+    if place.link.style == "wiki":
+        return place.edit(span, path)
+    ascii_only = is_percent_encoded(span.of(place.host))
+    if place.angled:
+        return place.edit(span, encoded(path, angle=True, ascii_only=ascii_only))
+    if not needs_angle(path):
+        return place.edit(span, encoded(path, ascii_only=ascii_only))
+    whole = Span(span.start, segments[-1].end if segments else span.end)
+    inner = encoded(path, angle=True, ascii_only=ascii_only)
+    return place.edit(whole, f"<{inner}{place.host[span.end : whole.end]}>")
+
+
+def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit | None:
+    """A display that is the old name becomes the new one; none where the target now says the same (RENAME-06)."""
+    link, span = place.link, place.display()
+    if span is None or link.display is None or link.display not in names or link.size is not None:
+        return None
+    shown = names[link.display]
+    if link.style == "markdown":
+        return place.edit(span, markdown_label(shown)) if span.of(place.host) == link.display else None
+    if shown == path + link.subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
+        return place.edit(Span(link.target_span.end, span.end), "")
+    return place.edit(span, shown) if wiki_displays(shown) and "|" not in shown else None
+
+
+def _shown_names(target: VaultPath, goal: VaultPath) -> dict[str, str]:
+    """The old name as a display may say it, with and without extension, and the new name in the same form."""
+    old, new = _file_name(target), _file_name(goal)
+    return {_stem(old): _stem(new), old: new}
+
+
+def _stem(filename: str) -> str:
+    stem, dot, _ = filename.rpartition(".")
+    return stem if dot and stem else filename
+
+
+def is_percent_encoded(raw: str) -> bool:
+    """Whether the writer of a destination encodes other scripts too."""
+    return any(raw[at + 1 : at + 2] in "89abcdefABCDEF" for at, char in enumerate(raw[:-2]) if char == "%")
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,1 @@
+"""Parse one note, edit one note; canvas files."""

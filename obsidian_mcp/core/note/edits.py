@@ -1,0 +1,135 @@
+"""Changes to a note's text: each gives back the text with what was asked changed, and no other character (EDIT-01).
+
+All take and give the body after a byte order mark. New text takes over the line ends of the note it goes into.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
+from obsidian_mcp.errors import TextNotFound, TextNotUnique
+
+LINES_SHOWN = 10
+CONTEXT_LINES = 2
+_LONE_LF = re.compile(r"(?<!\r)\n")
+
+
+def adapted(content: str, newline: str) -> str:
+    """`content` with the note's line ends; its own CRLF stay."""
+    return _LONE_LF.sub("\r\n", content) if newline == "\r\n" else content
+
+
+def append(body: str, content: str) -> str:
+    """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02)."""
+    newline = Text(body).newline
+    content = adapted(content, newline)
+    if not body:
+        return content
+    if body.endswith("\n"):
+        return body + _ended(content, newline)
+    return body + newline + content.removesuffix(newline)
+
+
+def insert(body: str, at: int, content: str) -> str:
+    """`content` on lines of its own at the offset `at`, which begins a line (EDIT-03)."""
+    newline = Text(body).newline
+    content = adapted(content, newline)
+    before, after = body[:at], body[at:]
+    if before and not before.endswith("\n"):
+        before += newline
+        return before + (_ended(content, newline) if after else content.removesuffix(newline)) + after
+    return before + (_ended(content, newline) if after or before else content) + after
+
+
+def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
+    """`find` replaced by `content`: its one occurrence, or every one (EDIT-04).
+
+    Raises: TextNotFound with the line that is nearest, TextNotUnique with the lines that hold it.
+    """
+    newline = Text(body).newline
+    content = adapted(content, newline)
+    if find not in body:
+        find = adapted(find, newline)
+    count = body.count(find)
+    if count == 0:
+        raise _nowhere(body, find)
+    if every:
+        return body.replace(find, content)
+    first = body.find(find)
+    if body.find(find, first + 1) >= 0:
+        raise _several(body, find)
+    return body[:first] + content + body[first + len(find) :]
+
+
+def replace_span(body: str, span: Span, content: str) -> str:
+    """The text of a section replaced; blank lines around it stay, so that its neighbours keep their distance."""
+    newline = Text(body).newline
+    content = adapted(content, newline)
+    inner = trimmed(body, span)
+    if inner.start == inner.end:
+        return insert(body, span.start, content)
+    return body[: inner.start] + content.removesuffix(newline) + body[inner.end :]
+
+
+def append_to_span(body: str, span: Span, content: str) -> str:
+    """`content` on the lines after the last one of a section that is not blank."""
+    inner = trimmed(body, span)
+    if inner.start == inner.end:
+        return insert(body, span.start, content)
+    end = body.find("\n", inner.end)
+    return insert(body, len(body) if end < 0 else end + 1, content)
+
+
+def trimmed(body: str, span: Span) -> Span:
+    """A section without the blank lines at its beginning and end; indentation of its first line stays."""
+    text = span.of(body)
+    leading = re.match(r"(?:[ \t]*\r?\n)*", text)
+    start = leading.end() if leading else 0
+    end = len(text.rstrip())
+    return Span(span.start + start, span.start + end) if end > start else Span(span.start, span.start)
+
+
+def diff(path: str, before: str, after: str) -> str:
+    """Unified diff for people and models; a missing last newline is said as diff(1) says it."""
+    lines = difflib.unified_diff(
+        split_lines(before),
+        split_lines(after),
+        fromfile=f"a/{path}",
+        tofile=f"b/{path}",
+        n=CONTEXT_LINES,
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _ended(content: str, newline: str) -> str:
+    return content if content.endswith("\n") else content + newline
+
+
+def _several(body: str, find: str) -> TextNotUnique:
+    lines = Lines(body)
+    at, found = body.find(find), []
+    while at >= 0:
+        found.append(lines.line(at) + 1)
+        at = body.find(find, at + 1)
+    shown = ", ".join(map(str, found[:LINES_SHOWN])) + (" and more" if len(found) > LINES_SHOWN else "")
+    return TextNotUnique(
+        f"The text to find stands {len(found)} times in the note (lines {shown}). Give more of the text around the "
+        "one you mean, or set all to true to replace every one.",
+        count=len(found),
+        lines=found[:LINES_SHOWN],
+    )
+
+
+def _nowhere(body: str, find: str) -> TextNotFound:
+    wanted = next((line.strip() for line in find.splitlines() if line.strip()), "")
+    present = {line.strip(): number for number, line in reversed(list(enumerate(body.splitlines(), 1))) if line.strip()}
+    near = difflib.get_close_matches(wanted, present, 1, 0.6) if len(present) < 5000 else []
+    if near:
+        return TextNotFound(
+            f"The text to find is not in the note. The nearest is line {present[near[0]]}: {near[0][:200]!r}. "
+            "It must match exactly, spaces and line breaks too.",
+            line=present[near[0]],
+        )
+    return TextNotFound("The text to find is not in the note. Read the note and copy the text exactly as it stands.")

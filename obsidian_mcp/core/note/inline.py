@@ -1,0 +1,336 @@
+"""What stands within the text of a note: links, embeds, tags, footnote references, code, math, comments.
+
+One pass over each region of text; every search that can fail for the rest of a region is remembered, so that ten
+thousand unclosed brackets, dollars or comments cost no more than as many letters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from obsidian_mcp.core.text import compat, tags
+from obsidian_mcp.core.text.text import Span
+
+from .blocks import Region
+from .elements import Area, AreaKind, FootnoteRef, Tag
+from .links import Link, Style, decode, find_destination, is_internal, split_subpath, split_wikilink, wikilink
+from .markdown import HTML_TAG
+
+EMPHASIS_REACH = 1000
+"""How far from a tag the other end of its emphasis is looked for."""
+
+_EMPHASIS = frozenset("*_=~")
+_SCHEMES = ("http", "https")
+_trigger = re.compile(r"[\\`<$%\[\]#:]")
+_punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
+_code_runs = re.compile(r"`+").finditer
+_footnote_ref = re.compile(r"\[\^([^\s\]]{1,999})\]").match
+_math_end = re.compile(r"(?<![ \t\\])\$(?![0-9])").search
+_math_double_end = re.compile(r"(?<![ \t\\])\$\$").search
+_html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
+_autolink = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>").match
+_url = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<]*)?").match
+_url_in_link = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<\[\]]*)?").match
+
+
+@dataclass(slots=True)
+class Inlines:
+    """Everything found, in the order of the text."""
+
+    links: list[Link] = field(default_factory=list)
+    tags: list[Tag] = field(default_factory=list)
+    footnote_refs: list[FootnoteRef] = field(default_factory=list)
+    areas: list[Area] = field(default_factory=list)
+
+
+def read(body: str, regions: Iterable[Region]) -> Inlines:
+    """What stands in these regions of the body."""
+    scanner = _Scanner(body)
+    for region in regions:
+        if _trigger.search(body, region.start, region.end):
+            scanner.scan(region)
+    found = scanner.found
+    for elements in (found.links, found.tags, found.footnote_refs):
+        elements.sort(key=_start)
+    return found
+
+
+def _start(element: Link | Tag | FootnoteRef) -> int:
+    return element.span.start
+
+
+@dataclass(slots=True)
+class _Bracket:
+    """An open `[`, which a later `](` may make a link."""
+
+    at: int
+    image: bool
+    tag: Tag | None = None
+    """A tag right behind it, which only the text of a link may begin with (TAG-06)."""
+
+
+class _Scanner:
+    """Reads one region after the other.
+
+    Offsets are those of the text that is scanned: the body, or the parts of a region put together.
+    """
+
+    def __init__(self, body: str) -> None:
+        self.found = Inlines()
+        self._body = body
+
+    def _enter(self, region: Region) -> None:
+        self._cell = region.cell
+        self._text, self._first, self._end = self._body, region.start, region.end
+        self._parts = region.parts
+        self._froms: list[int] = []
+        """Where each part begins in the text."""
+        if region.parts:
+            at = 0
+            for part in region.parts:
+                self._froms.append(at)
+                at += part.end - part.start + 1
+            self._text = "\n".join(part.of(self._body) for part in region.parts)
+            self._first, self._end = 0, at - 1
+        self._fresh = self._first
+        """Where text begins anew, so that a tag may: the region's start, or behind another element (TAG-05)."""
+        self._escaped = -1
+        """The last character that a backslash has taken the meaning of."""
+        self._brackets: list[_Bracket] = []
+        self._comment_end = -1
+        self._next: dict[str, int] = {}
+        """Where the next closing mark of a kind stands, as far as looked for."""
+        self._code_runs: dict[int, list[int]] | None = None
+        """Where the runs of backticks of each length stand."""
+
+    def scan(self, region: Region) -> None:
+        self._enter(region)
+        text = self._text
+        done = self._first
+        for trigger in _trigger.finditer(text, self._first, self._end):
+            at = trigger.start()
+            if at < done:
+                continue
+            match text[at]:
+                case "#":
+                    done = self._tag(at)
+                case "[":
+                    done = self._bracket(at)
+                case "]":
+                    done = self._closing_bracket(at) if self._brackets else at + 1
+                case ":":
+                    done = self._address(at) if text.startswith("://", at) else at + 1
+                case "`":
+                    done = self._code(at)
+                case "\\":
+                    done = self._escape(at)
+                case "%":
+                    done = self._comment(at)
+                case "$":
+                    done = self._math(at)
+                case _:
+                    done = self._html(at)
+
+    def _span(self, start: int, end: int) -> Span:
+        if not self._froms:
+            return Span(start, end)
+        return Span(self._place(start), self._place(end - 1) + 1 if end > start else self._place(end))
+
+    def _place(self, at: int) -> int:
+        k = bisect_right(self._froms, at) - 1
+        return min(self._parts[k].start + at - self._froms[k], self._parts[k].end)
+
+    def _area(self, kind: AreaKind, start: int, end: int) -> int:
+        self.found.areas.append(Area(kind, False, "", self._span(start, end)))
+        self._fresh = end
+        return end
+
+    def _find(self, mark: str, at: int) -> int:
+        """The next `mark` from `at` on in the region, -1 without one; each is looked for once."""
+        known = self._next.get(mark, -1)
+        if known < at:
+            known = self._text.find(mark, at, self._end)
+            known = self._next[mark] = self._end if known < 0 else known
+        return known if known < self._end else -1
+
+    def _escape(self, at: int) -> int:
+        if at + 1 < self._end and self._text[at + 1] in _punctuation:
+            self._escaped = at + 1
+            self._fresh = at + 2
+            return at + 2
+        return at + 1
+
+    # Each of the following looks at the element that may begin at `at`, and gives the offset to go on from.
+
+    def _tag(self, at: int) -> int:
+        text = self._text
+        found = tags.match(text, at, self._end)
+        if not found:
+            return at + 1
+        before = text[at - 1] if at > self._first else " "
+        held: _Bracket | None = None
+        stop = found.end()
+        if at != self._fresh and not _white_space(before):
+            if before == "[" and self._brackets and self._brackets[-1].at == at - 1:
+                held = self._brackets[-1]
+            elif before in _EMPHASIS and (closing := self._emphasis(at)):
+                stop = min(stop, closing) if before == "_" else stop
+            else:
+                return stop
+        name = tags.name(text[at + 1 : stop])
+        if not name:
+            return stop
+        stop = at + 1 + len(name)
+        tag = Tag(name, self._span(at, stop))
+        if held:
+            held.tag = tag
+        else:
+            self.found.tags.append(tag)
+        if compat.TAG_MAY_FOLLOW_A_TAG:
+            self._fresh = stop
+        return stop
+
+    def _emphasis(self, at: int) -> int:
+        """Where the emphasis ends whose mark stands right before `at`; `at`'s region end if one ends there; else 0."""
+        text, mark = self._text, self._text[at - 1]
+        begin = at - 1
+        while begin > self._first and text[begin - 1] == mark:
+            begin -= 1
+        run = text[begin:at]
+        if mark in "=~" and len(run) < 2:
+            return 0
+        closing = text.find(run, at + 1, min(self._end, at + EMPHASIS_REACH))
+        word_before = begin > self._first and text[begin - 1].isalnum()
+        while closing >= 0 and not (mark == "_" and word_before):
+            after = closing + len(run)
+            if mark != "_" or after >= self._end or not text[after].isalnum():
+                return closing
+            closing = text.find(run, after, min(self._end, at + EMPHASIS_REACH))
+        opening = text.rfind(run, max(self._first, begin - EMPHASIS_REACH), begin)
+        return self._end if opening >= 0 and not text[opening + len(run)].isspace() else 0
+
+    def _bracket(self, at: int) -> int:
+        text = self._text
+        image = at > self._first and text[at - 1] == "!" and self._escaped != at - 1
+        if text.startswith("[[", at) and not text.startswith("[", at + 2):
+            found = wikilink(text, at, self._end)
+            if found:
+                return self._wikilink(at - image, found.end(), found[1], image)
+        elif reference := _footnote_ref(text, at, self._end):
+            self.found.footnote_refs.append(FootnoteRef(reference[1], self._span(at, reference.end())))
+            self._fresh = reference.end()
+            return reference.end()
+        self._brackets.append(_Bracket(at, image))
+        return at + 1
+
+    def _wikilink(self, start: int, end: int, inner: str, embed: bool) -> int:
+        target, display = split_wikilink(inner, cell=self._cell)
+        begin = end - 2 - len(inner)
+        inside = Span(begin, begin + len(target))
+        if compat.WIKILINK_TARGET_IS_TRIMMED:
+            target = target.strip()
+        if target:
+            self._add_link("wiki", embed, target, display, Span(start, end), inside)
+        return end
+
+    def _closing_bracket(self, at: int) -> int:
+        opening = self._brackets.pop()
+        if not self._text.startswith("(", at + 1, self._end):
+            return at + 1
+        place = find_destination(self._text, at + 1, self._end)
+        if place is None:
+            return at + 1
+        if opening.tag:
+            self.found.tags.append(opening.tag)
+        links = self.found.links
+        start = opening.at - opening.image
+        if not opening.image:
+            # A link holds no other Markdown link: the outer one wins.
+            inside = self._span(start, place.end).start
+            kept = []
+            while links and links[-1].span.start > inside:
+                link = links.pop()
+                if link.embed or link.style == "wiki":
+                    kept.append(link)
+            links += reversed(kept)
+        raw = self._text[place.start : place.stop]
+        target = decode(raw)
+        if is_internal(target):
+            display = self._text[opening.at + 1 : at]
+            self._add_link(
+                "markdown", opening.image, target, display, Span(start, place.end), Span(place.start, place.stop)
+            )
+        self._fresh = place.end
+        return place.end
+
+    def _add_link(self, style: Style, embed: bool, target: str, display: str | None, whole: Span, inner: Span) -> None:
+        path, subpath = split_subpath(target)
+        span = self._span(whole.start, whole.end)
+        target_span = self._span(inner.start, inner.end)
+        self.found.links.append(Link(style, embed, path, subpath, display, span.of(self._body), span, target_span))
+        self._fresh = whole.end
+
+    def _code(self, at: int) -> int:
+        if self._code_runs is None:
+            self._code_runs = {}
+            for run in _code_runs(self._text, at, self._end):
+                self._code_runs.setdefault(run.end() - run.start(), []).append(run.start())
+        width = 1
+        while self._text.startswith("`", at + width, self._end):
+            width += 1
+        runs = self._code_runs.get(width, [])
+        k = bisect_right(runs, at)
+        return self._area("code", at, runs[k] + width) if k < len(runs) else at + width
+
+    def _math(self, at: int) -> int:
+        double = self._text.startswith("$$", at)
+        begin = at + 1 + double
+        if self._text.startswith((" ", "\t"), begin) or begin >= self._end:
+            return begin
+        closing = self._math_end(begin, double)
+        return self._area("math", at, closing) if closing > 0 else begin
+
+    def _math_end(self, at: int, double: bool) -> int:
+        key, search = ("$$", _math_double_end) if double else ("$", _math_end)
+        known = self._next.get(key, -1)
+        if known < at:
+            found = search(self._text, at, self._end)
+            known = self._next[key] = found.start() if found else self._end
+        return known + 1 + double if known < self._end else 0
+
+    def _comment(self, at: int) -> int:
+        if not self._text.startswith("%%", at, self._end):
+            return at + 1
+        self._fresh = at + 2
+        if at != self._comment_end:
+            self._comment_end = self._find("%%", at + 2)
+            if self._comment_end >= 0:
+                self.found.areas.append(Area("comment", False, "", self._span(at, self._comment_end + 2)))
+        return at + 2
+
+    def _address(self, at: int) -> int:
+        """A bare web address: what looks like a tag or a link in it is none."""
+        if not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
+            return at + 1
+        found = (_url_in_link if self._brackets else _url)(self._text, at, self._end)
+        if not found:
+            return at + 1
+        self._fresh = found.end()
+        return found.end()
+
+    def _html(self, at: int) -> int:
+        text = self._text
+        if text.startswith("<!--", at):
+            closing = self._find("-->", at + 4)
+            return self._area("html", at, closing + 3) if closing >= 0 else at + 4
+        if self._find(">", at) < 0:
+            return at + 1
+        if found := _autolink(text, at, self._end):
+            self._fresh = found.end()
+            return found.end()
+        found = _html(text, at, self._end)
+        return self._area("html", at, found.end()) if found else at + 1

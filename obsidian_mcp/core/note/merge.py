@@ -1,0 +1,68 @@
+"""Three-way merge of texts by lines (specs/safety.md SAFE-07)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.text import split_lines
+
+LINES_COMPARED = 20_000
+"""Changed regions longer than this are taken as changed as a whole: comparing costs the product of their lengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines `start` to `end` of the base became `lines`."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+
+def changes(base: list[str], other: list[str]) -> list[Hunk]:
+    """What turns `base` into `other`, in order, as few lines as is cheap to find."""
+    head = 0
+    while head < min(len(base), len(other)) and base[head] == other[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(base), len(other)) - head and base[-1 - tail] == other[-1 - tail]:
+        tail += 1
+    old, new = base[head : len(base) - tail], other[head : len(other) - tail]
+    if not old and not new:
+        return []
+    if not old or not new or len(old) + len(new) > LINES_COMPARED:
+        return [Hunk(head, head + len(old), tuple(new))]
+    deadline.checkpoint()
+    return [
+        Hunk(head + i1, head + i2, tuple(new[j1:j2]))
+        for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def merge(base: str, ours: str, theirs: str) -> str | None:
+    """The text with both changes; None where they touch each other and are not the same.
+
+    Changes touch when they are on the same or on neighbouring lines, so that nothing is decided that a person would
+    want to look at.
+    """
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    lines = split_lines(base)
+    mine = changes(lines, split_lines(ours))
+    other = changes(lines, split_lines(theirs))
+    hunks = sorted({*mine, *other}, key=lambda hunk: (hunk.start, hunk.end))
+    result: list[str] = []
+    at = 0
+    for number, hunk in enumerate(hunks):
+        if number and hunk.start <= hunks[number - 1].end:
+            return None
+        result += lines[at : hunk.start]
+        result += hunk.lines
+        at = hunk.end
+    result += lines[at:]
+    return "".join(result)

@@ -1,0 +1,58 @@
+"""A part of a note by its heading or block id, as a person names it (semantics 2.2, specs/edits.md EDIT-05)."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.errors import SectionNotFound
+
+from . import parser
+from .subpath import Place, resolve_subpath
+
+SHOWN = 12
+"""Headings named when one is not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`whole` with its heading line, `content` what stands under the heading; for a block both are the block."""
+
+    whole: Span
+    content: Span
+
+
+def locate(body: str, name: str) -> Part:
+    """The section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`.
+
+    Raises: SectionNotFound with the headings that are nearest.
+    """
+    found = find(parser.parse(body), name)
+    if found.heading is None:
+        return Part(found.span, found.span)
+    return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
+
+
+def find(parsed: parser.Note, name: str) -> Place:
+    """The heading or block of that name. Raises: SectionNotFound with the headings that are nearest."""
+    found = resolve_subpath(parsed, f"#{name.strip().removeprefix('#').strip()}")
+    if found is None:
+        raise _missing(parsed, name)
+    return found
+
+
+def _next_line(body: str, offset: int) -> int:
+    end = body.find("\n", offset)
+    return len(body) if end < 0 else end + 1
+
+
+def _missing(parsed: parser.Note, name: str) -> SectionNotFound:
+    if name.strip().startswith("^"):
+        ids = [f"^{block.id}" for block in parsed.block_ids]
+        known = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
+        return SectionNotFound(f"The note has no block {name.strip()!r}. {known}", heading=name, blocks=ids[:SHOWN])
+    texts = [heading.text for heading in parsed.headings]
+    near = difflib.get_close_matches(name.rpartition("#")[2], texts, SHOWN, 0.6) or texts[:SHOWN]
+    known = f"Headings there are: {', '.join(map(repr, near))}." if near else "It has no headings."
+    return SectionNotFound(f"The note has no heading {name!r}. {known}", heading=name, headings=near)

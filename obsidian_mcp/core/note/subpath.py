@@ -1,0 +1,75 @@
+"""From a link's subpath to a place in a note: headings, blocks, footnotes (semantics 2.1 to 2.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from obsidian_mcp.core.text.text import Span
+
+from .elements import Heading
+from .parser import Note
+
+_SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
+_LINK_BREAKING = re.compile(r"%%|\[\[|\]\]|[:#|^\\\r\n]")
+_BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\Z")
+_FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a subpath names: a whole section with its heading, or a block (`heading` is None)."""
+
+    span: Span
+    heading: Heading | None
+
+
+def heading_key(text: str) -> str:
+    """The form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
+    return " ".join(_SPACED.sub(" ", text).split()).lower()
+
+
+def heading_for_link(text: str) -> str:
+    """A heading's text as it is written into a new link (the app's `stripHeadingForLink`)."""
+    return " ".join(_LINK_BREAKING.sub(" ", text).split())
+
+
+def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
+    """The place that `#Heading`, `#A#B`, `#^id` or `#[^note]` names in a note; None where there is none.
+
+    An empty subpath is the whole note. Of equal headings the first counts; each further heading of a chain must be of
+    a deeper level than the one before (semantics 2.2).
+    """
+    parts = [part for part in subpath.split("#") if part.strip()]
+    if not parts:
+        return Place(Span(0, len(parsed.body)), None)
+    last = parts[-1].strip()
+    if _BLOCK_ID.match(last):
+        found = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
+        return Place(found[-1].span, None) if found else None
+    if footnote := _FOOTNOTE.match(last):
+        notes = [each for each in parsed.footnotes if each.id == footnote[1]]
+        return Place(notes[0].span, None) if notes else None
+    heading = _chain(parsed, [heading_key(part) for part in parts])
+    return None if heading is None else Place(section_of(parsed, heading), heading)
+
+
+def _chain(parsed: Note, keys: list[str]) -> Heading | None:
+    wanted = 0
+    level = 0
+    for heading in parsed.outline:
+        if heading.level > level and heading_key(heading.text) == keys[wanted]:
+            wanted, level = wanted + 1, heading.level
+            if wanted == len(keys):
+                return heading
+    return None
+
+
+def section_of(parsed: Note, heading: Heading) -> Span:
+    """From a heading to the next one of the same or a higher rank."""
+    following = (
+        other.span.start
+        for other in parsed.outline
+        if other.span.start > heading.span.start and other.level <= heading.level
+    )
+    return Span(heading.span.start, next(following, len(parsed.body)))

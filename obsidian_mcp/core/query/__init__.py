@@ -1,0 +1,1 @@
+"""The search language: tokens, parser, evaluation on one document."""

@@ -1,0 +1,542 @@
+"""Exact search: does a file satisfy a query, and where (semantics 5.2 to 5.4; specs/query.md, QUERY-10 to QUERY-55).
+
+Pure: a file is what `Subject` says, and its parts are asked for only when a term needs them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Literal, Protocol
+
+import regex
+
+from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.casefold import fold, substring
+from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.text import Span
+
+from . import units
+from .document import Subject
+from .matchers import Finder, expression_of, finder, line
+from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from .portions import Portions, portions
+from .prefilter import required, tag_name
+from .regexp import translate
+from .scopes import Structure
+from .tokens import Operator
+from .units import Anchor
+from .values import name_test, value_test
+
+MAX_SPANS = 100_000
+"""Places that are listed of one file (semantics 5.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a query found what it asks for, in order and without repetition. Both are empty for `-word`."""
+
+    content: tuple[Span, ...]
+    path: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One thing to look for: in the path, in the content, or in either."""
+
+    path: Finder | None
+    content: Finder | None
+    name_only: bool = False
+    """Of the path only the file name counts."""
+
+
+class Matcher:
+    """A query, ready to be asked of many files. Raises: OperationTimeout when a regular expression runs away, or the
+    time of the call is over."""
+
+    def __init__(self, query: Node) -> None:
+        self._test = _compile(query, _Field())
+
+    def matches(self, subject: Subject) -> bool:
+        """Whether the file is a result."""
+        return self._holds(_Place(_File(subject), None))
+
+    def find(self, subject: Subject) -> Match | None:
+        """The places to show of a result, None when the file is none."""
+        place = _Place(_File(subject), None)
+        if not self._holds(place):
+            return None
+        hits = _Hits()
+        self._test.collect(place, hits)
+        return Match(_ordered(hits.content), _ordered(hits.path))
+
+    def leaf(self) -> Leaf | None:
+        """What a query is that looks for one thing in the path or content of notes; None for any other."""
+        match self._test:
+            case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(None, found)
+            case _InPath(finder=found, name_only=name_only):
+                return Leaf(found, None, name_only)
+            case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(path.finder, content.finder)
+            case _InUnit(whole=found) if found is not None and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return Leaf(None, found)
+        return None
+
+    def portions(self) -> Portions | None:
+        """What a query is that looks for texts in parts of notes, in the plainest way; None for any other."""
+        match self._test:
+            case _InUnit(portions=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+                return found
+        return None
+
+    def places(self, subject: Subject) -> list[Iterator[Span]]:
+        """Where in the content of a result each thing stands that is asked for, as far as somebody wants to know."""
+        parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
+        contents = [part.content if isinstance(part, _Anyplace) else part for part in parts]
+        place = _Place(_File(subject), None)
+        if all(isinstance(content, _InContent) for content in contents):
+            text = place.file.text
+            return [
+                content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
+            ]
+        hits = _Hits()
+        self._test.collect(place, hits)
+        return [iter(_ordered(hits.content))]
+
+    def _holds(self, place: _Place) -> bool:
+        checkpoint()
+        if not self._test.holds(place):
+            return False
+        return place.file.subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
+
+
+def matches(query: Node, subject: Subject) -> bool:
+    """`Matcher.matches` for one file."""
+    return Matcher(query).matches(subject)
+
+
+def find(query: Node, subject: Subject) -> Match | None:
+    """`Matcher.find` for one file."""
+    return Matcher(query).find(subject)
+
+
+def _ordered(spans: list[Span]) -> tuple[Span, ...]:
+    return tuple(sorted(set(spans), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
+
+
+class _Hits:
+    def __init__(self) -> None:
+        self.content: list[Span] = []
+        self.path: list[Span] = []
+
+
+class _File:
+    """A subject and what was asked of it."""
+
+    __slots__ = ("_text", "has_content", "subject", "units")
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.has_content = subject.kind != "other"
+        self._text: str | None = None
+        self.units: dict[_Unit, tuple[list[Span], list[int]]] = {}
+        """The units of each kind, and where all of them have ended up to each of them."""
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = self.subject.text if self.has_content else ""
+        return self._text
+
+
+class _Place:
+    """The whole content of a file (`span` None) or a part of it."""
+
+    __slots__ = ("file", "span")
+
+    def __init__(self, file: _File, span: Span | None) -> None:
+        self.file = file
+        self.span = span
+
+    def bounds(self) -> tuple[int, int]:
+        text = self.file.text
+        if self.span is not None:
+            return self.span.start, self.span.end
+        if compat.SEARCH_FRONTMATTER_IS_CONTENT or (block := parser.locate(text)) is None:
+            return 0, len(text)
+        return block.body_start, len(text)
+
+
+# Tests: what a query asks, compiled once
+
+
+class _Test(Protocol):
+    @property
+    def cost(self) -> int:
+        """Cheap tests come first."""
+        ...
+
+    def holds(self, place: _Place) -> bool: ...
+
+    def shows(self, place: _Place) -> bool:
+        """Whether it holds by something that stands in the path (5.6 row 27); asked of files without contents."""
+        ...
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        """Add where it holds; called only where it does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _InContent:
+    finder: Finder
+    cost: int
+
+    def holds(self, place: _Place) -> bool:
+        return place.file.has_content and self.finder.found(place.file.text, *place.bounds())
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        hits.content.extend(self.finder.spans(place.file.text, *place.bounds()))
+
+
+@dataclass(frozen=True, slots=True)
+class _InPath:
+    finder: Finder
+    name_only: bool
+    cost: int
+
+    def holds(self, place: _Place) -> bool:
+        path = place.file.subject.path
+        name = self._start(path)
+        return self.finder.found(path[name:], 0, len(path) - name)
+
+    def shows(self, place: _Place) -> bool:
+        return self.holds(place)
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        path = place.file.subject.path
+        name = self._start(path)
+        hits.path.extend(
+            Span(span.start + name, span.end + name) for span in self.finder.spans(path[name:], 0, len(path) - name)
+        )
+
+    def _start(self, path: str) -> int:
+        return path.rfind("/") + 1 if self.name_only else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Anyplace:
+    """A bare term: in the path or in the content of a note or canvas."""
+
+    path: _InPath
+    content: _InContent
+
+    @property
+    def cost(self) -> int:
+        return self.content.cost
+
+    def holds(self, place: _Place) -> bool:
+        return place.file.has_content and (self.path.holds(place) or self.content.holds(place))
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        self.path.collect(place, hits)
+        self.content.collect(place, hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tagged:
+    """Has a tag: of the whole file any, of a part of it one that stands there."""
+
+    accepts: Callable[[str], bool]
+    cost: int = 2
+
+    def holds(self, place: _Place) -> bool:
+        if place.span is None:
+            return any(self.accepts(tag.removeprefix("#")) for tag in place.file.subject.tags)
+        return any(True for _ in self._here(place))
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        hits.content.extend(self._here(place))
+
+    def _here(self, place: _Place) -> Iterator[Span]:
+        start, end = place.bounds()
+        tags = place.file.subject.structure.tags
+        for at in range(bisect_left(tags, start, key=lambda tag: tag[1].start), len(tags)):
+            name, span = tags[at]
+            if span.end > end:
+                return
+            if self.accepts(name):
+                yield span
+
+
+@dataclass(frozen=True, slots=True)
+class _WithProperty:
+    names: Callable[[str], bool]
+    values: Callable[[object], bool]
+    cost: int = 3
+
+    def holds(self, place: _Place) -> bool:
+        return any(self.names(name) and self.values(value) for name, value in place.file.subject.properties.items())
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        text = place.file.text
+        block = parser.locate(text)
+        if block is None or place.span is not None:
+            return
+        try:
+            entries = parser.outline(text, block).entries
+        except (NoValue, InvalidYaml):
+            return
+        for entry in entries:
+            if self.names(entry.key) and self.values(entry.value):
+                value = entry.value_span
+                end = value.end if value.start < value.end else entry.key_span.end
+                hits.content.append(Span(entry.key_span.start, end))
+
+
+@dataclass(frozen=True, slots=True)
+class _All:
+    parts: tuple[_Test, ...]
+
+    @property
+    def cost(self) -> int:
+        return max(part.cost for part in self.parts)
+
+    def holds(self, place: _Place) -> bool:
+        return all(part.holds(place) for part in self.parts)
+
+    def shows(self, place: _Place) -> bool:
+        return any(part.shows(place) for part in self.parts)
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        for part in self.parts:
+            part.collect(place, hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Any:
+    parts: tuple[_Test, ...]
+
+    @property
+    def cost(self) -> int:
+        return max(part.cost for part in self.parts)
+
+    def holds(self, place: _Place) -> bool:
+        return any(part.holds(place) for part in self.parts)
+
+    def shows(self, place: _Place) -> bool:
+        return any(part.holds(place) and part.shows(place) for part in self.parts)
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        for part in self.parts:
+            if part.holds(place):
+                part.collect(place, hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _None:
+    part: _Test
+
+    @property
+    def cost(self) -> int:
+        return self.part.cost
+
+    def holds(self, place: _Place) -> bool:
+        return not self.part.holds(place)
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        """What is not there has no place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _InUnit:
+    """One unit of the text (a line, a block, …) satisfies `part` by itself."""
+
+    part: _Test
+    units: Callable[[_Place], Iterator[Span]]
+    musts: tuple[regex.Pattern[str], ...]
+    """What the unit holds in any case: a search for it is cheaper than parsing the note."""
+    cost: int
+    whole: Finder | None = None
+    """Finds such units in a whole text, where that is possible."""
+    portions: Portions | None = None
+    """Finds such units in a whole note, where that is possible."""
+
+    def holds(self, place: _Place) -> bool:
+        return any(True for _ in self._satisfied(place))
+
+    def shows(self, place: _Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: _Place, hits: _Hits) -> None:
+        for unit in self._satisfied(place):
+            before = len(hits.content)
+            self.part.collect(_Place(place.file, unit), hits)
+            if len(hits.content) == before and unit.start < unit.end:
+                hits.content.append(unit)
+
+    def _satisfied(self, place: _Place) -> Iterator[Span]:
+        file = place.file
+        if file.has_content and all(must.search(file.text, *place.bounds()) for must in self.musts):
+            for unit in self.units(place):
+                checkpoint()
+                if self.part.holds(_Place(file, unit)):
+                    yield unit
+
+
+# From the tree to tests
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Where the leaves look, and how they treat case (None: as by default)."""
+
+    where: Literal["anyplace", "content", "path", "name", "tag"] = "anyplace"
+    match_case: bool | None = None
+
+
+def _compile(node: Node, field: _Field, *, negated: bool = False) -> _Test:
+    """Hyphens are pushed down to the leaves, so that only what is affirmed gives places to show."""
+    match node:
+        case Not():
+            return _compile(node.part, field, negated=not negated)
+        case And() | Or():
+            parts = sorted((_compile(part, field, negated=negated) for part in node.parts), key=lambda test: test.cost)
+            return _All(tuple(parts)) if isinstance(node, And) != negated else _Any(tuple(parts))
+        case Scope(operator="match-case" | "ignore-case"):
+            field = replace(field, match_case=node.operator == "match-case")
+            return _compile(node.part, field, negated=negated)
+        case Scope(operator="file" | "path" | "content" | "tag"):
+            return _compile(node.part, replace(field, where=_FIELDS[node.operator]), negated=negated)
+    test = _compile_one(node, field)
+    return _None(test) if negated else test
+
+
+_FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
+    "file": "name",
+    "path": "path",
+    "content": "content",
+    "tag": "tag",
+}
+
+
+def _compile_one(node: Node, field: _Field) -> _Test:
+    match node:
+        case Scope():
+            return _unit(node, field)
+        case Property():
+            return _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
+        case Word() | Phrase() | Regex():
+            if field.where == "tag":
+                return _Tagged(tag_test(node))
+            expensive = isinstance(node, Regex)
+            content = _InContent(finder(node, field.match_case), 20 if expensive else 10)
+            path = _InPath(finder(node, field.match_case, path=True), field.where == "name", 1 if expensive else 0)
+            if field.where == "anyplace":
+                return _Anyplace(path, content)
+            return content if field.where == "content" else path
+    raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
+
+
+def _unit(node: Scope, field: _Field, *, tree: bool | None = None) -> _Test:
+    if tree is None:
+        tree = _holds_section(node.part)
+    if isinstance(node.part, Or):  # one line has a or b: one line has a, or one line has b; each is found faster
+        return _Any(tuple(_unit(replace(node, part=part), field, tree=tree) for part in node.part.parts))
+    part = _compile(node.part, replace(field, where="content"))
+    musts = tuple(substring(text, match_case=False) for text in required(node.part))
+    leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
+    if node.operator == "line":
+        anchor = _anchor(node.part, field, musts)
+        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase | Regex)]
+        whole = line(texts, field.match_case) if len(texts) == len(leaves) else None
+        return _InUnit(part, partial(_lines, anchor=anchor), musts[1:], 15 + part.cost, whole)
+    unit = _TREE if tree and node.operator == "section" else _UNITS[node.operator]
+    plain = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase)]
+    found = portions(node.operator, plain, field.match_case) if len(plain) == len(leaves) else None
+    return _InUnit(part, partial(_parts, unit=unit), musts, 30 + part.cost, portions=found)
+
+
+def _anchor(part: Node, field: _Field, musts: tuple[regex.Pattern[str], ...]) -> Anchor | None:
+    """What to look for in the whole text instead of trying line after line."""
+    if musts:
+        return lambda text, start, end: found.start() if (found := musts[0].search(text, start, end)) else -1
+    for leaf in part.parts if isinstance(part, And) else (part,):
+        if isinstance(leaf, Regex):
+            expression = expression_of(leaf, field.match_case)
+            if not expression.looks_around:
+                return expression.first
+    return None
+
+
+_Unit = Callable[[Structure, str], Iterator[Span]]
+_UNITS: dict[Operator, _Unit] = {
+    "block": units.blocks,
+    "section": partial(units.sections, tree=False),
+    "task": partial(units.tasks, state="any"),
+    "task-todo": partial(units.tasks, state="todo"),
+    "task-done": partial(units.tasks, state="done"),
+}
+_TREE: _Unit = partial(units.sections, tree=True)
+
+
+def _lines(place: _Place, *, anchor: Anchor | None) -> Iterator[Span]:
+    return units.lines(place.file.text, *place.bounds(), anchor)
+
+
+def _parts(place: _Place, *, unit: _Unit) -> Iterator[Span]:
+    """The units of the note; of a part of it, what of them lies inside: an operator looks in the outer one's text."""
+    known = place.file.units
+    if unit not in known:
+        spans = list(unit(place.file.subject.structure, place.file.text))
+        known[unit] = spans, list(accumulate((span.end for span in spans), max))  # an item may hold others
+    spans, ended = known[unit]
+    start, end = place.bounds()
+    for at in range(bisect_right(ended, start), len(spans)):
+        if spans[at].start >= end:
+            return
+        inside = Span(max(spans[at].start, start), min(spans[at].end, end))
+        if inside.start < inside.end:
+            yield inside
+
+
+def _holds_section(node: Node) -> bool:
+    match node:
+        case And() | Or():
+            return any(_holds_section(part) for part in node.parts)
+        case Not():
+            return _holds_section(node.part)
+        case Scope():
+            return node.operator == "section" or _holds_section(node.part)
+    return False
+
+
+def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
+    """Whether a tag, without `#`, is what `tag:` asks for: itself or one below it, in any case (semantics 3.4)."""
+    if isinstance(leaf, Regex):
+        expression = translate(leaf.source)
+        return lambda tag: expression.found(tag) or expression.found(f"#{tag}")
+    name = tag_name(leaf.text)
+    below = f"{name}/"
+    return lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)

@@ -1,0 +1,274 @@
+"""A query as conditions that an index can look up (specs/query.md, QUERY-60 to QUERY-62)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.casefold import fold, is_caseless
+
+from .matchers import expression_of
+from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from .regexp import translate
+from .tokens import Operator
+
+Where = Literal["content", "path", "text"]
+"""`text` is the content or the path. `content` and `text` look only at files with contents: notes and canvases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """`fold` of the place contains `text`, which is folded; if `bounded`, where it does not go on into a word."""
+
+    text: str
+    where: Where
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A line of the content holds one of each of these."""
+
+    parts: tuple[tuple[Holds, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HasWord:
+    """A word of the place, or several with underscores between, is what a regular expression matches in part."""
+
+    leaf: Regex
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class HasKinds:
+    """The place may hold what a regular expression matches: characters of its kinds follow each other there."""
+
+    leaf: Regex
+    match_case: bool | None
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class HasTask:
+    """There is a task that the operator looks at."""
+
+    operator: Operator
+
+
+@dataclass(frozen=True, slots=True)
+class HasTag:
+    """What `tag:` asks for."""
+
+    leaf: Word | Phrase | Regex
+
+
+@dataclass(frozen=True, slots=True)
+class HasProperty:
+    """What `[key]` or `[key:value]` asks for."""
+
+    asked: Property
+    match_case: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    part: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """The query holds only where the part does, and perhaps not everywhere there."""
+
+    part: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The query holds wherever the first part does, and only where the second does."""
+
+    least: Filter
+    most: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Holds of every file."""
+
+
+Filter = (
+    Holds
+    | Together
+    | HasWord
+    | HasKinds
+    | HasTask
+    | HasTag
+    | HasProperty
+    | AllOf
+    | AnyOf
+    | NoneOf
+    | AtMost
+    | Between
+    | Anything
+)
+ANYTHING = AtMost(Anything())
+"""Nothing can be said: every file may match."""
+
+
+def prefilter(query: Node) -> Filter:
+    """The conditions of a query. Outside of `AtMost` and `Between` they say of a note or canvas what the query says."""
+    return _narrow(query, _Place("text"))
+
+
+def asks_for_kinds(condition: Filter) -> bool:
+    """Whether it asks for kinds of characters and nothing else: then a few texts are read in less time."""
+    return isinstance(_bare(condition), HasKinds)
+
+
+def required(query: Node) -> tuple[str, ...]:
+    """Folded texts that the content holds wherever it satisfies the operand of a scope; the most telling one first."""
+    found = _bare(_narrow(query, _Place("content", scoped=True)))
+    parts = found.parts if isinstance(found, AllOf) else (found,)
+    texts = {part.text for part in map(_bare, parts) if isinstance(part, Holds) and part.where == "content"}
+    return tuple(sorted(texts, key=lambda text: (-len(text), text)))
+
+
+def _bare(found: Filter) -> Filter:
+    return found.part if isinstance(found, AtMost) else found.most if isinstance(found, Between) else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the leaves look. `scoped`: in a part of the text, about which the whole file says less."""
+
+    where: Literal["content", "path", "text", "tag"]
+    scoped: bool = False
+    match_case: bool | None = None
+
+
+def _narrow(node: Node, place: _Place) -> Filter:
+    match node:
+        case And():
+            return all_of(_narrow(part, place) for part in node.parts)
+        case Or():
+            return any_of(_narrow(part, place) for part in node.parts)
+        case Not():
+            return ANYTHING if place.scoped else NoneOf(_narrow(node.part, place))
+        case Scope():
+            return _scope(node, place)
+        case Property():
+            return HasProperty(node, place.match_case)
+        case Word() | Phrase() | Regex():
+            if place.where == "tag":
+                return AtMost(HasTag(node)) if place.scoped else HasTag(node)
+            return _text(node, place, place.where)
+    raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
+
+
+def _scope(node: Scope, place: _Place) -> Filter:
+    match node.operator:
+        case "match-case" | "ignore-case":
+            return _narrow(node.part, replace(place, match_case=node.operator == "match-case"))
+        case "tag" | "path" | "content":
+            return _narrow(node.part, replace(place, where=node.operator))
+        case "file":  # the path holds what the name holds, and more
+            return _narrow(node.part, replace(place, where="path", scoped=True))
+    if node.operator == "line" and not place.scoped:
+        return _line(node.part, place)
+    inner = _narrow(node.part, replace(place, where="content", scoped=True))
+    if node.operator in ("task", "task-todo", "task-done"):
+        inner = all_of([HasTask(node.operator), inner])
+    if node.operator == "section" and not place.scoped and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
+        in_line = _line(node.part, place)
+        if not isinstance(in_line, AtMost):
+            return Between(in_line, inner)  # every line lies in one section
+    return AtMost(inner)
+
+
+def _line(operand: Node, place: _Place) -> Filter:
+    """What `line:` asks of a whole file."""
+    wanted: list[tuple[Holds, ...]] = []
+    told: list[HasKinds] = []
+    exactly = compat.SEARCH_FRONTMATTER_IS_CONTENT
+    for part in operand.parts if isinstance(operand, And) else (operand,):
+        if isinstance(part, Regex):
+            wanted += _clauses(part)
+            told += _kinds(part, place.match_case, "content")
+            exactly = False
+            continue
+        leaves = part.parts if isinstance(part, Or) else (part,)
+        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and leaf.text]
+        if len(texts) == len(leaves):
+            wanted.append(tuple(Holds(fold(leaf.text), "content", isinstance(leaf, Phrase)) for leaf in texts))
+        exactly = exactly and len(texts) == len(leaves) and all(_in_one_line(leaf, place.match_case) for leaf in texts)
+    parts = tuple(dict.fromkeys(wanted))
+    if not parts:
+        return AtMost(all_of(told))
+    found = Together(parts) if len(parts) > 1 else any_of(parts[0])
+    return found if exactly else AtMost(all_of([found, *told]))
+
+
+def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
+    """Whether a line that holds the folded text is what is asked for."""
+    return not (match_case and not is_caseless(leaf.text)) and "\n" not in leaf.text and "\r" not in leaf.text
+
+
+def _clauses(leaf: Regex) -> list[tuple[Holds, ...]]:
+    return [tuple(Holds(text, "content") for text in clause) for clause in translate(leaf.source).clauses]
+
+
+def _kinds(leaf: Regex, match_case: bool | None, where: Where) -> list[HasKinds]:
+    """Nothing where kinds cannot tell. Paths alone are in memory."""
+    told = where != "path" and expression_of(leaf, match_case).neighbours
+    return [HasKinds(leaf, match_case, where)] if told else []
+
+
+def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
+    if isinstance(leaf, Regex):
+        expression = translate(leaf.source)
+        if expression.in_words and not place.scoped and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            ignores_case = not place.match_case and compat.SEARCH_REGEX_IGNORES_CASE
+            return HasWord(leaf, where) if ignores_case else AtMost(HasWord(leaf, where))
+        holds = [any_of([Holds(text, where) for text in clause]) for clause in expression.clauses]
+        return AtMost(all_of([*holds, *_kinds(leaf, place.match_case, where)]))
+    if not leaf.text:
+        return ANYTHING if place.scoped else Anything()
+    text = fold(leaf.text)
+    composed = fold(unicodedata.normalize("NFC", leaf.text))  # the form of every path
+    bounded = isinstance(leaf, Phrase)
+    found: Filter = Holds(composed if where == "path" else text, where, bounded)
+    if where == "text" and composed != text:
+        found = AnyOf((Holds(text, "content", bounded), Holds(composed, "path", bounded)))
+    cased = bool(place.match_case) and not is_caseless(leaf.text)
+    return found if not (cased or place.scoped) and compat.SEARCH_FRONTMATTER_IS_CONTENT else AtMost(found)
+
+
+def tag_name(text: str) -> str:
+    """A tag as a query names it, folded, without `#` and a trailing slash."""
+    return fold(text).removeprefix("#").rstrip("/")
+
+
+def all_of(parts: Iterable[Filter]) -> Filter:
+    flat: list[Filter] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, AllOf) else [part])
+    left = tuple(dict.fromkeys(part for part in flat if part != Anything()))
+    return AllOf(left) if len(left) > 1 else left[0] if left else Anything()
+
+
+def any_of(parts: Iterable[Filter]) -> Filter:
+    left = tuple(dict.fromkeys(parts))
+    return AnyOf(left) if len(left) > 1 else left[0]

@@ -1,0 +1,1 @@
+"""Plan, retrieve, rank and render the results of a search."""

@@ -1,0 +1,146 @@
+"""Dates in a query: read in several languages, and looked for in every way in which notes write them
+(specs/search.md, SEARCH-59)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text.casefold import is_spaced
+from obsidian_mcp.core.text.text import Span
+
+_NAMES = (
+    "january jan januar jänner janvier enero gennaio janeiro januari января январь",
+    "february feb februar février febrero febbraio fevereiro februari февраля февраль",
+    "march mar märz mars marzo março maart марта март",
+    "april apr avril abril aprile апреля апрель",
+    "may mai mayo maggio maio mei мая май",
+    "june jun juni juin junio giugno junho июня июнь",
+    "july jul juli juillet julio luglio julho июля июль",
+    "august aug août agosto augustus августа август",
+    "september sep sept septembre septiembre settembre setembro сентября сентябрь",
+    "october oct oktober okt octobre octubre ottobre outubro октября октябрь",
+    "november nov novembre noviembre novembro ноября ноябрь",
+    "december dec dezember dez décembre diciembre dicembre dezembro декабря декабрь",
+)
+NAMES = tuple(tuple(names.split()) for names in _NAMES)
+"""What a month is called, from January on."""
+_MONTH_OF = {name: number for number, names in enumerate(NAMES, 1) for name in names}
+_WORDS_TOO = {"may", "mar", "mars", "mai", "jan", "sep", "dec", "mei", "nov", "aug"}
+"""Names of months that are more often something else when no day or year stands beside them."""
+
+# Compiled when they are first needed: most searches have no date, and every start would pay.
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?\.?"
+_YEAR = r"(?:19|20)\d\d"
+_BIG_FIRST = r"((?:19|20)\d\d)([-/.])(\d{1,2})(?:\2(\d{1,2}))?"
+_SMALL_FIRST = r"(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)"
+_CJK = r"(?:((?:19|20)\d\d)[年년])?(\d{1,2})[月월](?:(\d{1,2})[日号號일])?"
+LONGEST = 3
+"""Words of a query that one date takes at most: `5th March 2024`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A day, a day of any year, a month, or a month of any year."""
+
+    month: int
+    day: int | None = None
+    year: int | None = None
+
+    @property
+    def is_month_alone(self) -> bool:
+        return self.day is None and self.year is None
+
+    def phrases(self, known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
+        """How notes write it, as words that follow each other.
+
+        `known`: whether a word is in the vault, so that only names that are there are tried.
+        """
+        if self.is_month_alone:
+            return {(tokenizer.GAP, f"{self.month:02}", tokenizer.GAP): None}
+        return dict.fromkeys(tokenizer.wanted(each).words for each in self._spellings(known))
+
+    def _spellings(self, known: Callable[[str], bool]) -> Iterator[str]:
+        year, month, day = self.year, f"{self.month:02}", "" if self.day is None else f"{self.day:02}"
+        names = [name for name in NAMES[self.month - 1] if known(name)]
+        if not day:
+            yield from (f"{year}-{month}", f"{year}年{self.month}月", f"{month}/{year}")
+            yield from (f"{name} {year}" for name in names)
+        else:
+            yield from self._of_day(year, month, day, names)
+
+    def _of_day(self, year: int | None, month: str, day: str, names: Sequence[str]) -> Iterator[str]:
+        yield f"{self.month}月{self.day}日" if year is None else f"{year}年{self.month}月{self.day}日"
+        yield f"{month}-{day}" if year is None else f"{year}-{month}-{day}"
+        if year is not None:
+            yield from (f"{year}{month}{day}", f"{day}.{month}.{year}", f"{self.day}.{self.month}.{year}")
+        for name in names:
+            for written in dict.fromkeys((str(self.day), day)):
+                before, after = ("", "") if year is None else (f" {year}", f", {year}")
+                yield from (f"{name} {written}{before}", f"{written} {name}{before}", f"{written}. {name}{before}")
+                if after:
+                    yield f"{name} {written}{after}"
+
+
+def read(asked: Sequence[str]) -> tuple[Date, int] | None:
+    """The date at the beginning of some folded words, and of how many of them it is made. `of` is not among them."""
+    if not asked:
+        return None
+    alone = _numeric(asked[0])
+    if alone is not None:
+        return alone, 1
+    return _named(asked[:LONGEST])
+
+
+def inside(word: str) -> tuple[Date, Span] | None:
+    """A date like `3月5日` in a folded word."""
+    if word.isascii():
+        return None
+    found = re.search(_CJK, word)
+    if found is None or (found.start() and is_spaced(word[found.start() - 1])):
+        return None
+    date = _date(found[2], found[3], found[1])
+    return (date, Span(*found.span())) if date else None
+
+
+def _numeric(word: str) -> Date | None:
+    if not word[:1].isdigit():
+        return None
+    if found := re.fullmatch(_BIG_FIRST, word):
+        return _date(found[3], found[4], found[1])
+    if found := re.fullmatch(_SMALL_FIRST, word):
+        first, second = found[1], found[3]
+        european = found[2] != "/" or int(first) > 12
+        return _date(second, first, found[4]) if european else _date(first, second, found[4])
+    return None
+
+
+def _named(asked: Sequence[str]) -> tuple[Date, int] | None:
+    month: str | None = None
+    day: str | None = None
+    year: str | None = None
+    end = 0
+    for at, word in enumerate(asked):
+        bare = word.rstrip(".,")
+        if month is None and bare in _MONTH_OF:
+            month = bare
+        elif day is None and year is None and (found := re.fullmatch(_DAY, word.rstrip(","))):
+            day = found[1]
+        elif month is not None and year is None and re.fullmatch(_YEAR, bare):
+            year = bare
+        else:
+            break
+        end = at + 1
+    if month is None or (day is None and year is None and month in _WORDS_TOO):
+        return None
+    date = _date(str(_MONTH_OF[month]), day, year)
+    return (date, end) if date else None
+
+
+def _date(month: str, day: str | None, year: str | None) -> Date | None:
+    one, other = int(month), int(day) if day else None
+    if not 1 <= one <= 12 or not (other is None or 1 <= other <= 31):
+        return None
+    return Date(one, other, int(year) if year else None)

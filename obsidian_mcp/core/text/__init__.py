@@ -1,0 +1,1 @@
+"""Plain text: vault paths, case folding, tokens, tags and the clock."""

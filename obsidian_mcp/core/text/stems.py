@@ -1,0 +1,138 @@
+"""Which words are forms of one another: Snowball's stemmers, for the languages that a vault is written in.
+
+Words are stemmed when somebody asks, and only those that begin alike: a vault has too many to stem them all beforehand.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import takewhile
+from types import ModuleType
+from typing import Any
+
+from .tokenizer import plain
+
+TELLING = {
+    "english": "the and with this that from have which would about",
+    "german": "der die das und nicht ist mit für eine auch",
+    "french": "les des est une dans pour que avec sur pas",
+    "spanish": "los las una por con para como más pero está",
+    "italian": "gli della che una per con sono più nel anche",
+    "portuguese": "não uma com para mais dos como está pelo são",
+    "dutch": "het een van niet met voor zijn ook maar deze",
+    "swedish": "och att som för med inte den till ett är",
+    "danish": "og det ikke til med som jeg har der også",
+    "norwegian": "og det ikke til med som jeg har også være",
+    "finnish": "ja on ei että mutta kun niin myös tämä ovat",
+    "hungarian": "és hogy nem egy van ez meg csak mint vagy",
+    "romanian": "și este nu pentru care din mai sau sunt această",
+    "turkish": "bir ve bu için ile çok daha ama gibi olarak",
+    "polish": "nie jest się na że jak ale dla przez oraz",
+    "russian": "и не на что это как для так его она",
+}
+"""Words by which a language is known."""
+ENOUGH = 6
+"""Of the ten, so many must be there."""
+ALWAYS = ("english",)
+
+OF_SCRIPT = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "ARMENIAN": "armenian",
+    "TAMIL": "tamil",
+}
+"""Scripts, as the names of their letters begin, whose words are stemmed in one language whatever the vault."""
+LATIN = frozenset(TELLING.keys() - OF_SCRIPT.values())
+
+SHORTEST = 3
+"""Letters of a word that has other forms."""
+LEAST = 2
+"""Letters with which all forms of a word begin: the stem, without its last letter, which may change."""
+LONGEST_ENDING = 8
+"""Letters after those."""
+
+
+def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
+    """The languages of a vault. `count` says how many of some words are in it."""
+    found = dict.fromkeys(ALWAYS)
+    found |= {language: None for language, telling in TELLING.items() if count(telling.split()) >= ENOUGH}
+    return tuple(found)
+
+
+class Family:
+    """The words that share a stem with a word in one of the languages."""
+
+    def __init__(self, word: str, known: Sequence[str]) -> None:
+        self._word = word
+        asked = plain(word)
+        self.beginning = asked
+        """All of them begin so, without accents, and the word too."""
+        self._stems: list[tuple[str, str, str]] = []
+        if len(asked) < SHORTEST or not asked.isalpha():
+            return
+        for language in _of_script(word, known):
+            stem = plain(_stem(language, word))
+            start = _shared(asked, stem[: max(SHORTEST, len(stem) - 1)])
+            if len(start) >= LEAST:
+                self._stems.append((language, start, stem))
+        self.beginning = min((start for _, start, _ in self._stems), key=len, default=asked)
+
+    def has(self, other: str, plainly: str) -> bool:
+        """Whether another word is one of them. `plainly`: it without accents."""
+        if other == self._word:
+            return False
+        return any(
+            plainly.startswith(start)
+            and len(plainly) - len(start) <= LONGEST_ENDING
+            and plain(_stem(language, other)) == stem
+            for language, start, stem in self._stems
+        )
+
+
+def _shared(one: str, other: str) -> str:
+    """The beginning of both."""
+    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
+
+
+def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
+    """The languages in which a word can be one."""
+    script = unicodedata.name(word[0], "").partition(" ")[0]
+    if script == "LATIN":
+        return [language for language in known if language in LATIN]
+    return [OF_SCRIPT[script]] if script in OF_SCRIPT else []
+
+
+@lru_cache(maxsize=20_000)
+def _stem(language: str, word: str) -> str:
+    return str(_stemmer(language).stemWord(word))
+
+
+@lru_cache
+def _stemmer(language: str) -> Any:
+    try:
+        module = importlib.import_module(f"{_package()}.{language}_stemmer")
+    except ModuleNotFoundError:  # Polish came with version 3
+        return _stemmer(ALWAYS[0])
+    return getattr(module, f"{language.capitalize()}Stemmer")()
+
+
+@lru_cache
+def _package() -> str:
+    """The name under which modules of snowballstemmer are imported one by one.
+
+    The package itself imports all 36 languages, which takes 10 ms at best; the first search would wait for that.
+    """
+    import importlib.util
+
+    found = importlib.util.find_spec("snowballstemmer")
+    places = found.submodule_search_locations if found is not None else None
+    package = ModuleType(f"{__name__}.snowball")
+    package.__path__ = list(places or ())
+    sys.modules[package.__name__] = package
+    return package.__name__

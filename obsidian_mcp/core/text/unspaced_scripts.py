@@ -1,0 +1,132 @@
+"""Words in scripts that put no spaces between them (specs/search.md, SEARCH-54).
+
+There is no dictionary: what is asked for is looked for as it stands, then as its runs of one kind of letters, then as
+pairs of letters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby
+
+from .casefold import is_spaced
+from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
+
+_KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+_HIRAGANA_TO_KATAKANA = {code - 0x60: code for code in range(0x30A1, 0x30F7)}
+SHORTEST_SPLIT = 4
+"""Letters of a run from which on it may be several words."""
+
+Run = tuple[str, ...]
+
+
+def spellings(text: str) -> Iterator[str]:
+    """Other ways to write a folded text: kana of the other kind or of half the width, a Korean word without its end."""
+    for other in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
+        if other != text:
+            yield other
+    if any("\u30a1" <= char <= "\u30fa" for char in text):
+        yield "".join(_half(char) for char in text)
+    bare = without_josa(text)
+    if bare != text:
+        yield bare
+
+
+@lru_cache
+def _half(char: str) -> str:
+    return "".join(_halves().get(each, each) for each in unicodedata.normalize("NFD", char))
+
+
+@lru_cache
+def _halves() -> dict[str, str]:
+    found = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
+    return found | {"\u3099": "\uff9e", "\u309a": "\uff9f"}
+
+
+@lru_cache
+def _asking() -> re.Pattern[str]:
+    return re.compile("|".join(ASKING_UNSPACED))
+
+
+def without_josa(word: str) -> str:
+    """A Korean word without its ending, where two letters are left."""
+    if _kind(word[-1]) == "hangul":
+        for ending in JOSA:
+            if len(word) >= len(ending) + 2 and word.endswith(ending):
+                return word[: -len(ending)]
+    return word
+
+
+def runs(letters: Run) -> list[Run]:
+    """The words that letters without spaces between may be: what is one kind of letters, without what only asks.
+
+    A word of a script with spaces is one of `letters`, and a run by itself. Never empty.
+    """
+    found = list(_runs(letters))
+    return found or [letters]
+
+
+def _runs(letters: Run) -> Iterator[Run]:
+    has_kana = any(_kind(letter) in {"hiragana", "katakana"} for letter in letters)
+    for pieces in _pieces(letters):
+        for kind, run in ((kind, tuple(run)) for kind, run in groupby(pieces, _kind)):
+            if kind == "spaced":
+                yield from ((word,) for word in run)
+            elif kind == "hiragana":
+                yield from _without_particles(run, alone=len(run) == len(letters))
+            elif kind == "hangul":
+                yield tuple(without_josa("".join(run)))
+            elif kind == "han" and not has_kana and len(run) >= SHORTEST_SPLIT:
+                yield from (tuple(part) for part in re.split(f"[{SPLITTING}]", "".join(run)) if part)
+            else:
+                yield run
+
+
+def _pieces(letters: Run) -> Iterator[Run]:
+    """Without the words that only ask."""
+    text = "".join(letter if len(letter) == 1 else "\0" for letter in letters)
+    start = 0
+    for found in _asking().finditer(text):
+        if found.end() - found.start() < len(text):
+            yield letters[start : found.start()]
+            start = found.end()
+    yield letters[start:]
+
+
+def _without_particles(run: Run, *, alone: bool) -> Iterator[Run]:
+    text = "".join(run)
+    if not alone:
+        while start := next((each for each in PARTICLES if text.startswith(each)), ""):
+            text = text[len(start) :]
+        while end := next((each for each in PARTICLES if text.endswith(each)), ""):
+            text = text[: -len(end)]
+    if alone or len(text) > 1:
+        yield tuple(text)
+
+
+def pairs(run: Run, *, overlapping: bool) -> list[Run]:
+    """A run in pairs of letters. `overlapping` not: katakana, which is used for words from elsewhere, as one word, and
+    Han in pairs that may be words."""
+    if len(run) < 3:
+        return [run]
+    if not overlapping and _kind(run[0]) == "katakana":
+        return [run]
+    step = 2 if not overlapping and len(run) % 2 == 0 and _kind(run[0]) == "han" else 1
+    return [run[at : at + 2] for at in range(0, len(run) - 1, step)]
+
+
+def _kind(letter: str) -> str:
+    if len(letter) > 1 or is_spaced(letter):
+        return "spaced"
+    if letter in "ー々〆":
+        return "katakana" if letter == "ー" else "han"
+    if "\u3041" <= letter <= "\u309f":
+        return "hiragana"
+    if "\u30a0" <= letter <= "\u30ff" or "\uff65" <= letter <= "\uff9f":
+        return "katakana"
+    if "\uac00" <= letter <= "\ud7a3":
+        return "hangul"
+    return "han"

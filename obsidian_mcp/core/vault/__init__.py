@@ -1,0 +1,1 @@
+"""The facade of one vault: read, change, undo, synchronise."""

@@ -1,0 +1,91 @@
+"""Answers of the running app in the shape of our own (backend `cli`): the app says which files, the files say where.
+
+Files that the app names and the policy hides do not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from obsidian_mcp.core.files.obsidian import UnresolvedLink
+from obsidian_mcp.core.graph.graph import Reference
+from obsidian_mcp.core.index.extract import LinkFact
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
+
+from .vault import Vault
+
+
+def found(vault: Vault, request: Request) -> list[VaultPath] | None:
+    """The files that the app finds, in its order; it knows one way of matching only (APP-FILE-08, SEARCH-18).
+
+    None where the app is not to be asked, and for a query that it cannot be sent.
+    """
+    if vault.app is None:
+        return None
+    try:
+        named = vault.app.search(request.query, request.folder)
+    except AppCommandFailed as error:
+        if error.data.get("reason") == "cannot_carry":
+            return None
+        raise
+    return _known(vault, named)
+
+
+def links(
+    vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
+) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
+    """Of our references those that the app confirms, and those that only the app knows, which have no place.
+
+    None where the app is not to be asked.
+    """
+    if vault.app is None:
+        return None
+    try:
+        resolved = [link.target for link in vault.app.links(path) if link.resolved]
+        sources = [backlink.path for backlink in vault.app.backlinks(path)]
+    except NoteNotFound:  # too new for the app
+        return None
+    targets = _known(vault, resolved)
+    out = [each for each in outgoing if each.target is None or each.target in targets]
+    out += [
+        Reference(path, target, _placeless(target))
+        for target in targets
+        if target not in {each.target for each in outgoing}
+    ]
+    linking = _known(vault, sources)
+    back = [each for each in backlinks if each.source in linking]
+    back += [
+        Reference(source, path, _placeless(path))
+        for source in linking
+        if source not in {each.source for each in backlinks}
+    ]
+    return out, back
+
+
+def orphans(vault: Vault) -> list[VaultPath]:
+    return [] if vault.app is None else [path for path in _known(vault, vault.app.orphans()) if is_note(path)]
+
+
+def dead_ends(vault: Vault) -> list[VaultPath]:
+    return [] if vault.app is None else [path for path in _known(vault, vault.app.deadends()) if is_note(path)]
+
+
+def unresolved(vault: Vault) -> list[UnresolvedLink]:
+    found = []
+    for link in vault.app.unresolved() if vault.app is not None else ():
+        sources = tuple(_known(vault, link.sources))
+        if sources or not (link.sources or vault.policy.restricts_reading):
+            found.append(UnresolvedLink(link.link, link.count, sources))
+    return found
+
+
+def _known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
+    """The files that the app names, as we know them, each once."""
+    entries = (vault.at(VaultPath(path)) for path in named)
+    return list(dict.fromkeys(entry.path for entry in entries if entry is not None))
+
+
+def _placeless(target: str) -> LinkFact:
+    return LinkFact("", "link", "wiki", target, "", None, target, "", None, None, None)

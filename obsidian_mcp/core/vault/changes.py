@@ -1,0 +1,323 @@
+"""Changes of a vault's files: made whole or not at all, and what they replace is kept (specs/safety.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag, StorageFailed
+
+from .sync_tree import Listing
+
+log = logging.getLogger(__name__)
+
+THROUGH_APP = 20
+"""Most files of one change that the app is asked to write: each takes 50 ms to a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Replace a file's bytes; `before` is what the new bytes were made from."""
+
+    disk: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    disk: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A file, or a folder with all that is in it."""
+
+    disk: str
+    target: str
+    unlinked: bool = False
+    """No link in the vault leads there or would have to follow, so that the app may make the move (APP-FILE-06)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Into the trash (`system`: the system's, else the vault's own), or for good."""
+
+    disk: str
+    permanent: bool
+    system: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFolder:
+    """An empty folder; one that holds something or is gone is left as it is."""
+
+    disk: str
+
+
+Operation = Write | Create | Move | Remove | RemoveFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change that was made: its number in the journal, and where a removed file went."""
+
+    change: int
+    location: str | None = None
+
+
+class Changes:
+    """The one way to change a vault's files. Every method may be called from any thread."""
+
+    def __init__(
+        self, files: Files, journal: Journal, policy: Policy, listing: Listing, through_app: Changer | None
+    ) -> None:
+        """`through_app` makes changes instead of `files` where it can."""
+        self._files = files
+        self._journal = journal
+        self._policy = policy
+        self._listing = listing
+        self._through_app = through_app
+        self._writers = 0
+        self._caught_up: int | None = None
+        """The last change in the journal whose files are known here; None where the journal could not say."""
+        with suppress(AppError):
+            self._caught_up = journal.latest()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Nobody else changes the vault in this block, in no thread and no process that uses the journal.
+
+        What a process that died has left half done is taken back first.
+        """
+        with self._journal.exclusive(), self._listing.lock:
+            self._writers += 1
+            try:
+                if self._writers == 1:
+                    self._recover()
+                    self._catch_up()
+                yield
+            finally:
+                self._writers -= 1
+
+    def _recover(self) -> None:
+        """Take back what a process that died has left half done.
+
+        What cannot be taken back now stays in the journal and is tried again before the next change.
+        """
+        for recorded in self._journal.unfinished():
+            log.warning("taking back a change by %s that was cut off", recorded.tool)
+            lost = self._take_back(recorded.steps)
+            for step in recorded.steps:
+                self._files.sweep(step.disk)
+            if not lost:
+                self._journal.discard(recorded.number)
+
+    def _catch_up(self) -> None:
+        """Look at the files that other processes have changed: the watcher may not have told yet (SAFE-09)."""
+        latest = self._journal.latest()
+        if self._caught_up is None:
+            if self._listing.scanned and latest:
+                self._listing.rescan()
+        elif latest > self._caught_up:
+            for recorded in self._journal.since(self._caught_up):
+                self._listing.look_at_all(recorded.steps)
+        self._caught_up = latest
+
+    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+        """Make the changes, all or none, and keep in the journal what they replace (SAFE-02).
+
+        Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
+        disk; nothing is changed then, or the error names the files that could not be brought back.
+        """
+        with self.changing():
+            for operation in operations:
+                self._check_allowed(tool, operation)
+            made = self._folders_made(operations)
+            steps = [self._step(operation) for operation in operations]
+            deadline.checkpoint()
+            number = self._journal.begin(tool, [*made, *steps], undoes)
+            changer = self._changer(operations)
+            location, begun, performed = None, 0, 0
+            try:
+                for operation in operations:
+                    begun += 1
+                    location = self._perform(operation, changer) or location
+                    performed += 1
+                self._journal.finish(number)
+            except AppError as error:
+                # A rename that failed was not made: what stands at its target is somebody else's.
+                failed = operations[performed] if performed < len(operations) else None
+                self._roll_back(number, [*made, *steps[: performed if isinstance(failed, Move) else begun]], error)
+                raise
+            except BaseException as error:
+                self._roll_back(number, [*made, *steps[:begun]], error)
+                raise
+            finally:
+                self._listing.look_at_all(steps)
+            self._caught_up = number
+            return Done(number, location)
+
+    def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
+        """Take back the steps of a change that failed. Raises: StorageFailed naming what could not be taken back."""
+        lost = self._take_back(steps)
+        if lost:
+            shown = ", ".join(repr(normal_form(disk)) for disk in lost)
+            told = error.message if isinstance(error, AppError) else "The change was broken off."
+            raise StorageFailed(
+                f"{told} And {shown} could not be brought back as it was; the old text is kept, and it is tried again "
+                "before the next change.",
+                paths=[normal_form(disk) for disk in lost],
+            ) from error
+        with suppress(StorageFailed):  # the next change finds it, and nothing to take back
+            self._journal.discard(number)
+
+    def _folders_made(self, operations: Sequence[Operation]) -> list[Step]:
+        """The folders that a change makes, outermost first, so that taking it back leaves none of them behind."""
+        made: dict[str, Step] = {}
+        for operation in operations:
+            target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
+            parts = target.split("/")[:-1]
+            missing = []
+            for length in range(len(parts), 0, -1):
+                folder = "/".join(parts[:length])
+                if folder in made or self._files.exists(folder):
+                    break
+                missing.append(folder)
+            made |= {folder: Step("folder", folder) for folder in reversed(missing)}
+        return list(made.values())
+
+    def _step(self, operation: Operation) -> Step:
+        """What the journal keeps of an operation. Raises: StaleEtag, StorageFailed."""
+        if isinstance(operation, Create):
+            return Step("create", operation.disk, after=operation.data)
+        if isinstance(operation, Move):
+            return Step("move", operation.disk, target=operation.target)
+        if isinstance(operation, RemoveFolder):
+            return Step("folder", operation.disk)
+        if isinstance(operation, Remove):
+            try:
+                return Step("remove", operation.disk, before=self._files.read(operation.disk))
+            except StorageFailed:
+                if operation.permanent:  # a file too large for the journal could never come back
+                    raise
+                return Step("remove", operation.disk)
+        if self._files.read(operation.disk) != operation.before:
+            raise StaleEtag(
+                f"{normal_form(operation.disk)!r} was changed by another program in this moment. "
+                "Nothing was written; read it again and repeat the edit.",
+                path=normal_form(operation.disk),
+            )
+        return Step("write", operation.disk, before=operation.before, after=operation.after)
+
+    def _check_allowed(self, tool: str, operation: Operation) -> None:
+        """Raises: PermissionDenied, StorageFailed, ConfirmationRequired."""
+        path = normal_form(operation.disk)
+        match operation:
+            case Write():
+                self._policy.check_write(path, len(operation.after))
+                kind = "overwrite" if tool == "create_note" else "edit"
+            case Create():
+                self._policy.check_write(path, len(operation.data))
+                kind = "create"
+            case RemoveFolder():
+                return
+            case Move():
+                self._check_movable(operation)
+                kind = "move"
+            case Remove():
+                self._policy.check_write(path)
+                if operation.permanent:
+                    self._policy.check_permanent(path)
+                kind = "permanent_delete" if operation.permanent else "delete"
+        self._policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
+
+    def _check_movable(self, move: Move) -> None:
+        """A folder may be moved where all that is in it may be. Raises: PermissionDenied."""
+        source, target = normal_form(move.disk), normal_form(move.target)
+        if self._listing.catalog.on_disk(move.disk) is not None or self._files.subfolders(move.disk) is None:
+            self._policy.check_write(source)
+            self._policy.check_write(target)
+            return
+        inside = list(self._files.scan(move.disk)) if self._policy.restricts_reading or self._policy.write else []
+        for file in inside:
+            below = normal_form(file.disk)[len(source) :]
+            if not self._listing.visible(file.disk):
+                raise self._policy.refused(source)
+            self._policy.check_write(source + below)
+            self._policy.check_write(target + below)
+        if not inside:
+            self._policy.check_write(source + "/")
+            self._policy.check_write(target + "/")
+
+    def _changer(self, operations: Sequence[Operation]) -> Changer:
+        """Who makes a change. The app gets it one file at a time, and no part of one in which links follow a move."""
+        alone = len(operations) == 1
+        if self._through_app is None or len(operations) > THROUGH_APP:
+            return self._files
+        if any(isinstance(operation, Move) and not (alone and operation.unlinked) for operation in operations):
+            return self._files
+        return self._through_app
+
+    def _perform(self, operation: Operation, changer: Changer) -> str | None:
+        """Do one operation; where a removed file went."""
+        match operation:
+            case Write() if changer is self._files:
+                self._files.write(operation.disk, operation.after, operation.before)
+            case Write():
+                changer.write(operation.disk, operation.after)
+            case Create():
+                changer.create(operation.disk, operation.data)
+            case Move():
+                changer.move(operation.disk, operation.target)
+            case Remove(permanent=True):
+                changer.delete(operation.disk)
+            case RemoveFolder():
+                self._files.remove_folder(operation.disk)
+            case Remove():
+                return changer.trash(operation.disk, system=operation.system)
+        return None
+
+    def _take_back(self, steps: Sequence[Step]) -> list[str]:
+        """Bring files back to what they were before these steps, whichever of them were done; those that could not be.
+
+        A file that holds neither what it was nor what it was to be was changed by somebody else since, and is left.
+        """
+        lost = []
+        for step in reversed(steps):
+            try:
+                self._take_back_step(step)
+            except AppError as error:
+                log.error("%s could not be taken back: %s", step.disk, error.message)
+                lost.append(step.disk)
+        self._listing.look_at_all(steps)
+        return lost
+
+    def _take_back_step(self, step: Step) -> None:
+        if step.kind == "folder":
+            self._files.remove_folder(step.disk)
+            return
+        if step.kind == "move" and step.target is not None:
+            if self._files.exists(step.target) and not self._files.exists(step.disk):
+                self._files.move(step.target, step.disk)
+            elif name_key(step.disk) == name_key(step.target):  # on some systems both spellings are there at once
+                with suppress(NoteExists, NoteNotFound):
+                    self._files.move(step.target, step.disk)
+            return
+        now = self._files.read(step.disk) if self._files.exists(step.disk) else None
+        if now != step.after or now == step.before:
+            return
+        if step.before is None:
+            self._files.delete(step.disk)
+        elif now is None:
+            self._files.create(step.disk, step.before)
+        else:
+            self._files.write(step.disk, step.before, now)

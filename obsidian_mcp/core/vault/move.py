@@ -1,0 +1,194 @@
+"""Moving a file or folder with the links that lead to it, as one change (semantics 7, specs/rename.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.links import link_spans, rewrite
+from obsidian_mcp.core.links import rename_heading as rename_part
+from obsidian_mcp.core.note import canvas, parser, sections
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.text import Lines, Text
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    VaultPath,
+    check_creatable,
+    extension,
+    name_key,
+    parent,
+    parse,
+)
+from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
+
+from .changes import Move, Operation, Write
+from .vault import Content, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A file whose links change: its text before and after, and the lines that change (1-based)."""
+
+    content: Content
+    after: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """What a move would do. `files` maps every moved file, `disk` and `target_disk` are what is renamed."""
+
+    source: VaultPath
+    target: VaultPath
+    disk: str
+    target_disk: str
+    is_folder: bool
+    files: Mapping[VaultPath, VaultPath]
+    rewritten: tuple[Rewritten, ...]
+    warnings: tuple[str, ...]
+    unlinked: bool
+    """It is known that no link has to follow."""
+    apart: tuple[str, ...] | None = None
+    """The files of a folder that must be moved one by one."""
+
+
+def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
+    """Plan the move of a file or folder. To be asked inside `vault.changing()` when it is then done.
+
+    Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
+    """
+    source, disk, is_folder = _source(vault, name)
+    target, target_disk = _target(vault, source, to, is_folder=is_folder)
+    if is_folder:
+        if name_key(target + "/").startswith(name_key(source + "/")) and name_key(target) != name_key(source):
+            raise InvalidName(f"The folder {source!r} cannot be moved into itself.", path=source)
+        files = rewrite.folder_moves([entry.path for entry in vault.entries()], source, target)
+    else:
+        files = {source: target}
+    vault.check_target(target_disk, is_folder=is_folder)
+    other = vault.at(target)
+    occupied = (other is not None and other.path != source) or (
+        vault.files.exists(target_disk) and name_key(source) != name_key(target)
+    )
+    if occupied or (target == source and disk == target_disk):
+        raise NoteExists(
+            f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
+        )
+    rewritten, warnings = _rewritten(vault, files) if update_links else ((), ())
+    unlinked = update_links and not (is_folder or rewritten or warnings)
+    apart = vault.apart(disk) if is_folder else None
+    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings, unlinked, apart)
+
+
+def operations(relocation: Relocation) -> list[Operation]:
+    """The changes of files first, where they still are, then the move.
+
+    A folder that also holds files which the policy hides stays with those; the others are moved one by one.
+    """
+    moves = [Move(relocation.disk, relocation.target_disk, relocation.unlinked)]
+    if relocation.apart is not None:
+        at = len(relocation.disk)
+        moves = [Move(disk, relocation.target_disk + disk[at:]) for disk in relocation.apart]
+    return [*writes(relocation.rewritten), *moves]
+
+
+def writes(rewritten: Iterable[Rewritten]) -> list[Operation]:
+    return [
+        Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
+        for each in rewritten
+    ]
+
+
+def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> tuple[tuple[Rewritten, ...], list[str]]:
+    """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it; with warnings.
+
+    To be asked inside `vault.changing()` when it is then done.
+    Raises: SectionNotFound, InvalidName.
+    """
+    contents, referrers = _referrers(vault, {entry.path}, rewrite.link_keys({}, [entry.path]))
+    parsed = parser.parse(contents[entry.path].text.body)
+    place = sections.find(parsed, heading)
+    if place.heading is not None:
+        found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers)
+    else:
+        old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
+        found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
+    rewritten, warnings = _applied(contents, found)
+    return rewritten, list(warnings)
+
+
+def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
+    """What is to be moved: its path, its spelling on disk, and whether it is a folder."""
+    try:
+        entry = vault.find(name)
+    except NoteNotFound:
+        path, disk = vault.folder(parse(name.strip().strip("/")))
+        if vault.subfolders(disk) is None:
+            raise
+        return VaultPath(path), disk, True
+    return entry.path, entry.disk, False
+
+
+def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tuple[VaultPath, str]:
+    """Where it goes: a new path, a folder to go into, or a bare new name beside the old one (MOVE-01)."""
+    wanted = to.strip()
+    from_root = wanted.startswith("/") and not wanted.startswith("//")
+    into = wanted.endswith("/")
+    if wanted.strip("/") == "":
+        if not into:
+            raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
+        return _placed(vault, VaultPath(source.rpartition("/")[2]))
+    path = parse(wanted.strip("/") if from_root or into else wanted)
+    spelled, disk = vault.folder(path)
+    if into or (vault.subfolders(disk) is not None and name_key(path) != name_key(source)):
+        return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
+    if not is_folder and extension(path) != extension(source):
+        path = VaultPath(path + (extension(source) or ""))
+    if "/" not in wanted and parent(source):
+        path = VaultPath(f"{parent(source)}/{path}")
+    return _placed(vault, path)
+
+
+def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
+    check_creatable(path)
+    return names.spelled(vault.catalog, path)
+
+
+def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
+    contents, referrers = _referrers(vault, set(files), rewrite.link_keys(files))
+    return _applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+
+
+def _referrers(
+    vault: Vault, own: set[VaultPath], keys: Iterable[str]
+) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
+    """The files named and those with links of these keys: their content, and where their links stand."""
+    contents: dict[VaultPath, Content] = {}
+    referrers = []
+    referring = sorted({*vault.graph.sources_of(keys), *own})
+    for done, path in enumerate(referring):
+        progress.report(done, len(referring), "Rewriting links")
+        entry = vault.catalog.get(path)
+        if entry is not None and extension(path) in (NOTE_EXTENSION, canvas.EXTENSION):
+            contents[path] = vault.read_text(entry)
+            referrers.append(link_spans.read(path, contents[path].text.body))
+    return contents, referrers
+
+
+def _applied(
+    contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]
+) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
+    found, warnings = [], []
+    for edits in planned:
+        content = contents[edits.path]
+        body = content.text.body
+        if edits.edits:
+            lines = Lines(body)
+            changed = sorted({lines.line(edit.span.start) + 1 for edit in edits.edits})
+            found.append(Rewritten(content, link_spans.apply(body, edits.edits), tuple(changed)))
+        warnings += [
+            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
+        ]
+    return tuple(found), tuple(warnings)

@@ -1,0 +1,164 @@
+"""What is in a vault's folder, as far as its policy shows it, kept in step with the disk (specs/watching.md)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from typing import Protocol
+
+from obsidian_mcp.core.files.catalog import Catalog, normal_form
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
+from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.errors import AppError
+
+RESCAN_ABOVE = 200
+RESCAN_PART = 5
+"""More changed paths than so many, and than one for so many files, are found faster by one scan than one by one: a look
+at a path takes 15 µs, listing a file 5."""
+FEW = 8
+"""Folders, up to which comparing beginnings of paths is quicker than looking up each of their folders."""
+
+
+class Dirty(Protocol):
+    """Says what may have changed on disk since the last question."""
+
+    def drain(self) -> set[str] | None:
+        """Raw paths of files or folders that may have changed; None when only a scan can tell."""
+        ...
+
+    def scanned(self) -> None:
+        """A scan has ended."""
+        ...
+
+
+class Scanning:
+    """`Dirty` without a watcher: a scan tells what changed, the next one `interval` seconds after its end."""
+
+    def __init__(self, interval: float = 0.5, clock: Callable[[], float] = time.monotonic) -> None:
+        self._interval = interval
+        self._clock = clock
+        self._last = float("-inf")
+
+    def drain(self) -> set[str] | None:
+        now = self._clock()
+        if now - self._last < self._interval:
+            return set()
+        self._last = now
+        return None
+
+    def scanned(self) -> None:
+        self._last = self._clock()
+
+
+class Listing:
+    """Brings the catalog in step with the disk, and tells the keeper of the index what changed.
+
+    Whoever reads the catalog or calls `look_at` holds `lock`.
+    """
+
+    def __init__(self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, keeper: Keeper) -> None:
+        self.catalog = catalog
+        self.lock = threading.RLock()
+        self.scanned = False
+        """Whether all files are known; from then on what is reported as changed is enough."""
+        self._files = files
+        self._dirty = dirty
+        self._policy = policy
+        self._keeper = keeper
+
+    def refresh(self) -> list[Change]:
+        """Bring the catalog in step with the disk; what changed since the last time."""
+        with self.lock:
+            dirty = self._dirty.drain()
+            try:
+                few = max(RESCAN_ABOVE, len(self.catalog) // RESCAN_PART)
+                if not self.scanned or dirty is None or len(dirty) > few:
+                    changes = self._scan()
+                else:
+                    changes = self._look(sorted(dirty))
+            except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
+                self.scanned = False
+                raise
+            self._keeper.note(changes, self.catalog.get)
+            return changes
+
+    def _scan(self) -> list[Change]:
+        found: list[DiskFile] = []
+        for count, file in enumerate(self._files.scan()):
+            if count % 1000 == 0:
+                deadline.checkpoint()
+            if self.visible(file.disk):
+                found.append(file)
+        changes = self.catalog.replace(found)
+        self._dirty.scanned()
+        self.scanned = True
+        return changes
+
+    def rescan(self) -> None:
+        """Look at the whole folder."""
+        with self.lock:
+            self._keeper.note(self._scan(), self.catalog.get)
+
+    def visible(self, disk: str) -> bool:
+        return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
+
+    def look_at(self, disk: str) -> None:
+        """Take in one path that this program has just changed or come across."""
+        self._keeper.note(self._look([disk]), self.catalog.get)
+
+    def _look(self, disks: Sequence[str]) -> list[Change]:
+        """Paths that may have changed: files, or folders with all that is below them."""
+        changes: list[Change] = []
+        others: set[str] = set()
+        # a symbolic link that took the place of a file or folder is not part of the vault
+        for disk, file in zip(disks, self._files.stats(disks), strict=True):
+            if file is not None:
+                changes += self.catalog.put(file) if self.visible(disk) else []
+            elif self.catalog.on_disk(disk) is not None:
+                changes += self.catalog.drop(disk)
+            else:
+                others.add(disk)
+        if others:
+            changes += self._look_below({disk for disk in others if not _is_below(disk, others)})
+        return changes
+
+    def _look_below(self, folders: AbstractSet[str]) -> list[Change]:
+        """Folders, none below another, that came, changed or are gone."""
+        changes: list[Change] = []
+        below = {found.disk for folder in folders for found in self._files.scan(folder) if self.visible(found.disk)}
+        known = self._known_below(folders)
+        for found in below:
+            if (there := self._files.stat(found)) is not None:
+                changes += self.catalog.put(there)
+        for lost in known:
+            if lost not in below:
+                changes += self.catalog.drop(lost)
+        return changes
+
+    def _known_below(self, folders: AbstractSet[str]) -> list[str]:
+        """As the disk spells them."""
+        if len(folders) > FEW:
+            return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
+        beginnings = tuple(f"{folder}/" for folder in folders)
+        return [entry.disk for entry in self.catalog if entry.disk.startswith(beginnings)]
+
+    def look_at_all(self, steps: Iterable[Step]) -> None:
+        for step in steps:
+            for disk in (step.disk, step.target):
+                if disk is not None:
+                    with suppress(AppError):  # what cannot be looked at now is reported by the next question for it
+                        self.look_at(disk)
+
+
+def _is_below(disk: str, folders: AbstractSet[str]) -> bool:
+    at = disk.rfind("/")
+    while at > 0:
+        if disk[:at] in folders:
+            return True
+        at = disk.rfind("/", 0, at)
+    return False

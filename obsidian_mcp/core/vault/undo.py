@@ -1,0 +1,170 @@
+"""Taking a change back: all its files or none (specs/safety.md SAFE-04 to SAFE-06)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.merge import merge
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.errors import ChangeNotFound, UndoConflict
+
+from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write
+from .vault import Vault
+
+Wins = Literal["neither", "undo", "current", "both"]
+"""For a file that has changed since: refuse, bring the old text back all the same, leave the file, or merge."""
+
+TOOL = "undo"
+
+
+def history(
+    vault: Vault, disk: str | None = None, limit: int = 50, offset: int = 0, *, anywhere: bool = False
+) -> tuple[list[Recorded], int]:
+    """Changes, the latest first, and how many there are, as `Journal.changes` has them.
+
+    A change that touched a file which the policy hides is not one of them (POL-01).
+    """
+    if not vault.policy.restricts_reading:
+        return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
+    _, total = vault.journal.changes(disk, 1, 0, anywhere=anywhere)
+    found, _ = vault.journal.changes(disk, max(total, 1), 0, anywhere=anywhere)
+    shown = [recorded for recorded in found if _visible(vault, recorded)]
+    return shown[offset : offset + limit], len(shown)
+
+
+def recall(vault: Vault, number: int) -> Recorded:
+    """A change with its bytes. Raises: ChangeNotFound."""
+    found = vault.journal.change(number)
+    if found is None or not _visible(vault, found):
+        raise ChangeNotFound(
+            f"The journal has no change {number}. obsidian_history lists the changes there are.", change=number
+        )
+    return found
+
+
+def _visible(vault: Vault, recorded: Recorded) -> bool:
+    if not vault.policy.restricts_reading:
+        return True
+    touched = {disk for step in recorded.steps if step.kind != "folder" for disk in (step.disk, step.target) if disk}
+    return all(vault.policy.visible(normal_form(disk)) for disk in touched)
+
+
+def last(vault: Vault) -> Recorded:
+    """The latest change that has not been undone and is no undo itself. Raises: ChangeNotFound."""
+    offset = 0
+    while True:
+        page, total = history(vault, limit=50, offset=offset)
+        for recorded in page:
+            if recorded.undoes is None and recorded.undone_by is None:
+                return recall(vault, recorded.number)
+        offset += len(page)
+        if offset >= total or not page:
+            raise ChangeNotFound("There is no change to undo.", change=None)
+
+
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
+    """Take back a change, the last one without a number; the change, and the one that undid it.
+
+    The latter has no steps where every file already was as before, or was left: the next undo then takes the next
+    change.
+    Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
+    """
+    with vault.changing():
+        found = last(vault) if number is None else recall(vault, number)
+        if found.undone_by is not None:
+            raise UndoConflict(
+                f"Change {found.number} has been undone already, by change {found.undone_by}. "
+                f"Undo change {found.undone_by} to have it back.",
+                change=found.number,
+                undone_by=found.undone_by,
+            )
+        return found, vault.commit(TOOL, plan(vault, found, wins), undoes=found.number)
+
+
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
+    """The operations that take a change back. Raises: UndoConflict."""
+    moves = [(step.disk, step.target) for step in recorded.steps if step.kind == "move" and step.target is not None]
+    contents: list[Operation] = []
+    for step in reversed(recorded.steps):
+        if step.kind not in ("move", "folder"):
+            operation = _content(vault, step, _now_at(step.disk, moves), wins)
+            contents += [operation] if operation is not None else []
+    backwards: list[Operation] = []
+    for disk, target in reversed(moves):
+        if vault.files.exists(target) and (not vault.files.exists(disk) or _same_place(disk, target)):
+            backwards.append(Move(target, disk))
+        elif wins != "current":
+            raise UndoConflict(
+                f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
+                "since, or another file has its old name.",
+                path=normal_form(target),
+            )
+    if not contents and not backwards:
+        return []
+    made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
+    return [*contents, *backwards, *made]
+
+
+def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
+    """Where a file that a change has touched is after the moves of that change."""
+    for source, target in moves:
+        if disk == source:
+            return target
+        if disk.startswith(source + "/"):
+            return target + disk[len(source) :]
+    return disk
+
+
+def _same_place(disk: str, target: str) -> bool:
+    """A change of case or normal form only: on some systems both names are there at once."""
+    return normal_form(disk).lower() == normal_form(target).lower()
+
+
+def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
+    """What gives one file its old bytes back, None where nothing is to be done. Raises: UndoConflict."""
+    now = vault.files.read(disk) if vault.files.exists(disk) else None
+    if step.kind == "remove" and step.before is None:
+        raise UndoConflict(
+            f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "
+            "from there.",
+            path=normal_form(disk),
+        )
+    if now == step.before:
+        return None
+    wanted = step.before
+    if now != step.after:
+        if wins == "current":
+            return None
+        if wins == "both" and now is not None and step.after is not None and step.before is not None:
+            merged = merge(_body(step.after), _body(step.before), _body(now))
+            if merged is None:
+                raise _conflict(disk, step, now)
+            wanted = Text(merged, Text.decode(now).bom).encode()
+        elif wins != "undo":
+            raise _conflict(disk, step, now)
+    if wanted is None:
+        return Remove(disk, permanent=vault.policy.permanent_delete)
+    return Create(disk, wanted) if now is None else Write(disk, now, wanted)
+
+
+def _body(data: bytes | None) -> str:
+    return "" if data is None else Text.decode(data).body
+
+
+def _conflict(disk: str, step: Step, now: bytes | None) -> UndoConflict:
+    path = normal_form(disk)
+    if now is None:
+        return UndoConflict(
+            f"{path!r} has been moved or deleted since, so nothing was undone. Undo that first (obsidian_history shows "
+            "it), or choose with wins: 'undo' brings the old text back under the old name, 'current' leaves it.",
+            path=path,
+        )
+    return UndoConflict(
+        f"{path!r} has changed since, so nothing was undone. The change did this:\n"
+        f"{diff(path, _body(step.before), _body(step.after))}Since then:\n{diff(path, _body(step.after), _body(now))}"
+        "Choose with wins: 'undo' brings the old text back, 'current' leaves this file, 'both' merges.",
+        path=path,
+    )

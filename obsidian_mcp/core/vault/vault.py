@@ -1,0 +1,316 @@
+"""One vault: the front to its files, to what is known of them, and to the one way to change them."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files import policy as policy_module
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
+from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
+from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index.extract import BODY_LIMIT
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.merge import merge
+from obsidian_mcp.core.search.search import Search
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
+from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
+
+from .changes import Changes, Done, Operation, Write
+from .sync_tree import Dirty, Listing
+from .sync_worker import Follower
+
+log = logging.getLogger(__name__)
+
+NO_FILTERS = IgnoreFilters(())
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file as it was read: `etag` names exactly these bytes."""
+
+    entry: FileEntry
+    data: bytes
+    etag: str
+
+    @property
+    def text(self) -> Text:
+        return Text.decode(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A file before and after an edit. `merged`: with changes that others had made since the version it was made to."""
+
+    before: Content
+    after: Content
+    merged: bool
+
+
+def etag_of(data: bytes) -> str:
+    """Content hash that a write can be made conditional on: 16 hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
+
+
+class Vault:
+    """A folder of notes. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        name: str,
+        files: Files,
+        dirty: Dirty,
+        journal: Journal,
+        index: Index,
+        policy: Policy = policy_module.DEFAULT,
+        app: Obsidian | None = None,
+        through_app: Changer | None = None,
+    ) -> None:
+        """`app` is asked for what the user wants answered by the app, `through_app` makes changes instead of `files`
+        where it can (specs/obsidian-command.md, backends).
+        """
+        self.name = name
+        self.files = files
+        self.app = app
+        self.journal = journal
+        self.policy = policy
+        self.catalog = Catalog()
+        self._settings = (b"", app_settings(None))
+        self._excluded = IgnoreFilters(())
+        # without the vault's lock: its holder may be waiting for the threads that ask
+        self.keeper = Keeper(index, lambda: list(self.catalog), self._indexed, files.stat)
+        self._listing = Listing(files, dirty, policy, self.catalog, self.keeper)
+        self._changes = Changes(files, journal, policy, self._listing, through_app)
+        self.lock = self._listing.lock
+        self.graph = Graph(self.keeper, self.catalog, self._indexed, self.hides)
+        self._follower: Follower | None = None
+        self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
+
+    def follow(self, changed: threading.Event) -> None:
+        """Take in what changes also between two calls. `changed` is set when something was reported since `refresh`."""
+        self._follower = Follower(changed, self.refresh, self.search.read_ahead)
+        self._follower.start()
+
+    def close(self) -> None:
+        """End the threads and close the files; what is half done is finished first."""
+        if self._follower is not None:
+            self._follower.stop()
+        self.keeper.stop()
+        self.keeper.index.close()
+        self.journal.close()
+
+    # -- what is there -----------------------------------------------------------------------------------------
+
+    def refresh(self) -> list[Change]:
+        """Bring the catalog in step with the disk; what changed since the last time."""
+        return self._listing.refresh()
+
+    def entries(self) -> list[FileEntry]:
+        """Every file, by path."""
+        with self.lock:
+            return sorted(self.catalog, key=lambda entry: entry.path)
+
+    def find(self, raw: str) -> FileEntry:
+        """The file that a person's name or path means, or the one note that has it as an alias.
+
+        Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
+        """
+        with self.lock:
+            entry = names.find(self.catalog, raw)
+            if entry is not None:
+                return entry
+            path, disk = names.spelled(self.catalog, raw)
+            unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
+            if unnoticed is not None:
+                return unnoticed
+            self._listing.rescan()  # a miss is worth a look at the whole folder
+            if (entry := names.find(self.catalog, raw)) is not None:
+                return entry
+        aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
+        if len(aliased) > 1:
+            raise names.ambiguous(raw, [entry.path for entry in aliased])
+        if not aliased:
+            with self.lock:
+                raise names.not_found(self.catalog, path)
+        return aliased[0]
+
+    def at(self, path: VaultPath) -> FileEntry | None:
+        """The file at this path, in any case and normal form."""
+        with self.lock:
+            known = self.catalog.at(path)
+            if known is not None:  # somebody may have deleted it a moment ago
+                self._listing.look_at(self.catalog[known].disk)
+                known = self.catalog.at(path)
+            return None if known is None else self.catalog[known]
+
+    def folder(self, path: VaultPath) -> tuple[str, str]:
+        """A folder's spelling in the vault and on disk."""
+        with self.lock:
+            return names.existing_folder(self.catalog, path)
+
+    def look_for(self, disk: str) -> FileEntry | None:
+        """A file that may be newer than what the watcher has told.
+
+        Raises: PermissionDenied for a symbolic link, StorageFailed for a file that is not downloaded.
+        """
+        with self.lock:
+            if not self._listing.visible(disk):
+                return None
+            if self.files.stat(disk) is None:
+                self.files.exists(disk)  # says so where the file is in the cloud only
+                return None
+            self._listing.look_at(disk)
+            return self.catalog.on_disk(disk)
+
+    def subfolders(self, disk: str) -> list[str] | None:
+        """Folders directly below one, as the disk spells them; None when there is no such folder (POL-01)."""
+        found = self.files.subfolders(disk)
+        if found is None or not self.policy.restricts_reading:
+            return found
+        shown = [folder for folder in found if self._folder_visible(folder)]
+        return shown if shown or not disk or self._folder_visible(disk) else None
+
+    def apart(self, disk: str) -> tuple[str, ...] | None:
+        """The visible files of a folder that also holds hidden ones, which must not be moved; None without those."""
+        if not self.policy.restricts_reading:
+            return None
+        found = sorted(file.disk for file in self.files.scan(disk))
+        shown = tuple(each for each in found if self._listing.visible(each))
+        return shown if len(shown) < len(found) else None
+
+    def check_target(self, disk: str, *, is_folder: bool) -> None:
+        """Raises: PermissionDenied for a hidden place, before anything is said about what is there."""
+        path = normal_form(disk)
+        if self.policy.hidden.match(path + "/" if is_folder else path):
+            raise self.policy.refused(path)
+
+    def _folder_visible(self, disk: str) -> bool:
+        """A folder is seen where a visible file is in it, and where it is empty and no pattern names it."""
+        with self.lock:
+            if name_key(normal_form(disk)) in self.catalog.folders():
+                return True
+        return self.policy.visible(normal_form(disk) + "/") and next(iter(self.files.scan(disk)), None) is None
+
+    @property
+    def settings(self) -> AppSettings:
+        """The app's settings of this vault as they stand now."""
+        data = self.files.config("app.json") or b""
+        with self.lock:
+            if data != self._settings[0]:
+                self._settings = (data, app_settings(data.decode("utf-8", "replace")))
+                self._excluded = IgnoreFilters(self._settings[1].ignore_filters)
+            return self._settings[1]
+
+    @property
+    def property_types(self) -> PropertyTypes:
+        """The types that the user has assigned to properties, as they stand now."""
+        data = self.files.config("types.json")
+        return property_types(None if data is None else data.decode("utf-8", "replace"))
+
+    def hides(self) -> Callable[[str], bool]:
+        """Says which files the user hides now from search, graph, tags and properties (semantics 8.3)."""
+        return self._filters().match
+
+    def _filters(self) -> IgnoreFilters:
+        """Those of the settings as they stand now; the same object as long as they are the same."""
+        return self._excluded if self.settings.ignore_filters else NO_FILTERS
+
+    def _indexed(self, entry: FileEntry) -> bytes:
+        return self.files.head(entry.disk, BODY_LIMIT)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, entry: FileEntry) -> Content:
+        data = self.files.read(entry.disk)
+        return Content(entry, data, etag_of(data))
+
+    def read_text(self, entry: FileEntry) -> Content:
+        """As `read`, for text only. Raises: NotText."""
+        content = self.read(entry)
+        if b"\0" in content.data[:8192]:
+            raise NotText(
+                f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).", path=entry.path
+            )
+        return content
+
+    def shown(self, entry: FileEntry) -> Content:
+        """As `read_text`, for an answer: with the backend `cli` the app has to give the note as well.
+
+        What counts is the file: the app may not have noticed a change yet (APP-FILE-08).
+        """
+        content = self.read_text(entry)
+        if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
+            try:
+                said = self.app.read(entry.path).text.encode()
+            except NoteNotFound:
+                log.info("the app does not know %s yet", entry.path)
+            except AppCommandFailed as error:
+                if error.data.get("reason") != "inexact":
+                    raise
+            else:
+                if said != content.data:
+                    log.info("the app shows another text of %s than its file has", entry.path)
+                    return self.read_text(entry)
+        return content
+
+    # -- changing ----------------------------------------------------------------------------------------------
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Nobody else changes the vault in this block; see `Changes.changing`."""
+        return self._changes.changing()
+
+    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+        """Make the changes, all or none; see `Changes.commit`."""
+        return self._changes.commit(tool, operations, undoes)
+
+    def edit(self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "") -> Edited:
+        """Replace a file's text by `change(text)`, as one step.
+
+        The text is the body after a byte order mark, which is kept. With the `etag` of an older version, `change` is
+        made to that version and merged with what happened since, where the two do not touch.
+        Raises: StaleEtag, and whatever `change` raises, with nothing written.
+        """
+        with self.changing():
+            before = self.read_text(entry)
+            text = before.text
+            merged = bool(etag) and etag != before.etag
+            body = self._merged(before, change, etag) if merged else change(text.body)
+            after = Text(body, text.bom).encode()
+            if after != before.data:
+                self.commit(tool, [Write(entry.disk, before.data, after)])
+            return Edited(before, Content(self.catalog.get(entry.path) or entry, after, etag_of(after)), merged)
+
+    def _merged(self, now: Content, change: Callable[[str], str], etag: str) -> str:
+        known = self.journal.version(etag)
+        if known is None:
+            raise stale(now, etag, "Read it again and repeat the edit.")
+        base = Text.decode(known).body
+        ours = change(base)
+        merged = merge(base, ours, now.text.body)
+        if merged is None:
+            theirs = diff(now.entry.path, base, now.text.body)
+            raise stale(
+                now,
+                etag,
+                f"What changed since touches this edit, so nothing was written. Changed since:\n{theirs}"
+                f"This edit:\n{diff(now.entry.path, base, ours)}Read the note again and repeat the edit.",
+            )
+        return merged
+
+
+def stale(now: Content, etag: str, advice: str) -> StaleEtag:
+    return StaleEtag(
+        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
+        path=now.entry.path,
+        etag=now.etag,
+    )

@@ -1,0 +1,1 @@
+"""One HTTP server for four contracts and MCP."""

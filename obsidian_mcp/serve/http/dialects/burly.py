@@ -1,0 +1,308 @@
+"""BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md BURLY-…).
+
+The answer to a POST is always 200; what went wrong stands in the envelope, in the canonical members and in the older
+ones beside them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from obsidian_mcp import __version__
+from obsidian_mcp.errors import (
+    AppError,
+    InternalError,
+    ObsidianNotRunning,
+    OperationTimeout,
+    ToolFailed,
+    UnknownTool,
+)
+from obsidian_mcp.tools import CONFIRM
+
+from .types import JSON, Asked, Desk, Reason, Refusal, Reply, json_reply
+
+METHODS: Final = ["list_tools", "call_tool"]
+META: Final = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
+FAILED, TIMED_OUT, LIMITED = 1, 124, 429
+"""Exit codes."""
+MAX_TEXT: Final = 10_000
+"""Characters of `stdout` and `stderr`; the whole text of a note stands in `data.content`."""
+TRUNCATED: Final = "\n[truncated: output too long]"
+SMALL_BODY: Final = 10_240
+"""The contract's own limit in bytes; a server that takes more also takes longer strings."""
+MAX_STRING: Final = 10_000
+MAX_DEPTH: Final = 5
+MAX_ITEMS: Final = 100
+MAX_KEY: Final = 100
+CONFIRMED: Final = (True, 1, "true", "1", "yes", "y")
+SIMPLER: Final = {"suggestion": "Check request format and reduce complexity"}
+_NAME: Final = re.compile(r"[a-zA-Z0-9_]{1,100}")
+_SHOWN: Final = 200
+
+
+class Request(BaseModel):
+    """Both forms of a request; members that are not named here are ignored."""
+
+    model_config = ConfigDict(strict=True, from_attributes=True)
+
+    id: str
+    method: str
+    name: str | None = None
+    args: dict[str, Any] | None = None
+    params: dict[str, Any] | None = None
+
+    @field_validator("method")
+    @classmethod
+    def _known(cls, method: str) -> str:
+        if method not in METHODS:
+            raise ValueError(f"Method must be one of: {METHODS}")
+        return method
+
+    @model_validator(mode="after")
+    def _complete(self) -> Request:
+        if self.method == "call_tool" and self.name is None and self.params is not None:
+            if not isinstance(self.params.get("name"), str):
+                raise ValueError("params of call_tool must have a name")
+            if not isinstance(self.params.get("args"), dict | None):
+                raise ValueError("args of call_tool must be an object")
+        if (name := self.tool) is not None and not _NAME.fullmatch(name):
+            raise ValueError("Tool name must be 1 to 100 letters, digits and underscores")
+        return self
+
+    @property
+    def tool(self) -> str | None:
+        return self.name if self.name is not None or self.params is None else self.params.get("name")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        given = self.args if self.name is not None or self.params is None else self.params.get("args")
+        return given or {}
+
+
+class TooComplex(Exception):
+    """Arguments beyond the contract's limits."""
+
+
+class Burly:
+    """`segments` are `("mcp",)` or `("health",)`."""
+
+    def __init__(self, max_body: int) -> None:
+        self.max_body = max_body
+        self._max_string = MAX_STRING if max_body <= SMALL_BODY else max_body
+        self._started = time.monotonic()
+
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
+        return ("GET",) if segments == ("health",) else ("POST",)
+
+    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+        status, exit_code, code, details = 200, FAILED, None, None
+        summary, message = "Request processing failed", refusal.message
+        match refusal.reason:
+            case Reason.METHOD | Reason.NOT_FOUND:
+                return json_reply(refusal.body, refusal.reason.value, refusal.headers)
+            case Reason.UNAUTHORIZED:
+                summary, message, code = "Authentication required", "Missing or invalid API key", "AUTH_REQUIRED"
+            case Reason.FORBIDDEN:
+                status, code = refusal.reason.value, "FORBIDDEN"
+            case Reason.TOO_LARGE:
+                summary, message = "Request too large", f"Request body exceeds maximum size of {refusal.limit} bytes"
+                details = {"max_size_bytes": refusal.limit, "suggestion": "Reduce request payload size"}
+            case Reason.FAILED:
+                summary, code = "MCP engine process failed", "INTERNAL_ERROR"
+            case Reason.TOO_MANY:
+                summary, message = "Rate limit exceeded", f"Too many requests: {refusal.limit} per 1 minute"
+                exit_code, code = LIMITED, "RATE_LIMITED"
+        return json_reply(
+            failed(summary, message, exit_code=exit_code, code=code, details=details), status, refusal.headers
+        )
+
+    async def answer(self, asked: Asked, desk: Desk) -> Reply:
+        if asked.segments == ("health",):
+            return json_reply(await self._health(desk))
+        started = time.perf_counter()
+        envelope = await self._envelope(asked, desk)
+        elapsed = round((time.perf_counter() - started) * 1000)
+        return json_reply({**envelope, "metrics": {**envelope["metrics"], "elapsed_ms": elapsed}})
+
+    async def _health(self, desk: Desk) -> dict[str, Any]:
+        ready = await desk.ready()
+        return {
+            "status": "ok" if ready else "degraded",
+            "server_name": "burlymcp",
+            "version": __version__,
+            "tools_available": len(await desk.listed()),
+            "notifications_enabled": False,
+            "docker_available": False,
+            "strict_security_mode": True,
+            "policy_loaded": ready,
+            "uptime_seconds": int(time.monotonic() - self._started),
+        }
+
+    async def _envelope(self, asked: Asked, desk: Desk) -> dict[str, Any]:
+        try:
+            request = self._request(asked)
+        except ValidationError as error:
+            return not_valid(error)
+        except TooComplex as error:
+            return failed("Invalid request format", f"Request validation failed: {error}", details=SIMPLER)
+        except ValueError as error:
+            return not_json(str(error), asked)
+        if request.method == "list_tools":
+            tools = [
+                {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+                for tool in (await desk.listed()).values()
+            ]
+            return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
+        if request.tool is None:
+            return failed("Missing tool name", "Tool name is required for call_tool")
+        return await self._call(request.tool, dict(request.arguments), desk)
+
+    def _request(self, asked: Asked) -> Request:
+        """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
+        if asked.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            raise ValueError(f"Content-Type must be {JSON}")
+        value = asked.json
+        if isinstance(value, dict):
+            self._check(value)
+        return Request.model_validate(value)
+
+    def _check(self, value: Any, depth: int = -1) -> None:
+        """The request itself is not counted as a level. Raises: TooComplex."""
+        if depth > MAX_DEPTH:
+            raise TooComplex(f"Arguments too deeply nested (max depth: {MAX_DEPTH})")
+        if isinstance(value, str) and len(value) > self._max_string:
+            raise TooComplex(f"String values too long (max: {self._max_string} characters)")
+        if isinstance(value, dict):
+            if len(value) > MAX_ITEMS:
+                raise TooComplex(f"Too many dictionary items (max: {MAX_ITEMS})")
+            if any(len(key) > MAX_KEY for key in value):
+                raise TooComplex(f"Dictionary keys must be strings with max {MAX_KEY} characters")
+        elif isinstance(value, list) and len(value) > MAX_ITEMS:
+            raise TooComplex(f"Too many list items (max: {MAX_ITEMS})")
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            self._check(item, depth + 1)
+
+    async def _call(self, name: str, arguments: dict[str, Any], desk: Desk) -> dict[str, Any]:
+        tool = desk.tools().get(name)
+        if tool is None:
+            return unknown(name, desk)
+        confirmation = arguments.pop("_confirm", None)
+        confirmed = confirmation.lower() if isinstance(confirmation, str) else confirmation
+        if tool.would_write(arguments):
+            if confirmed not in CONFIRMED:
+                return not_confirmed(name)
+            if tool.takes_confirm:  # the user's own policy may ask for it as well
+                arguments[CONFIRM] = True
+        try:
+            outcome = await desk.call(name, arguments)
+        except UnknownTool:  # unregistered in this moment
+            return unknown(name, desk)
+        except AppError as error:
+            return tool_failed(name, error)
+        summary = outcome.summary or f"{tool.title} completed"
+        return succeeded(summary, outcome.whole(), outcome.text, outcome.stderr)
+
+
+def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = "") -> dict[str, Any]:
+    members = {"summary": summary, "data": data, **_output(stdout, stderr)}
+    return {"ok": True, "result": members, "metrics": {"elapsed_ms": 0, "exit_code": 0}, "meta": META, **members}
+
+
+def failed(
+    summary: str, message: str, *, exit_code: int = FAILED, code: str | None = None, details: Any = None
+) -> dict[str, Any]:
+    detail = {"summary": summary, "message": message, "code": code, "details": details}
+    return {
+        "ok": False,
+        "metrics": {"elapsed_ms": 0, "exit_code": exit_code},
+        "meta": META,
+        "error_detail": {key: value for key, value in detail.items() if value is not None},
+        "error": message,
+        **({"data": details} if details is not None else {}),
+        "summary": summary,
+    }
+
+
+def not_confirmed(name: str) -> dict[str, Any]:
+    summary, message = f"{name} requires confirmation", "Confirmation required for mutating operation"
+    details = {
+        "required_arg": "_confirm",
+        "required_value": True,
+        "suggestion": f"Add '_confirm': true to {name} arguments",
+        "tool": name,
+    }
+    envelope = failed(summary, message, details=details)
+    need = {"required": True, "message": message, "code": "CONFIRMATION_REQUIRED", "details": details}
+    return {
+        "ok": False,
+        "result": {"summary": summary, "need_confirm": need},
+        **envelope,
+        "error_detail": {"summary": summary, "message": message},
+        "need_confirm": True,
+    }
+
+
+def unknown(name: str, desk: Desk) -> dict[str, Any]:
+    details = {"available_tools": list(desk.tools())}
+    return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
+
+
+def tool_failed(name: str, error: AppError) -> dict[str, Any]:
+    code, exit_code, message = error.error_code, FAILED, error.message
+    match error:
+        case OperationTimeout():
+            summary, exit_code = "MCP engine timeout", TIMED_OUT
+            message = "MCP engine did not respond within timeout period"
+            if seconds := error.data.get("seconds"):
+                message += f" ({seconds:g}s)"
+        case ObsidianNotRunning():
+            summary = f"{name} unavailable"
+        case InternalError():
+            summary = "MCP engine process failed"
+        case ToolFailed():
+            summary = error.summary or f"{name} failed"
+        case _:
+            summary = f"{name} failed"
+    return failed(summary, message, exit_code=exit_code, code=code, details=error.data or None)
+
+
+def not_valid(error: ValidationError) -> dict[str, Any]:
+    """A request of the wrong shape, told as the original tells it."""
+    problems = error.errors(include_url=False)
+    details = {
+        "validation_errors": [
+            {
+                "type": problem["type"],
+                "location": ["body", *problem["loc"]],
+                "message": problem["msg"],
+                "input": str(problem["input"])[:_SHOWN],
+            }
+            for problem in problems[:MAX_ITEMS]
+        ],
+        "suggestion": "Check request format and parameter types",
+    }
+    envelope = failed("Request validation failed", "Invalid request format or parameters", details=details)
+    wrong_method = next((problem["msg"] for problem in problems if problem["loc"] == ("method",)), "")
+    if "must be one of" in wrong_method:  # wire row 15: the document's words outside, the original's inside
+        message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
+        envelope |= {"summary": "Request processing failed", "error": message}
+        envelope["error_detail"]["message"] = message
+    return envelope
+
+
+def not_json(problem: str, asked: Asked) -> dict[str, Any]:
+    found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
+    if not asked.body:
+        found |= {"type": "missing", "message": "Field required", "input": "None"}
+    details = {"validation_errors": [found], "suggestion": "Check request format and parameter types"}
+    return failed("Request validation failed", "Invalid request format or parameters", details=details)
+
+
+def _output(stdout: str | None, stderr: str) -> dict[str, str]:
+    given = {"stdout": stdout or "", "stderr": stderr}
+    return {key: text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + TRUNCATED for key, text in given.items() if text}

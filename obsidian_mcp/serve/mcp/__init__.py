@@ -1,0 +1,1 @@
+"""Everything handed to the official MCP SDK: tools, resources, prompts, completion and subscriptions."""

@@ -1,0 +1,79 @@
+"""What a half-typed name may become: notes, folders, tags, vaults (specs/resources.md, specs/prompts.md)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError
+
+MOST = 100
+"""Values of one answer that the protocol allows."""
+
+Completes = Literal["note", "file", "folder", "tag", "vault", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    values: list[str]
+    total: int
+
+
+NOTHING = Completion([], 0)
+
+
+def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completion:
+    """Best first: names that begin with what was typed, then those in which a word does, then those that hold it.
+
+    Nothing for a vault that there is not.
+    """
+    try:
+        if kind == "vault":
+            return _best(((name, name) for name in app.vaults.names()), typed)
+        place = app.vaults.get(vault)
+    except AppError:
+        return NOTHING
+    match kind:
+        case "note":
+            return _notes(place, typed)
+        case "file":
+            return _best(((str(entry.path), basename(entry.path)) for entry in place.entries()), typed)
+        case "folder":
+            with place.lock:
+                folders = [path for path, _ in place.catalog.folders().values()]
+            return _best(((path, path.rpartition("/")[2]) for path in folders), typed)
+        case "tag":
+            tags = [use.tag for use in place.graph.tags().value]
+            return _best(((tag, tag) for tag in tags), typed.removeprefix("#"))
+        case _:
+            return NOTHING
+
+
+def _notes(place: Vault, typed: str) -> Completion:
+    """Notes by the shortest name that means them alone: the bare name, else the path."""
+    hidden = place.hides()
+    notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not hidden(entry.path)]
+    with place.lock:
+        alone = {path: len(place.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
+    shown = (
+        (basename(path) if alone[path] and "/" not in typed else path[: -len(".md")], basename(path)) for path in notes
+    )
+    return _best(shown, typed)
+
+
+def _best(names: Iterable[tuple[str, str]], typed: str) -> Completion:
+    """`names`: what is offered, and the part of it that people begin to type."""
+    key = name_key(typed.strip())
+    ranked = []
+    for offered, short in names:
+        whole, head = name_key(offered), name_key(short)
+        if key not in whole:
+            continue
+        rank = 0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
+        ranked.append((rank, len(offered), offered))
+    return Completion([offered for _, _, offered in heapq.nsmallest(MOST, ranked)], len(ranked))

@@ -1,0 +1,65 @@
+"""Asking the user, through the client, before a change that the policy wants confirmed (specs/policy.md POL-04)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.exceptions import NoBackChannelError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
+from obsidian_mcp.tools import CONFIRM, Outcome
+
+from .request_thread import Context
+
+QUESTION = "confirm"
+"""Our name for the question in an answer that asks for input (2026-07-28)."""
+
+SCHEMA: types.ElicitRequestedSchema = {
+    "type": "object",
+    "properties": {CONFIRM: {"type": "boolean", "title": "Do it", "default": True}},
+    "required": [CONFIRM],
+}
+
+
+async def asking(
+    context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[Outcome]]
+) -> Outcome | types.InputRequiredResult:
+    """Run a tool call; where a person must agree first and the client can ask, ask, and after a yes run it.
+
+    Clients of 2026-07-28 get the question as the answer and call again; older ones are asked in between.
+    Raises: ConfirmationRequired where the client cannot ask, PermissionDenied after a no.
+    """
+    arguments = params.arguments or {}
+    answered = (params.input_responses or {}).get(QUESTION)
+    if isinstance(answered, types.ElicitResult):
+        return await run(_agreed(arguments, answered))
+    try:
+        return await run(arguments)
+    except ConfirmationRequired as error:
+        if not _can_ask(context):
+            raise
+        question = f"Shall this be done: {error.data['action']}?"
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            form = types.ElicitRequestFormParams(message=question, requested_schema=SCHEMA)
+            return types.InputRequiredResult(input_requests={QUESTION: types.ElicitRequest(params=form)})
+        try:
+            answered = await context.session.elicit_form(question, SCHEMA, related_request_id=context.request_id)
+        except NoBackChannelError:
+            raise error from None
+    return await run(_agreed(arguments, answered))
+
+
+def _agreed(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
+    """The arguments of a call that a person has agreed to. Raises: PermissionDenied."""
+    if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
+        raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")
+    return {**arguments, CONFIRM: True}
+
+
+def _can_ask(context: Context) -> bool:
+    capabilities = context.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

@@ -1,0 +1,115 @@
+"""The outermost middleware of the SDK server: every failure leaves as a code of the contract (specs/stdio.md, GUARD-…).
+
+Install as the first of `server.middleware`. It serves every transport of the SDK.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import anyio
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.serve.results import internal
+
+logger = logging.getLogger(__name__)
+
+_MAX_FIELDS: Final = 8
+_SHOWN: Final = 60
+
+
+async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve one message; whatever goes wrong becomes an MCPError.
+
+    An AppError keeps its code and data. A request before `initialize` is -32600. Parameters of the wrong shape are
+    -32602 and named in `data.fields`. Anything else, `sys.exit()` included, is logged and becomes -32603, and the
+    server goes on.
+    """
+    try:
+        return await call_next(ctx)
+    except MCPError as exc:
+        # The SDK's gate says "Invalid request parameters" and nothing else.
+        if exc.code == INVALID_PARAMS and exc.data == "" and _before_initialize(ctx):
+            raise _not_initialized(ctx.method) from exc
+        raise
+    except AppError as exc:
+        raise MCPError(exc.code, exc.message, exc.payload()) from exc
+    except ValidationError as exc:
+        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a mistake of ours.
+        if not exc.title.endswith(("Request", "RequestParams")):
+            logger.exception("%s failed", ctx.method)
+            raise _internal_error(ctx.method) from exc
+        # Over HTTP a connection without a handshake may be in order (stateless mode), so only a pipe is told off.
+        if ctx.request is None and _before_initialize(ctx):
+            raise _not_initialized(ctx.method) from exc
+        raise _invalid_params(ctx.method, exc) from exc
+    except (anyio.get_cancelled_exc_class(), GeneratorExit):
+        raise
+    except BaseException as exc:  # SystemExit would end the event loop
+        logger.exception("%s failed", ctx.method)
+        raise _internal_error(ctx.method) from exc
+
+
+def _internal_error(method: str) -> MCPError:
+    error = internal(method)
+    return MCPError(error.code, error.message, error.payload())
+
+
+def _before_initialize(ctx: ServerRequestContext[Any, Any]) -> bool:
+    return (
+        ctx.method != "initialize"
+        and ctx.session.client_params is None
+        and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
+    )
+
+
+def _not_initialized(method: str) -> MCPError:
+    return MCPError(
+        INVALID_REQUEST,
+        f"Invalid Request: Server not initialized. Send initialize and notifications/initialized before {method}.",
+        {"errorCode": "NOT_INITIALIZED"},
+    )
+
+
+def _invalid_params(method: str, error: ValidationError) -> MCPError:
+    fields = []
+    sentences = []
+    for problem in error.errors(include_url=False)[:_MAX_FIELDS]:
+        loc = problem["loc"]
+        field = ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
+        if problem["type"] == "missing":
+            expected, got = "a value", "nothing"
+            sentences.append(f"{field} is missing")
+        else:
+            expected = problem["msg"].removeprefix("Input should be ")
+            got = _shown(problem["input"])
+            sentences.append(f"{field} should be {expected}, {got} came")
+        fields.append({"field": field, "expected": expected, "got": got})
+    return MCPError(
+        INVALID_PARAMS,
+        f"Invalid params of {method}: {'; '.join(sentences)}.",
+        {"errorCode": "INVALID_PARAMS", "fields": fields},
+    )
+
+
+def _shown(value: object) -> str:
+    """What came, short: a scalar as written, of a container only its kind."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"[:_SHOWN]
+        case str():
+            return f"the string {value!r}" if len(value) <= _SHOWN else "a string"
+        case list() | tuple():
+            return "an array"
+        case _:
+            return "an object"

@@ -1,0 +1,191 @@
+"""The prompts of this program; the order is the one in which they are listed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.note import parser as core_note
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError
+
+from .prompts import About, chosen, number, prompt, quoted, scope
+from .resources import recent_notes
+
+EXCERPT: Final = 1_500
+"""Characters of each note in a review."""
+REVIEWED: Final = 25
+TASKS: Final = 150
+CANDIDATES: Final = 25
+NAMES_SHOWN: Final = 40
+SHORTEST_MENTION: Final = 4
+"""Letters of a name that is looked for in a text: shorter ones are found everywhere."""
+
+NoteName = Annotated[str, About("Note name or path", "note")]
+Folder = Annotated[str, About("Only below this folder", "folder")]
+Tag = Annotated[str, About("Only notes with this tag", "tag")]
+VaultName = Annotated[str, About("Vault, if there are several", "vault")]
+
+
+@prompt("Summarise a note")
+def summarize_note(
+    app: App,
+    note: NoteName,
+    length: Annotated[str, About("Such as: three sentences, one page")] = "five bullet points",
+    vault: VaultName = "",
+) -> str:
+    """Summarise a note of the vault, with its open questions and tasks."""
+    place = app.vaults.get(vault)
+    return (
+        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
+        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(place, place.find(note))
+    )
+
+
+@prompt("Weekly review")
+def weekly_review(
+    app: App,
+    days: Annotated[str, About("How many days back")] = "7",
+    folder: Folder = "",
+    tag: Tag = "",
+    vault: VaultName = "",
+) -> str:
+    """Review the notes that changed in the last days: what happened, what is open, what comes next."""
+    place = app.vaults.get(vault)
+    since = datetime.now(UTC) - timedelta(days=number(days, "days", 1, 366))
+    wanted = chosen(place, folder, tag)
+    notes = recent_notes(place, lambda entry: entry.mtime_ns >= since.timestamp() * 1e9 and wanted(entry))
+    begun = (
+        f"Write a review of the last {days} days from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
+        "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
+        "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
+        f"enough.\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
+    )
+    shown = [quoted(place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
+    rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
+    more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
+    return "\n\n".join([begun, *shown, *more])
+
+
+def _is_binary(place: Vault, entry: FileEntry) -> bool:
+    try:
+        place.read_text(entry)
+    except AppError:
+        return True
+    return False
+
+
+@prompt("Find connections")
+def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
+    """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of neighbours."""
+    place = app.vaults.get(vault)
+    entry = place.find(note)
+    body = place.read_text(entry).text.body
+    linked = {link.target for link in place.graph.outgoing(entry.path).value if link.target is not None}
+    linked |= {link.source for link in place.graph.backlinks(entry.path).value}
+    reasons: dict[str, list[str]] = {}
+    for name in _mentioned(place, entry, body):
+        reasons.setdefault(name, []).append("its name is in the text")
+    for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
+        progress.report(0, 0, "Comparing tags")
+        for found in place.graph.tagged(tag).value:
+            reasons.setdefault(str(found.path), []).append(f"#{tag}")
+    for near in place.graph.neighbours(entry.path, 2).value:
+        if near.distance == 2:
+            reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
+    known = {str(path) for path in linked} | {str(entry.path)}
+    ranked = sorted(
+        ((path, why) for path, why in reasons.items() if path not in known), key=lambda each: (-len(each[1]), each[0])
+    )
+    asked = (
+        "Find connections for this note of my Obsidian vault. For each note that it should link to, or that "
+        "should link to it, say why in one sentence and quote the passage where the link belongs. Prefer a few "
+        "strong connections. The candidates come from names in the text, shared tags and shared links; search "
+        "for further ones with obsidian_search. Propose the links first; make them with obsidian_edit_note only "
+        "when I agree."
+    )
+    return "\n\n".join(
+        [
+            asked,
+            quoted(place, entry),
+            "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
+            "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
+        ]
+    )
+
+
+def _mentioned(place: Vault, entry: FileEntry, body: str) -> list[str]:
+    """Notes whose name stands in a text."""
+    text = name_key(body)
+    found = []
+    for other in place.entries():
+        name = name_key(basename(other.path))
+        if len(name) >= SHORTEST_MENTION and name in text and is_note(other.path) and other.path != entry.path:
+            found.append(str(other.path))
+    return found
+
+
+@prompt("Clean up a note")
+def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
+    """Tidy a note without changing what it says: structure, links that lead nowhere, properties, tags."""
+    place = app.vaults.get(vault)
+    entry = place.find(note)
+    content = place.read_text(entry)
+    parsed = core_note.parse(content.text.body)
+    broken = [link.link.original for link in place.graph.outgoing(entry.path).value if link.target is None]
+    uses = sorted(place.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
+    tags = sorted(place.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
+    problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
+    asked = (
+        "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. Mend headings "
+        "that skip a level, lists, typing errors and links that lead nowhere, and use the properties and tags "
+        "that the vault has instead of new ones. Show me what you would change first. Then make the changes one "
+        f"by one with obsidian_edit_note (etag {content.etag}), never by writing the whole note anew."
+    )
+    return "\n\n".join(
+        [
+            asked,
+            quoted(place, entry),
+            "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
+            *([f"Its properties cannot be read: {problem}"] if problem else []),
+            "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
+            "Tags in use: " + (", ".join(f"#{use.tag} ({use.files})" for use in tags) or "none"),
+        ]
+    )
+
+
+@prompt("Plan from tasks")
+def plan_from_tasks(
+    app: App,
+    folder: Folder = "",
+    tag: Tag = "",
+    horizon: Annotated[str, About("Such as: today, this week")] = "this week",
+    vault: VaultName = "",
+) -> str:
+    """Make a plan from the open tasks of the vault, those of the notes changed last first."""
+    place = app.vaults.get(vault)
+    notes = recent_notes(place, chosen(place, folder, tag))
+    lines: list[str] = []
+    for done, entry in enumerate(notes):
+        progress.report(done, len(notes), "Looking for tasks")
+        facts = place.graph.facts(entry.path).value
+        open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
+        lines += (f"- [ ] {task.text.strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
+        if len(lines) > TASKS:
+            break
+    return (
+        f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
+        "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
+        "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
+        f"clear. Today is {datetime.now().astimezone():%A, %Y-%m-%d}.\n\n"
+        + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
+    )
+
+
+def _bullets(items: list[str], mark: str = "- ") -> str:
+    return "\n".join(mark + item for item in items) or "(none)"

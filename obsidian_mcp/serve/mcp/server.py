@@ -1,0 +1,139 @@
+"""MCP over the official SDK: the registry's tools, its errors, and the contract's codes (specs/errors.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, partial
+from typing import Any
+
+import mcp_types as types
+from anyio import to_thread
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+
+from obsidian_mcp import __version__
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.serve import results
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
+
+from .consent import asking
+from .error_middleware import guard
+from .prompt_handlers import Prompts
+from .request_thread import Context, in_thread
+from .resource_handlers import Resources, only_page
+from .subscriptions import News
+
+log = logging.getLogger(__name__)
+
+INSTRUCTIONS = (
+    "Tools for the user's Obsidian vault. Name notes as a person would (bare name or path, .md optional). "
+    "Search first, then read what you need: a section or some lines of a long note. Change notes with "
+    "obsidian_edit_note and the etag of your read instead of rewriting them; move them with obsidian_move_note so that "
+    "links follow. Look at images and PDFs with obsidian_attachments. Link notes as [[Name]]. obsidian_undo takes back "
+    "any change, also one that went wrong."
+)
+
+
+class VaultServer(Server[dict[str, Any]]):
+    """The SDK's low-level server, which says of itself that its list of resources changes."""
+
+    news: News
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> VaultServer:
+    """The server with this program's tools, or those that `tools` names at the time of a request.
+
+    `news.close` of the result is to be called when serving ends.
+    """
+    news, resources, prompts = News(app), Resources(app), Prompts(app)
+
+    async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        only_page(params)
+        here = await to_thread.run_sync(listed, app, tools())
+        offered = [tool for tool in here.values() if tool.read_only or tool.mixed or not app.config.read_only]
+        asks = await to_thread.run_sync(app.vaults.asks)
+        return types.ListToolsResult(tools=[tool_entry(tool, asks=asks) for tool in offered])
+
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        def work(arguments: Mapping[str, Any]) -> Awaitable[Outcome]:
+            return run(app, params.name, arguments, tools(), context)
+
+        try:
+            outcome = await asking(context, params, work)
+        except AppError as error:
+            if app.config.error_style == "result" and error.application:
+                return failure(error)
+            raise  # the guard gives it its code
+        return success(outcome) if isinstance(outcome, Outcome) else outcome
+
+    server = VaultServer(
+        "obsidian-mcp",
+        version=__version__,
+        title="Obsidian vault",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=resources.list,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_subscribe_resource=news.subscribe,
+        on_unsubscribe_resource=news.unsubscribe,
+        on_subscriptions_listen=news.listen,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
+    )
+    server.news = news
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, news.joined)
+    server.middleware[:] = [guard]  # without the SDK's tracing, which costs a tenth of a call and has no reader here
+    return server
+
+
+async def run(
+    app: App,
+    name: str,
+    arguments: Mapping[str, Any],
+    tools: Mapping[str, Tool] = TOOLS,
+    context: Context | None = None,
+) -> Outcome:
+    """Call one of the tools in a thread. Raises: AppError; OperationTimeout when the configured time is up."""
+    return await in_thread(app.config.timeout, partial(call, app, name, arguments, tools), context)
+
+
+@cache
+def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
+    """What is listed of a tool. `asks`: the user's policy wants some changes confirmed."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.confirmable_schema if asks else tool.input_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def success(outcome: Outcome) -> types.CallToolResult:
+    return types.CallToolResult.model_validate(results.success(outcome), by_name=False)
+
+
+def failure(error: AppError) -> types.CallToolResult:
+    return types.CallToolResult.model_validate(results.failure(error), by_name=False)

@@ -1,0 +1,264 @@
+"""The first answers of the stdio server, given while the SDK is still being imported (specs/stdio.md, START-…).
+
+Importing the SDK takes half a second and more; what a client asks first has a constant answer. `begin` answers a plain
+`initialize` and `tools/list` from handshake.json, and `finish` hands every byte that the SDK must see to the transport.
+Whatever is unusual in any way is left to the SDK, with all that follows. Standard library only, and little of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import stat
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+FILE: Final = f"{__file__.removesuffix('handshake.py')}handshake.json"
+"""The answers, made by the SDK itself: `pytest --update` writes it and a test compares."""
+
+_HARMLESS: Final = {"OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE", "OBSIDIAN_MCP_WATCH"}
+"""Settings that change neither the first answers nor whether there are any."""
+_MAX_HELD: Final = 1 << 20
+"""Bytes that are read before the SDK is there."""
+_READ: Final = 64 * 1024
+
+Shape = type | Mapping[str, Any]
+
+_OBJECT: Final = {"*": dict}
+_CAPABILITIES: Final[Shape] = {
+    "roots": {"listChanged": bool},
+    "sampling": {"context": dict, "tools": dict},
+    "elicitation": {"form": dict, "url": dict},
+    "experimental": _OBJECT,
+    "extensions": _OBJECT,
+}
+_CLIENT: Final[Shape] = {"name": str, "version": str, "title": str, "websiteUrl": str, "description": str}
+
+
+class Early:
+    """The beginning of one conversation: bytes in by `feed`, the first answers out by `write`."""
+
+    def __init__(
+        self,
+        answers: Mapping[str, Any],
+        write: Callable[[bytes], None],
+        tool_list: Callable[[], Mapping[str, Any] | None],
+    ) -> None:
+        """`tool_list`, asked when the client wants it: the answer, None where the SDK has to give it."""
+        self._answers = answers
+        self._write = write
+        self._tool_list = tool_list
+        self._listed = False
+        self._held = bytearray()
+        self._done = 0
+        """So many bytes of what is held are not to be looked at again."""
+        self.passive = False
+        """Everything that comes is left to the SDK."""
+        self.answered: str | int | None = None
+        """Id of the `initialize` that has its answer; the SDK must see it all the same."""
+
+    def feed(self, data: bytes) -> None:
+        """Take what came; answer what can be answered."""
+        self._held += data
+        while not self.passive and (end := self._held.find(b"\n", self._done) + 1):
+            line = bytes(self._held[self._done : end])
+            if self._serve(line):
+                del self._held[self._done : end]
+            else:
+                self._done = end
+        self.passive = self.passive or len(self._held) > _MAX_HELD
+
+    @property
+    def rest(self) -> bytes:
+        """What the SDK must see."""
+        return bytes(self._held)
+
+    def _serve(self, line: bytes) -> bool:
+        """Whether this line is done with."""
+        message = _parsed(line)
+        match message:
+            case {"method": "initialize"} if self.answered is None and _is_plain_initialize(message, self._answers):
+                result = {**self._answers["initialize"], "protocolVersion": message["params"]["protocolVersion"]}
+                self._answer(message["id"], result)
+                self.answered = message["id"]
+            case _ if self.answered is None:
+                self.passive = True
+            case {"method": "tools/list", "id": _}:
+                plain = message.keys() <= _REQUEST and message.get("params", {}) == {}
+                if plain and not self._listed and (tools := self._tool_list()) is not None:
+                    self._listed = True  # a client that asks again and again and does not read shall not block us
+                    self._answer(message["id"], tools)
+                    return True
+            case {"method": "notifications/initialized"}:
+                pass
+            case {"method": str(method), "id": _} if method != "initialize":
+                pass  # whatever it is, its answer may come after those of later requests
+            case _:
+                self.passive = True
+        return False
+
+    def _answer(self, request_id: str | int, result: Mapping[str, Any]) -> None:
+        message = {"jsonrpc": "2.0", "id": request_id, "result": result}
+        self._write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+
+_REQUEST: Final = {"jsonrpc", "id", "method", "params"}
+
+
+def _parsed(line: bytes) -> Any:
+    """The message in a line; None for one with anything in it about which two parsers could differ."""
+    if b"\\u" in line:
+        return None
+    try:
+        message = json.loads(line.decode(), parse_constant=_refuse, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return None
+    if "id" in message and not _is_plain_id(message["id"]):
+        return None
+    return message
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key came twice")
+    return members
+
+
+def _is_plain_id(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= 64 and value.isascii() and value.isprintable()
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def _is_plain_initialize(message: Mapping[str, Any], answers: Mapping[str, Any]) -> bool:
+    params = message.get("params")
+    return (
+        message.keys() == _REQUEST
+        and isinstance(params, dict)
+        and params.keys() == {"protocolVersion", "capabilities", "clientInfo"}
+        and params["protocolVersion"] in answers["protocolVersions"]
+        and _fits(params["capabilities"], _CAPABILITIES)
+        and _fits(params["clientInfo"], _CLIENT)
+        and {"name", "version"} <= params["clientInfo"].keys()
+    )
+
+
+def _fits(value: object, shape: Shape) -> bool:
+    """Whether a value has this type, or no members but those of the shape (`*`: any), each as the shape has it."""
+    if isinstance(shape, type):
+        return type(value) is shape
+    return isinstance(value, dict) and all(
+        (key in shape or "*" in shape) and _fits(member, shape.get(key, shape.get("*", {})))
+        for key, member in value.items()
+    )
+
+
+def is_server(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for the server and nothing but vaults and a log."""
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--vault":
+            if next(rest, "-").startswith("-"):
+                return False
+        elif argument not in ("-v", "--verbose") and not argument.startswith("--vault="):
+            return argument == "serve" and next(rest, None) is None
+    return True
+
+
+_running: tuple[Early, threading.Thread, int] | None = None
+
+
+def begin(environ: Mapping[str, str], has_app: Callable[[], bool]) -> None:
+    """Answer from now on what can be answered, where stdin and stdout are pipes and no setting is special.
+
+    `has_app` is asked for the list of tools, in a thread.
+    """
+    global _running  # noqa: PLW0603  a process has one stdin
+    unusual = {name for name in environ if name.startswith("OBSIDIAN_MCP_")} - _HARMLESS
+    if unusual or not hasattr(select, "poll"):
+        return
+    try:
+        if not (_is_pipe(0) and _is_pipe(1)):
+            return
+        with open(FILE, encoding="utf-8") as file:  # noqa: PTH123  pathlib costs 5 ms
+            answers = json.load(file)
+        wake_reader, wake_writer = os.pipe()
+    except (OSError, ValueError):
+        return
+    early = Early(answers, _write, partial(tool_list, answers, has_app))
+    thread = threading.Thread(target=_listen, args=(early, wake_reader), name="early", daemon=True)
+    _running = (early, thread, wake_writer)
+    thread.start()
+
+
+def finish() -> tuple[bytes, str | int | None]:
+    """Stop: the bytes that were read and the id of the `initialize` among them that has its answer."""
+    global _running  # noqa: PLW0603
+    if _running is None:
+        return b"", None
+    early, thread, wake = _running
+    _running = None
+    os.close(wake)
+    thread.join()
+    return early.rest, early.answered
+
+
+def _listen(early: Early, wake: int) -> None:
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    try:
+        while not early.passive:
+            ready = {fd for fd, _ in poll.poll()}
+            if wake in ready:
+                break
+            data = os.read(0, _READ)
+            if not data:  # the end of input shows itself again
+                break
+            early.feed(data)
+    except OSError:
+        pass  # the transport will meet it, and knows what to do
+    finally:
+        os.close(wake)
+
+
+def tool_list(answers: Mapping[str, Any], has_app: Callable[[], bool]) -> Mapping[str, Any] | None:
+    """The list of tools where nothing restricts it; those that need the app stand last (START-07)."""
+    if not _nothing_restricts():
+        return None
+    listed: dict[str, Any] = answers["tools/list"]
+    return {**listed, "tools": [*listed["tools"], *answers["app tools"]]} if has_app() else listed
+
+
+def _nothing_restricts() -> bool:
+    from obsidian_mcp import config
+    from obsidian_mcp.errors import InvalidArguments
+
+    try:
+        settings = config.read()
+    except InvalidArguments:
+        return False
+    return not settings.read_only and (settings.policy_file is None or not settings.policy_file.exists())
+
+
+def _write(data: bytes) -> None:
+    while data:
+        try:
+            data = data[os.write(1, data) :]
+        except BlockingIOError:
+            select.select([], [1], [])
+
+
+def _is_pipe(fd: int) -> bool:
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -1,0 +1,251 @@
+"""Tools of other programs, registered and served beside the vault's own (contract 004; specs/http.md RAD-…).
+
+    bridge = Bridge()
+    numbers = {"a": Property("number"), "b": Property("number")}
+    bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
+    bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
+    http.run(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
+
+A handler is called in a thread of its own, several at a time. It checks its arguments itself. What it returns is the
+answer; a `Reply` says more than data. To fail, it raises ToolFailed with a sentence for the caller; any other
+exception is a fault of the handler, which is logged and whose text no client sees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
+
+from . import registry
+
+Handler = Callable[[dict[str, Any]], Any]
+"""Takes the arguments as the client sent them; may be a coroutine function."""
+Chat = Callable[[str, str], dict[str, Any]]
+"""Prompt and model (empty = the default one) -> the completion as the gateway gives it. Raises: ToolFailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    type: str
+    """JSON type: string, number, boolean, …"""
+    description: str = ""
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": self.type, **({"description": self.description} if self.description else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class InputSchema:
+    properties: Mapping[str, Property] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    type: str = "object"
+
+    def schema(self) -> dict[str, Any]:
+        """As JSON Schema."""
+        properties = {name: described.schema() for name, described in self.properties.items()}
+        return {
+            "type": self.type,
+            "properties": properties,
+            **({"required": list(self.required)} if self.required else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    input_schema: InputSchema = field(default_factory=InputSchema)
+    writes: bool = False
+    """Whether it changes anything: clients are told, and contract 001 asks for `_confirm`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    name: str
+    description: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer with more than data: `stdout` is text for the reader, `summary` what was done in a few words."""
+
+    data: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    stdout: str | None = None
+    stderr: str = ""
+
+
+class Bridge:
+    """A registry of tools with their handlers, and of resources. Every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # Replaced, never changed, so that a lookup needs no lock.
+        self._tools: Mapping[str, HandledTool] = {}
+        self._resources: Mapping[str, Resource] = {}
+
+    def register_tool(self, tool: Tool) -> None:
+        """A tool of the same name is replaced, and its handler forgotten. Raises: InvalidArguments without a name."""
+        if not tool.name:
+            raise InvalidArguments("tool name cannot be empty")
+        with self._lock:
+            self._tools = {**self._tools, tool.name: HandledTool.of(tool, None)}
+
+    def register_tool_handler(self, name: str, handler: Handler) -> None:
+        """Raises: UnknownTool when the tool was not registered before."""
+        with self._lock:
+            self._tools = {**self._tools, name: HandledTool.of(self._found(name).described, handler)}
+
+    def register_resource(self, resource: Resource) -> None:
+        """A resource of the same name is replaced. Raises: InvalidArguments without a name."""
+        if not resource.name:
+            raise InvalidArguments("resource name cannot be empty")
+        with self._lock:
+            self._resources = {**self._resources, resource.name: resource}
+
+    def list_tools(self) -> list[Tool]:
+        return [tool.described for tool in self._tools.values()]
+
+    def list_resources(self) -> list[Resource]:
+        return list(self._resources.values())
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """What the handler returns. Raises: UnknownTool, ToolFailed without a handler, and what the handler raises."""
+        return self._found(name).run(arguments)
+
+    @property
+    def served(self) -> Mapping[str, registry.Tool]:
+        """The tools as the server's fronts call them, as of now."""
+        return self._tools
+
+    def _found(self, name: str) -> HandledTool:
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise UnknownTool(f"tool not found: {name}", tool=name) from None
+
+
+@dataclass(frozen=True, eq=False)
+class HandledTool(registry.Tool):
+    """A registered tool in the shape in which the fronts know tools."""
+
+    takes_confirm: ClassVar[bool] = False
+    described: Tool = field(kw_only=True)
+    handler: Handler | None = field(kw_only=True)
+
+    @classmethod
+    def of(cls, tool: Tool, handler: Handler | None) -> HandledTool:
+        return cls(
+            name=tool.name,
+            title=tool.name.replace("_", " ").capitalize(),
+            description=tool.description,
+            command="",
+            function=_no_function,
+            read_only=not tool.writes,
+            destructive=tool.writes,
+            idempotent=not tool.writes,
+            enveloped=False,
+            described=tool,
+            handler=handler,
+        )
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return self.described.input_schema.schema()
+
+    def call(self, app: App, arguments: Mapping[str, Any]) -> registry.Outcome:  # noqa: ARG002  handlers have no App
+        result = self.run(arguments)
+        if isinstance(result, str):
+            return _outcome({"result": result}, text=result)
+        if isinstance(result, Reply):
+            return _outcome(result.data, text=result.stdout, summary=result.summary, stderr=result.stderr)
+        return _outcome(result if isinstance(result, Mapping) else {"result": result})
+
+    def run(self, arguments: Mapping[str, Any]) -> Any:
+        if self.handler is None:
+            raise ToolFailed(f"no handler registered for tool: {self.name}", tool=self.name)
+        result = self.handler(dict(arguments))
+        return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+
+
+def _no_function() -> None:
+    """A registered tool has a handler instead."""
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = "", stderr: str = "") -> registry.Outcome:
+    return registry.Outcome(
+        data=registry.plain(data),
+        text=text,
+        document=False,
+        enveloped=False,
+        summary=summary,
+        stderr=stderr,
+    )
+
+
+_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool", type(None): "<nil>"}
+"""The contract names types as the program did that it was written for."""
+
+
+def built_in(chat: Chat | None = None) -> Bridge:
+    """A registry with the contract's own tools; `chat` only where there is a gateway."""
+    bridge = Bridge()
+    content = {"content": Property("string")}
+    bridge.register_tool(Tool("echo", "Echoes back the input", InputSchema(content)))
+    bridge.register_tool_handler("echo", lambda given: {"echo": given, "message": "Echo response"})
+    bridge.register_tool(Tool("time", "Returns current time information"))
+    bridge.register_tool_handler("time", lambda _: _time(datetime.now(UTC)))
+    text = {"data": Property("string")}
+    bridge.register_tool(Tool("json_parse", "Parses JSON string to structured data", InputSchema(text)))
+    bridge.register_tool_handler("json_parse", lambda given: _json_parse(given.get("data")))
+    if chat is not None:
+        prompt = {**content, "model": Property("string")}
+        bridge.register_tool(Tool("chat", "Execute LLM chat completion via gateway", InputSchema(prompt, ("content",))))
+        bridge.register_tool_handler("chat", lambda given: _chat(chat, given))
+    return bridge
+
+
+def _time(now: datetime) -> dict[str, Any]:
+    return {"timestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "unix": int(now.timestamp())}
+
+
+def _json_parse(data: Any) -> dict[str, Any]:
+    """Text is parsed; other values are taken as they are, as the contract's own program does."""
+    if isinstance(data, str):
+        try:
+            data = json.loads(data, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise ToolFailed(f"parse error: {error}") from error
+    return {"parsed": data, "type": _GO_TYPES.get(type(data), "float64")}
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _chat(chat: Chat, given: Mapping[str, Any]) -> dict[str, Any]:
+    content, model = given.get("content"), given.get("model") or ""
+    if not isinstance(content, str) or not content or not isinstance(model, str):
+        raise InvalidArguments("chat needs content, a string with the prompt; model, where given, is a string too.")
+    completion = chat(content, model)
+    return {
+        "model": completion.get("model") or model,
+        "provider": "openai",
+        "result": completion,
+        "usage": completion.get("usage") or {},
+    }

@@ -1,0 +1,87 @@
+"""What the user allows (specs/policy.md)."""
+
+from __future__ import annotations
+
+import pytest
+
+from obsidian_mcp.core.files.policy import parse
+from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
+
+TEXT = """
+largest_write = "2 KB"
+hidden = ["Private/", "*.secret.md"]
+
+[vaults.Notes]
+write = ["Inbox/"]
+confirm = ["delete"]
+permanent_delete = false
+
+[vaults."/home/me/Work"]
+read_only = true
+hidden = []
+"""
+
+
+def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
+    policy = parse(TEXT, "Other", "/x")
+
+    assert [policy.visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert not policy.visible("deep/a.SECRET.md")
+
+
+def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
+    notes = parse(TEXT, "notes", "/x")
+
+    notes.check_write("Inbox/a.md", 2000)
+    with pytest.raises(PermissionDenied):
+        notes.check_write("a.md")
+    with pytest.raises(StorageFailed):
+        notes.check_write("Inbox/a.md", 2001)
+    with pytest.raises(PermissionDenied):
+        notes.check_permanent("Inbox/a.md")
+    with pytest.raises(ConfirmationRequired):
+        notes.check_confirmed("delete", "delete 'a.md'")
+    notes.check_confirmed("move", "move 'a.md'")
+    assert parse(TEXT, "Work", "/home/me/Work").visible("Private/a.md")
+
+
+def test_reading_only_forbids_every_write() -> None:
+    with pytest.raises(PermissionDenied):
+        parse(TEXT, "Work", "/home/me/Work").check_write("a.md")
+    with pytest.raises(PermissionDenied):
+        parse("", "v", "/v", read_only=True).check_write("a.md")
+
+
+def test_only_what_may_be_read_exists_where_it_is_named() -> None:
+    policy = parse('read = ["Public/", "/Index.md"]', "v", "/v")
+
+    assert policy.visible("Public/x/a.md")
+    assert policy.visible("Index.md")
+    assert not policy.visible("a/Index.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ("\nhiden = []", 2, "hiden"),
+        ("read_only = 1", 1, "read_only"),
+        ('hidden = "x"', 1, "hidden"),
+        ('\n\nlargest_write = "much"', 3, "largest_write"),
+        ('[vaults.a]\nconfirm = ["dance"]', 2, "confirm"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str) -> None:
+    with pytest.raises(PolicyInvalid) as error:
+        parse(text, "a", "/a")
+
+    assert (error.value.data["line"], error.value.data["key"]) == (line, key)
+
+
+def test_a_file_that_is_no_toml_allows_nothing() -> None:
+    with pytest.raises(PolicyInvalid, match="line 1"):
+        parse("hidden = = 1", "v", "/v")

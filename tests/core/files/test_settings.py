@@ -1,0 +1,202 @@
+"""What the app's settings files say (semantics 4.3, 6.2, 6.4, 8.3)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.core.files.settings import (
+    AppSettings,
+    DailyNotes,
+    IgnoreFilters,
+    RegisteredVault,
+    app_registry,
+    app_settings,
+    daily_notes,
+    property_types,
+)
+
+REAL_VAULTS = Path(__file__).parents[4] / "shared" / "data" / "vaults"
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n", "{}", "\ufeff{}"])
+def test_without_settings_the_apps_defaults_hold(text: str | None) -> None:
+    assert app_settings(text) == AppSettings()
+    assert app_settings(text).warnings == ()
+    assert daily_notes(text) == DailyNotes(folder="", format="YYYY-MM-DD", template="", autorun=False)
+    assert app_registry(text).vaults == ()
+    assert dict(property_types(text).types) == {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
+
+
+def test_every_setting_is_read_and_unknown_ones_are_passed_over() -> None:
+    settings = app_settings(
+        json.dumps(
+            {
+                "newLinkFormat": "relative",
+                "useMarkdownLinks": True,
+                "alwaysUpdateLinks": True,
+                "newFileLocation": "folder",
+                "newFileFolderPath": "Inbox",
+                "attachmentFolderPath": "./img",
+                "trashOption": "local",
+                "promptDelete": False,
+                "deleteUnlinkedAttachments": "never",
+                "showUnsupportedFiles": True,
+                "userIgnoreFilters": ["src/"],
+                "strictLineBreaks": True,
+                "tabSize": 2,
+                "useTab": False,
+                "vimMode": True,
+            }
+        )
+    )
+    assert settings == AppSettings(
+        new_link_format="relative",
+        use_markdown_links=True,
+        always_update_links=True,
+        new_file_location="folder",
+        new_file_folder="Inbox",
+        attachment_folder="./img",
+        trash_option="local",
+        prompt_delete=False,
+        delete_unlinked_attachments="never",
+        show_unsupported_files=True,
+        ignore_filters=("src/",),
+        strict_line_breaks=True,
+        tab_size=2,
+        use_tab=False,
+    )
+    assert settings.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "null x", '"text"', "12", '{"newLinkFormat": }', "[" * 100_000], ids=lambda text: text[:12]
+)
+def test_a_broken_file_means_the_defaults_and_a_warning(text: str) -> None:  # semantics 6.9 #14
+    settings = app_settings(text)
+    assert settings == AppSettings()
+    assert len(settings.warnings) == 1
+    assert settings.warnings[0].startswith("app.json: ")
+
+
+def test_a_value_that_cannot_be_meant_is_passed_over_with_a_warning_and_the_others_hold() -> None:
+    settings = app_settings(
+        '{"newLinkFormat": "longest", "useMarkdownLinks": "yes", "tabSize": true, "userIgnoreFilters": ["a/", 3],'
+        ' "trashOption": ["local"], "attachmentFolderPath": 5, "promptDelete": false}'
+    )
+    assert settings == AppSettings(prompt_delete=False, ignore_filters=("a/",))
+    assert len(settings.warnings) == 6
+    assert any(
+        "newLinkFormat" in warning and "shortest, relative, absolute" in warning for warning in settings.warnings
+    )
+
+
+def test_a_setting_that_is_null_has_its_default() -> None:
+    assert app_settings('{"userIgnoreFilters": null, "newLinkFormat": null}').warnings == ()
+
+
+def test_daily_notes_are_read_and_an_empty_format_is_the_default() -> None:
+    assert daily_notes('{"folder": "Daily", "format": "", "template": "T/Daily", "autorun": true}') == DailyNotes(
+        folder="Daily", format="YYYY-MM-DD", template="T/Daily", autorun=True
+    )
+
+
+def test_types_are_found_in_any_case_and_three_of_them_are_fixed() -> None:
+    types = property_types('{"types": {"Rating": "number", "tags": "text", "odd": "polygon", "CSSclasses": "date"}}')
+    assert types.of("RATING") == "number"
+    assert types.of("tags") == "tags"
+    assert types.of("cssclasses") == "multitext"
+    assert types.of("odd") is None
+    assert types.of("unheard") is None
+    assert len(types.warnings) == 1
+
+
+def test_the_vaults_of_the_app_keep_their_order_and_broken_ones_are_named() -> None:
+    registry = app_registry(
+        json.dumps(
+            {
+                "vaults": {
+                    "aa": {"path": "/v/One", "ts": 1700000000000, "open": True},
+                    "bb": {"path": "C:\\Zwei", "ts": "soon"},
+                    "cc": {"ts": 3},
+                    "dd": [],
+                },
+                "cli": True,
+            }
+        )
+    )
+    assert registry.vaults == (
+        RegisteredVault("aa", "/v/One", 1700000000000, open=True),
+        RegisteredVault("bb", "C:\\Zwei"),
+    )
+    assert registry.cli is True
+    assert len(registry.warnings) == 2
+
+
+def test_an_app_without_a_command_line_says_nothing_of_it() -> None:
+    assert app_registry('{"vaults": {}}').cli is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "hidden"),
+    [
+        ("src/", "src/a.md", True),  # semantics 8.4 #4
+        ("src/", "asrc/a.md", False),
+        ("src/", "a/src/b.md", False),
+        ("src/", "Src/a.md", False),
+        ("/src/x", "src/x.md", True),
+        ("node", "node_modules/a.md", True),
+        (r"/\.draft\.md$/", "x.draft.md", True),  # semantics 8.4 #5
+        (r"/\.draft\.md$/", "x.draft.md.md", False),
+        ("/^Archive/", "b/Archive.md", False),
+        ("", "a.md", False),
+        ("/", "a.md", False),
+        ("//", "a.md", False),
+        ("日本/", "日本/a.md", True),
+    ],
+)
+def test_excluded_files_are_hidden_by_prefix_or_expression(entry: str, path: str, hidden: bool) -> None:
+    filters = IgnoreFilters([entry])
+    assert filters.match(path) is hidden
+    assert filters.warnings == ()
+
+
+def test_an_expression_that_cannot_be_read_hides_nothing_and_is_named() -> None:
+    filters = IgnoreFilters(["/(/", "b/"])
+    assert not filters.match("a.md")
+    assert filters.match("b/a.md")
+    assert len(filters.warnings) == 1
+    assert "'/(/'" in filters.warnings[0]
+
+
+def test_an_expression_that_never_ends_is_stopped() -> None:
+    filters = IgnoreFilters([r"/^(a|aa|a?a)+$/"])
+    start = time.monotonic()
+    assert not filters.match("a" * 60 + "!")
+    assert time.monotonic() - start < 5
+
+
+def test_no_filters_are_false() -> None:
+    assert not IgnoreFilters([])
+    assert IgnoreFilters(["a/"])
+
+
+@pytest.mark.skipif(not REAL_VAULTS.is_dir(), reason="the real vaults of ../shared/data are not here")
+@pytest.mark.parametrize("vault", ["kepano", "tasks-demo"])
+def test_the_settings_of_real_vaults_are_read_without_a_warning(vault: str) -> None:
+    folder = REAL_VAULTS / vault / ".obsidian"
+    read = {
+        name: (folder / name).read_text(encoding="utf-8") for name in ("app.json", "daily-notes.json", "types.json")
+    }
+    app, daily, types = (
+        app_settings(read["app.json"]),
+        daily_notes(read["daily-notes.json"]),
+        property_types(read["types.json"]),
+    )
+    assert app.always_update_links
+    assert daily.folder.startswith("Daily")
+    assert len(types.types) > 3
+    assert app.warnings + daily.warnings + types.warnings == ()

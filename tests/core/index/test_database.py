@@ -1,0 +1,388 @@
+"""The index's file: damage, other versions, disks that cannot be written, several programs at once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.core.index.database import Busy, Database, Replaced
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.text.vault_path import VaultPath
+from tests.core.memory import MemoryVault
+
+SCHEMA = ("CREATE TABLE state (identity TEXT, generation INTEGER)", "CREATE TABLE words (word TEXT UNIQUE)")
+PACKAGE = Path(__file__).parents[3]
+
+
+OPEN: list[Database | Index] = []
+
+
+@pytest.fixture(autouse=True)
+def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever happened: a closed database leaves no connection to the collector."""
+    made: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def recorded(*given: Any, **named: Any) -> sqlite3.Connection:
+        made.append(connect(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr("sqlite3.connect", recorded)
+    yield
+    while OPEN:
+        OPEN.pop().close()
+    assert [connection for connection in made if is_open(connection)] == []
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.total_changes  # noqa: B018
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+def opened(place: Path | None, version: int = 7) -> Database:
+    database = Database(place, SCHEMA, version)
+    OPEN.append(database)
+    return database
+
+
+def add(database: Database, *words: str) -> None:
+    with database.writing() as connection:
+        connection.executemany("INSERT INTO words VALUES (?)", [(word,) for word in words])
+
+
+def words(database: Database) -> list[str]:
+    with database.reading() as connection:
+        return [word for (word,) in connection.execute("SELECT word FROM words ORDER BY rowid")]
+
+
+@pytest.mark.parametrize("place", ["v.db", None])
+def test_what_was_written_is_read_and_a_failed_transaction_is_not(tmp_path: Path, place: str | None) -> None:
+    database = opened(tmp_path / place if place else None)
+    add(database, "a")
+    with pytest.raises(sqlite3.IntegrityError):
+        add(database, "b", "a")
+
+    assert words(database) == ["a"]
+    assert database.warning is None
+    database.close()
+
+
+def test_what_is_under_way_when_the_database_is_closed_ends_well_and_leaves_nothing_open(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, "a")
+
+    with database.reading() as connection:
+        database.close()
+        assert connection.execute("SELECT word FROM words").fetchall() == [("a",)]
+    assert not is_open(connection)
+    with database.writing() as late:
+        late.execute("INSERT INTO words VALUES ('b')")
+    assert not is_open(late)
+    assert words(opened(tmp_path / "v.db")) == ["a", "b"]
+
+
+# INDEX-10
+def test_a_second_opening_finds_what_the_first_one_wrote(tmp_path: Path) -> None:
+    first = opened(tmp_path / "v.db")
+    add(first, "a")
+    second = opened(tmp_path / "v.db")
+    add(second, "b")
+
+    assert words(first) == words(second) == ["a", "b"]
+    assert first.file == second.file
+
+
+# INDEX-11
+def test_another_version_has_a_file_of_its_own(tmp_path: Path) -> None:
+    old = opened(tmp_path / "v.db", 7)
+    add(old, "old")
+    new = opened(tmp_path / "v.db", 8)
+
+    assert words(new) == []
+    assert words(old) == ["old"]
+
+
+def test_files_of_another_version_go_when_nobody_has_used_them_for_long(tmp_path: Path) -> None:
+    old = opened(tmp_path / "v.db", 7)
+    old.close()
+    recent = opened(tmp_path / "v.db", 9)
+    recent.close()
+    other_vault = opened(tmp_path / "w.db", 7)
+    other_vault.close()
+    assert old.file is not None
+    assert other_vault.file is not None
+    for file in (old.file, other_vault.file):
+        os.utime(file, (0, 0))
+
+    opened(tmp_path / "v.db", 8)
+
+    assert not old.file.exists()
+    assert other_vault.file.exists()
+    assert recent.file is not None
+    assert recent.file.exists()
+
+
+# INDEX-12
+@pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_a_damaged_file_is_begun_anew_when_it_is_opened(tmp_path: Path, damage: bytes) -> None:
+    first = opened(tmp_path / "v.db")
+    add(first, "a")
+    first.close()
+    assert first.file is not None
+    first.file.write_bytes(damage)
+
+    again = opened(tmp_path / "v.db")
+    add(again, "b")
+
+    assert words(again) == ["b"]
+    assert again.warning is None
+
+
+def test_a_foreign_database_under_the_name_is_left_behind(tmp_path: Path) -> None:
+    first = opened(tmp_path / "v.db")
+    first.close()
+    assert first.file is not None
+    first.file.unlink()
+    foreign = sqlite3.connect(first.file)
+    foreign.execute("PRAGMA user_version=99")
+    foreign.close()
+
+    again = opened(tmp_path / "v.db")
+    add(again, "a")
+
+    assert words(again) == ["a"]
+    assert again.file != first.file
+
+
+# INDEX-12
+def test_damage_found_while_the_program_runs_gives_an_empty_database(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, *(f"word {number}" * 20 for number in range(2000)))
+    damage(database)
+
+    with pytest.raises(Replaced):
+        words(database)
+    assert words(database) == []
+    add(database, "a")
+    assert words(database) == ["a"]
+    assert database.epoch == 1
+    assert words(opened(tmp_path / "v.db")) == ["a"]
+
+
+def test_damage_found_while_writing_gives_an_empty_database(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, *(f"word {number}" * 20 for number in range(2000)))
+    damage(database)
+
+    with pytest.raises(Replaced), database.writing() as connection:
+        connection.execute("DELETE FROM words")
+    add(database, "a")
+    assert words(database) == ["a"]
+
+
+def test_a_check_finds_damage_that_no_question_has_met(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, *(f"word {number}" * 20 for number in range(2000)))
+    assert database.check()
+    damage(database)
+
+    assert not database.check()
+    assert database.check()
+
+
+def test_a_wrong_statement_is_no_damage(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, "a")
+
+    with pytest.raises(sqlite3.OperationalError), database.reading() as connection:
+        connection.execute("SELECT FROM WHERE")
+    assert words(database) == ["a"]
+    assert database.epoch == 0
+
+
+def damage(database: Database) -> None:
+    """Overwrite the middle of the file, as a bad disk would."""
+    with database.writing() as connection:
+        connection.execute("INSERT INTO words VALUES ('last')")
+    file = database.file
+    assert file is not None
+    with database.reading() as connection:
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database._close_all()
+    data = bytearray(file.read_bytes())
+    data[4096 : len(data) // 2] = b"\xff" * (len(data) // 2 - 4096)
+    file.write_bytes(data)
+
+
+# INDEX-13
+def test_where_no_file_can_be_made_the_temporary_folder_serves(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    database = opened(tmp_path / "file" / "v.db")
+    add(database, "a")
+
+    assert words(database) == ["a"]
+    assert database.warning is not None
+    assert database.file is not None
+    assert tmp_path not in database.file.parents
+    database.close()
+    assert not database.file.exists()
+
+
+def test_without_a_temporary_folder_memory_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file" / "tmp"))
+    database = opened(tmp_path / "file" / "v.db")
+    add(database, "a")
+
+    assert words(database) == ["a"]
+    assert database.file is None
+    assert database.warning is not None
+
+
+# INDEX-13
+def test_a_full_disk_moves_the_database_elsewhere(tmp_path: Path) -> None:
+    database = opened(tmp_path / "v.db")
+    add(database, "a")
+    assert database._writer is not None
+    database._writer.execute("PRAGMA max_page_count=4")  # SQLite then says what it says when the disk is full
+
+    with pytest.raises(Replaced):
+        add(database, *(f"{n}" * 2000 for n in range(100)))
+    add(database, *(f"{n}" * 2000 for n in range(100)))
+
+    assert len(words(database)) == 100
+    assert database.warning is not None
+    assert "full" in database.warning
+    database.close()
+
+
+def test_a_writer_that_never_ends_makes_others_busy_and_not_broken(tmp_path: Path) -> None:
+    first, second = opened(tmp_path / "v.db"), opened(tmp_path / "v.db")
+    with first.writing() as connection:
+        connection.execute("INSERT INTO words VALUES ('a')")
+        with pytest.raises(Busy), second.writing(0.05):
+            pass
+        with ThreadPoolExecutor(1) as thread:
+            assert isinstance(thread.submit(first.writing(0.05).__enter__).exception(), Busy)
+        assert words(second) == []
+    add(second, "b")
+    assert words(first) == ["a", "b"]
+    assert second.epoch == 0
+
+
+@pytest.mark.parametrize("place", ["v.db", None])
+def test_many_threads_write_and_read_one_database(tmp_path: Path, place: str | None) -> None:
+    database = opened(tmp_path / place if place else None)
+
+    def work(number: int) -> None:
+        for step in range(20):
+            add(database, f"{number} {step}")
+            assert f"{number} {step}" in words(database)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+
+    assert len(words(database)) == 160
+
+
+BUILD = """
+    import sys
+    from dataclasses import replace
+    from pathlib import Path
+    from tests.core.memory import MemoryVault
+
+    vault = MemoryVault({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\\n" * 20 for n in range(400)}, Path(sys.argv[1]))
+    vault.keeper.begin()
+    looks = 0
+
+    def stat(disk):  # called inside the transaction, once a file
+        global looks
+        looks += 1
+        if looks == int(sys.argv[2]):
+            print("there", flush=True)
+            sys.stdin.readline()
+        return vault.stat(disk)
+
+    vault.keeper._intake = replace(vault.keeper._intake, stat=stat)
+    print("begun", flush=True)
+    sys.stdin.readline()
+    vault.keeper.finish()
+    vault.index.close()
+"""
+
+
+class Program:
+    """A program of its own that builds an index. It waits when it has begun, and at the `pause`th file."""
+
+    def __init__(self, place: Path, pause: int = 0) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(BUILD), str(place), str(pause)],
+            cwd=PACKAGE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        self.expect("begun\n")
+
+    def expect(self, line: str) -> None:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == line
+
+    def go_on(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+
+    def end(self) -> int:
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+def vault_of_build(place: Path | None = None) -> MemoryVault:
+    vault = MemoryVault({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\n" * 20 for n in range(400)}, place)
+    OPEN.append(vault.index)
+    vault.keeper.begin()
+    return vault
+
+
+def dump_of_build() -> dict[str, list[tuple[object, ...]]]:
+    vault = vault_of_build()
+    vault.index.rebuild(vault.contents())
+    return vault.index.dump()
+
+
+# INDEX-14
+def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) -> None:
+    programs = [Program(tmp_path / "v.db"), Program(tmp_path / "v.db")]
+    for program in programs:
+        program.go_on()
+    assert [program.end() for program in programs] == [0, 0]
+
+    vault = vault_of_build(tmp_path / "v.db")
+    assert vault.keeper.pending() == ({}, None)
+    assert vault.index.dump() == dump_of_build()
+
+
+# INDEX-15
+def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> None:
+    program = Program(tmp_path / "v.db", pause=150)  # in the middle of the third batch
+    program.go_on()
+    program.expect("there\n")
+    program.process.kill()
+    assert program.end() != 0
+
+    vault = vault_of_build(tmp_path / "v.db")
+    assert len(vault.keeper.pending()[0]) == 400 - 128
+    assert [each.source for each in vault.graph.backlinks(VaultPath("399.md")).value] == ["398.md"] * 20
+    vault.keeper.finish()
+    assert vault.index.dump() == dump_of_build()

@@ -1,0 +1,215 @@
+"""What the index keeps of one file, however broken the file is (specs/index.md)."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.extract import (
+    AliasFact,
+    BlockFact,
+    Facts,
+    HeadingFact,
+    LinkFact,
+    PropertyFact,
+    TagFact,
+    TaskFact,
+)
+from obsidian_mcp.core.note import parser
+from tests.core.memory import MemoryVault
+
+NOTE = """\
+---
+tags: [Work/One, "#two"]
+aliases: Other Name
+up: "[[Home|h]]"
+related: ["[[a#b]]", plain]
+---
+# A *heading*
+See [[Über#x|y]] and ![[pic.png|100]]. ^Id-1
+
+- [ ] do #task
+- [x] done [m](sub/m%20n.md#h)
+"""
+
+
+def of(text: str | bytes, path: str = "n.md") -> Facts:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return extract.of(path, data, len(data))
+
+
+def place(part: str) -> tuple[int, int]:
+    return NOTE.index(part), NOTE.index(part) + len(part)
+
+
+# INDEX-05
+def test_a_note_is_kept_as_rows() -> None:
+    markdown, picture = "[m](sub/m%20n.md#h)", "![[pic.png|100]]"
+    assert of(NOTE) == Facts(
+        links=(
+            LinkFact("home", "property", "wiki", "Home", "", "h", "[[Home|h]]", "up", None, None, None),
+            LinkFact("a", "property", "wiki", "a", "#b", None, "[[a#b]]", "related.0", None, None, None),
+            LinkFact("über", "link", "wiki", "Über", "#x", "y", "[[Über#x|y]]", "", 7, *place("[[Über#x|y]]")),
+            LinkFact("pic.png", "embed", "wiki", "pic.png", "", "100", picture, "", 7, *place(picture)),
+            LinkFact("m n", "link", "markdown", "sub/m n.md", "#h", "m", markdown, "", 10, *place(markdown)),
+        ),
+        tags=(
+            TagFact("work/one", "Work/One", "tags", None, None),
+            TagFact("two", "two", "tags", None, None),
+            TagFact("task", "task", "", 9, place("#task")[0]),
+        ),
+        properties=(
+            PropertyFact("tags", "tags", "multitext", '["Work/One", "#two"]'),
+            PropertyFact("aliases", "aliases", "text", '"Other Name"'),
+            PropertyFact("up", "up", "text", '"[[Home|h]]"'),
+            PropertyFact("related", "related", "multitext", '["[[a#b]]", "plain"]'),
+        ),
+        aliases=(AliasFact("other name", "Other Name"),),
+        headings=(HeadingFact(1, "A *heading*", 6, place("# A")[0]),),
+        blocks=(BlockFact("id-1", "Id-1", 7),),
+        tasks=(TaskFact(" ", 9, "do #task"), TaskFact("x", 10, "done [m](sub/m%20n.md#h)")),
+    )  # fmt: skip
+
+
+def test_positions_of_facts_give_the_source_back() -> None:
+    for data in (NOTE.encode(), b"\xef\xbb\xbf" + NOTE.encode(), NOTE.replace("\n", "\r\n").encode()):
+        body = extract.texts("n.md", data)[""]
+        found = extract.of("n.md", data, len(data)).links
+        assert [body[each.start : each.stop] for each in found[2:]] == [each.original for each in found[2:]]
+
+
+# INDEX-06
+def test_cards_of_a_canvas_are_links_and_their_text_is_read() -> None:
+    canvas = {
+        "nodes": [
+            {"id": "a", "type": "file", "file": "Sub/N#1.md", "subpath": "#h"},
+            {"id": "b", "type": "text", "text": "first\nsee [[N|x]] ![[p.png]] #t\n---\na: b\n---"},
+            {"id": "c", "type": "link", "url": "https://example.com/[[no]]"},
+            {"id": "d", "type": "group", "label": "[[no]]", "background": "img/back.png"},
+        ]
+    }
+    assert of(json.dumps(canvas), "c.canvas") == Facts(
+        links=(
+            LinkFact("n#1", "card", "wiki", "Sub/N#1.md", "#h", None, "Sub/N#1.md#h", "nodes.a", None, None, None),
+            LinkFact("n", "link", "wiki", "N", "", "x", "[[N|x]]", "nodes.b", 1, 10, 17),
+            LinkFact("p.png", "embed", "wiki", "p.png", "", None, "![[p.png]]", "nodes.b", 1, 18, 28),
+            LinkFact("back.png", "card", "wiki", "img/back.png", "", None, "img/back.png", "nodes.d", None, None, None),
+        ),
+        tags=(TagFact("t", "t", "nodes.b", 1, 29),),
+    )
+
+
+def test_links_of_a_canvas_lead_somewhere() -> None:
+    canvas = {
+        "nodes": [
+            {"id": "a", "type": "file", "file": "Sub/N#1.md"},
+            {"id": "b", "type": "text", "text": "first\nsee [[N]] #t"},
+        ]
+    }
+    with MemoryVault({"c.canvas": json.dumps(canvas), "Sub/N#1.md": "#t", "Sub/N.md": "", "N.md": ""}) as vault:
+        vault.keeper.begin()
+        found = vault.graph.outgoing(vault.catalog["c.canvas"].path).value
+        assert [(each.link.at, each.target) for each in found] == [("nodes.a", "Sub/N#1.md"), ("nodes.b", "N.md")]
+        assert list(vault.graph.contexts(found)) == ["Sub/N#1.md", "see [[N]] #t"]
+        back = vault.graph.backlinks(vault.catalog["Sub/N#1.md"].path).value
+        assert [(each.source, each.link.kind) for each in back] == [("c.canvas", "card")]
+        assert vault.graph.orphans().value == ("Sub/N.md",)
+        assert vault.graph.link_maps().value.resolved[vault.catalog["c.canvas"].path] == {"Sub/N#1.md": 1, "N.md": 1}
+        assert [(use.tag, use.files) for use in vault.graph.tags().value] == [("t", 1)]
+        assert [each.path for each in vault.graph.tagged("t").value] == ["Sub/N#1.md", "c.canvas"]
+
+
+# INDEX-26
+@pytest.mark.parametrize(
+    ("text", "warning", "path"),
+    [
+        ("---\na: [\n---\n[[x]] #t", "The frontmatter is not readable", "n.md"),
+        (b"caf\xe9 [[x]] #t", "not UTF-8", "n.md"),
+        ("{", "The canvas is not readable", "c.canvas"),
+        ("[" * 100_000, "The canvas is not readable", "c.canvas"),
+    ],
+)
+def test_what_is_broken_is_a_warning_and_the_rest_is_kept(text: str | bytes, warning: str, path: str) -> None:
+    found = of(text, path)
+    assert len(found.warnings) == 1
+    assert warning in found.warnings[0]
+    if path == "n.md":
+        assert [each.path for each in found.links] == ["x"]
+        assert [each.tag for each in found.tags] == ["t"]
+
+
+def test_of_a_very_large_file_the_beginning_is_kept() -> None:
+    line = b"[[x]] some words to fill the line\n"
+    data = line * (extract.BODY_LIMIT // len(line) + 10)
+    found = extract.of("n.md", data, 50_000_000)
+
+    assert f"{extract.BODY_LIMIT:,} of 50,000,000 bytes" in found.warnings[0]
+    assert f"first {extract.LINKS_LIMIT:,}" in found.warnings[1]
+    assert len(found.links) == extract.LINKS_LIMIT
+    assert {each.original for each in found.links} == {"[[x]]"}
+
+
+def test_a_large_file_without_a_line_break_is_cut_between_two_characters() -> None:
+    for character in ("é", "日", "\U0001f600"):
+        data = b"x" + character.encode() * (extract.BODY_LIMIT // 2 + 10)
+        assert len(extract.of("n.md", data[: extract.BODY_LIMIT], len(data)).warnings) == 1
+
+
+# INDEX-26
+@pytest.mark.parametrize("text", ["[[a]] " * 10_000, "#t " * 10_000, "[" * 50_000, "> " * 5_000 + "[[a]]"])
+def test_ten_thousand_of_anything_in_a_line_are_read_in_seconds(text: str) -> None:
+    start = time.monotonic()
+    found = of(text)
+    assert time.monotonic() - start < 5
+    assert found.warnings == ()
+    assert len(found.links) == text.count("[[a]] ") or len(found.links) <= 1
+
+
+def test_a_fault_of_the_parser_costs_one_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = parser.parse
+
+    def faulty(text: str) -> parser.Note:
+        if "strange" in text:
+            raise RuntimeError("a fault")
+        return parse(text)
+
+    monkeypatch.setattr(parser, "parse", faulty)
+    with MemoryVault({"a.md": "strange [[c]]", "b.md": "[[c]]", "c.md": ""}) as vault:
+        vault.keeper.begin()
+        assert [each.source for each in vault.graph.backlinks(vault.catalog["c.md"].path).value] == ["b.md"]
+        assert list(vault.graph.warnings().value) == ["a.md"]
+
+
+PIECES = ["[[", "]]", "|", "#", "a", "\udcff", "\ud800", "\U0001f600", "\n", "---\n", "tags: ", '"', "\\ud83d", "\\x80"]
+PIECES += [": ", "- [ ] ", "![", "](", ")", "%%", "`", "é", "\r\n", "aliases: [", "]", "\x00", "\ufeff"]
+pieces = st.sampled_from(PIECES)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(pieces, max_size=30).map("".join), st.booleans())
+def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, head: bool) -> None:
+    data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
+    expected = extract.of("a.md", data, len(data))
+    with MemoryVault({"a.md": data, "b.md": "[[a]]"}) as vault:
+        vault.keeper.begin()
+        path = vault.catalog["a.md"].path
+        assert vault.graph.facts(path).value == expected
+        assert [each.source for each in vault.graph.backlinks(path).value][-1] == "b.md"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(pieces, max_size=12).map("".join), st.lists(pieces, max_size=12).map("".join))
+def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str, file: str) -> None:
+    canvas = {"nodes": [{"id": text, "type": "text", "text": text}, {"id": "f", "type": "file", "file": file}]}
+    for data in (json.dumps(canvas), json.dumps(canvas, ensure_ascii=False)):
+        with MemoryVault({"c.canvas": data}) as vault:
+            vault.keeper.begin()
+            path = vault.catalog["c.canvas"].path
+            expected = extract.of("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
+            assert vault.graph.facts(path).value == expected
+            assert vault.graph.link_maps().value.resolved.keys() == {"c.canvas"}

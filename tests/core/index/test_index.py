@@ -1,0 +1,192 @@
+"""The index follows the files: whatever happened, it holds what a fresh one would hold (specs/index.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from tests.core.memory import MemoryVault
+
+NAMES = [
+    "a.md",
+    "A.md",
+    "b.md",
+    "f/a.md",
+    "f/b.md",
+    "f/\u00e9.md",
+    "f/e\u0301.md",
+    "g/a.md",
+    "g/f/b.md",
+    "a.md.md",
+    "p.png",
+    "c.canvas",
+    "x\udcff.md",
+    "x\udcfe.md",
+]
+TEXTS = [
+    "",
+    "[[a]] [[A|other]] [[f/a]] ![[p.png]] #one",
+    "---\ntags: [one/two, One]\naliases: [Bee, b]\nup: '[[b]]'\n---\n[[\u00e9]] [[f/e\u0301#x]] [[gone]]",
+    "# h\n[[#h]] [[./a]] [[../b]] [m](a.md) #one/two\n- [ ] task ^id",
+    b"[[x\xff]] not UTF-8 [[a]] #t\xff",
+    "---\nbroken: [\n---\n[[a.md]] #two",
+    '{"nodes": [{"id": "1", "type": "file", "file": "f/a.md"}, {"id": "2", "type": "text", "text": "[[a]] #one"}]}',
+]
+
+Step = tuple[str, str, str | bytes]
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "write", "rename", "delete", "folder"]),
+        st.sampled_from(NAMES),
+        st.one_of(st.sampled_from(NAMES), st.sampled_from(TEXTS)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def do(vault: MemoryVault, kind: str, name: str, what: str | bytes) -> None:
+    """One thing that happens on disk; what makes no sense there does not happen."""
+    if kind == "write" or name not in vault.data:
+        vault.write(name, what)
+    elif kind == "rename" and isinstance(what, str) and what in NAMES:
+        vault.rename(name, what)
+    elif kind == "delete":
+        vault.delete(name)
+    elif kind == "folder":
+        for disk in [each for each in vault.data if each.startswith("f/")]:
+            vault.rename(disk, "g/" + disk)
+
+
+def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
+    return {
+        "maps": graph.link_maps().value,
+        "unresolved": graph.unresolved().value,
+        "orphans": graph.orphans(attachments=True).value,
+        "dead ends": graph.dead_ends().value,
+        "tags": graph.tags().value,
+        "tagged": graph.tagged("one").value,
+        "properties": graph.properties().value,
+        "alias": graph.by_alias("BEE").value,
+        "warnings": graph.warnings().value,
+        "backlinks": {path: graph.backlinks(path).value for path in paths},
+        "outgoing": {path: graph.outgoing(path).value for path in paths if is_note(path)},
+        "near": {path: graph.neighbours(path, 2).value for path in paths},
+    }
+
+
+# INDEX-01
+@settings(max_examples=60, deadline=None)
+@given(steps)
+def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
+    with MemoryVault() as vault, MemoryVault() as fresh:
+        fresh.data, fresh.catalog = vault.data, vault.catalog
+        vault.keeper.begin()
+        for kind, name, what in sequence:
+            do(vault, kind, name, what)
+            changes = vault.look()
+            entries = [vault.catalog.get(change.path) for change in changes if extract.indexable(change.path)]
+            upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
+            vault.index.apply(upserts, [change.path for change in changes if change.gone])
+
+            fresh.index.rebuild(vault.contents())
+            assert vault.index.dump() == fresh.index.dump()
+            assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
+            paths = sorted(entry.path for entry in vault.catalog)
+            asked = Graph(Keeper(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog, fresh.read)
+            assert answers(vault.graph, paths) == answers(asked, paths)
+
+
+# INDEX-02
+@settings(max_examples=40, deadline=None)
+@given(steps)
+def test_answers_are_the_same_while_the_index_knows_only_some_of_the_files(sequence: list[Step]) -> None:
+    """The disk refuses every look, so that nothing is ever taken in: all that is new comes from the files."""
+    with MemoryVault() as vault, MemoryVault() as other:
+        vault.keeper.begin()
+        for kind, name, what in sequence[: len(sequence) // 2]:
+            do(vault, kind, name, what)
+        vault.look()
+        vault.keeper.finish()
+        for kind, name, what in sequence[len(sequence) // 2 :]:
+            do(vault, kind, name, what)
+        vault.look()
+        knowing = Keeper(other.index, lambda: list(vault.catalog), vault.read)
+        knowing.index.rebuild(vault.contents())
+        knowing.begin()
+        unknowing = Keeper(vault.index, lambda: list(vault.catalog), vault.read, stat=lambda _: None)
+        unknowing.begin()
+
+        paths = sorted(entry.path for entry in vault.catalog)
+        pending, _ = unknowing.pending()
+        assert answers(Graph(unknowing, vault.catalog, vault.read), paths) == answers(
+            Graph(knowing, vault.catalog, vault.read), paths
+        )
+        assert unknowing.pending()[0] == pending
+        assert knowing.pending()[0] == {}
+
+
+def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
+    files = {"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}
+    with MemoryVault(files, tmp_path / "index.db") as first:
+        first.keeper.begin()
+        first.keeper.finish()
+
+    with first.opened_again(tmp_path / "index.db") as second:
+        second.keeper.begin()
+
+        assert second.keeper.pending() == ({}, None)
+        assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
+        assert second.reads == []
+
+
+# INDEX-03
+def test_another_spelling_of_the_same_path_is_another_file() -> None:
+    """Twins in two normal forms may trade their path, with sizes and times that tell nothing."""
+    with MemoryVault({"e\u0301.md": "[[a]]"}) as vault:
+        vault.index.apply(vault.contents())
+        (entry,) = vault.catalog
+        other = entry._replace(disk="\u00e9.md")
+
+        assert vault.index.outdated([entry]).changed == ()
+        assert vault.index.outdated([other]).changed == (other,)
+        assert vault.index.stale([other]) == [other]
+
+
+# INDEX-04
+def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
+    with MemoryVault({"a.md": "[[old]]", "b.md": "[[old]]"}) as vault:
+        contents = vault.contents()
+        vault.write("a.md", "[[new]]")
+        vault.delete("b.md")
+        refused = vault.index.apply(contents, stat=vault.stat)
+
+        assert [entry.path for entry in refused] == ["a.md", "b.md"]
+        assert vault.index.dump()["files"] == []
+
+
+def test_a_path_that_is_both_gone_and_there_is_there() -> None:
+    with MemoryVault({"a.md": "[[b]]"}) as vault:
+        contents = vault.contents()
+        vault.index.apply(contents)
+        vault.index.apply(contents, [contents[0][0].path])
+        assert len(vault.index.dump()["links"]) == 1
+
+
+def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) -> None:
+    with MemoryVault({"a.md": "[[b]] #t", "b.md": "---\nx: [\n---\n"}, tmp_path / "v.db") as vault:
+        vault.index.apply(vault.contents())
+        status = vault.index.status()
+
+        assert status.file is not None
+        assert status.file.parent == tmp_path
+        assert status.bytes > 0
+        assert (status.files, status.warnings, status.problem) == (2, 1, None)
+        assert status.rows["links"] == status.rows["tags"] == 1

@@ -1,0 +1,114 @@
+"""Edits of a note's text change what was asked and nothing else (specs/edits.md)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.note import edits
+from obsidian_mcp.core.text.text import Lines, Span, Text
+from obsidian_mcp.errors import TextNotFound, TextNotUnique
+
+LINES = st.lists(st.text("ab \t#-é日😀", max_size=8), max_size=8)
+ENDS = st.sampled_from(["\n", "\r\n"])
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> str:
+    newline = draw(ENDS)
+    body = newline.join(draw(LINES))
+    return body + newline if draw(st.booleans()) and body else body
+
+
+@pytest.mark.parametrize(
+    ("body", "content", "after"),
+    [
+        ("t", "a\nb", "t\na\nb"),
+        ("t\n", "a", "t\na\n"),
+        ("t\n", "a\n", "t\na\n"),
+        ("", "a", "a"),
+        ("t\r\nu", "a\nb\n", "t\r\nu\r\na\r\nb"),
+        ("t\r\n", "a", "t\r\na\r\n"),
+        ("t\n\n", "a", "t\n\na\n"),
+    ],
+)
+def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after: str) -> None:
+    assert edits.append(body, content) == after
+
+
+@settings(deadline=None)
+@given(bodies(), st.text("xyz\n", min_size=1, max_size=8))
+def test_appending_keeps_every_character_and_the_missing_last_newline(body: str, content: str) -> None:
+    after = edits.append(body, content)
+
+    assert after.startswith(body)
+    if body and not content.endswith("\n"):
+        assert after.endswith("\n") == body.endswith("\n")
+    assert "\n" not in after[len(body) :].replace("\r\n", "") or Text(body).newline == "\n"
+
+
+@settings(deadline=None)
+@given(bodies(), st.integers(0, 7), st.text("xyz", min_size=1, max_size=5))
+def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: str) -> None:
+    starts = Lines(body).starts
+    at = starts[min(line, len(starts) - 1)]
+    after = edits.insert(body, at, content)
+
+    kept = after.splitlines()
+    kept.remove(content)
+    assert kept == body.splitlines()
+
+
+def test_the_one_occurrence_of_a_text_is_replaced() -> None:
+    assert edits.replace_text("a b\r\nc", "b\nc", "x\ny", every=False) == "a x\r\ny"
+    assert edits.replace_text("one two", " two", "", every=False) == "one"
+
+
+def test_a_text_that_stands_twice_is_not_replaced_and_its_lines_are_told() -> None:
+    with pytest.raises(TextNotUnique) as error:
+        edits.replace_text("aa\nb\naa", "aa", "x", every=False)
+
+    assert error.value.data["lines"] == [1, 3]
+    assert edits.replace_text("aa\nb\naa", "aa", "x", every=True) == "x\nb\nx"
+
+
+def test_overlapping_occurrences_are_two() -> None:
+    with pytest.raises(TextNotUnique):
+        edits.replace_text("aaa", "aa", "x", every=False)
+
+
+def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
+    with pytest.raises(TextNotFound) as error:
+        edits.replace_text("first\nThe quick brown fox\n", "The quick brwn fox", "x", every=False)
+
+    assert error.value.data["line"] == 2
+
+
+SECTION = "# A\n\ntext\nmore\n\n# B\n"
+
+
+def test_a_replaced_section_keeps_the_blank_lines_around_it() -> None:
+    span = Span(4, SECTION.index("# B"))
+
+    assert edits.replace_span(SECTION, span, "new\n") == "# A\n\nnew\n\n# B\n"
+    assert edits.append_to_span(SECTION, span, "last") == "# A\n\ntext\nmore\nlast\n\n# B\n"
+
+
+def test_an_empty_section_is_filled() -> None:
+    body = "# A\n\n# B"
+
+    assert edits.replace_span(body, Span(4, 5), "x") == "# A\nx\n\n# B"
+    assert edits.append_to_span(body, Span(8, 8), "x") == "# A\n\n# B\nx"
+
+
+def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
+    body = "# A\r\n\r\ntext\r\n\r\n# B\r\n"
+
+    assert edits.append_to_span(body, Span(5, body.index("# B")), "x\ny") == "# A\r\n\r\ntext\r\nx\r\ny\r\n\r\n# B\r\n"
+
+
+def test_a_diff_tells_of_a_missing_last_newline() -> None:
+    assert edits.diff("n.md", "a\nb", "a\nc\n") == (
+        "--- a/n.md\n+++ b/n.md\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
+    )

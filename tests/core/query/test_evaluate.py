@@ -1,0 +1,547 @@
+"""Exact search: which files a query lists, where, and what an index may ask before (specs/query.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.query.document import Document, Kind
+from obsidian_mcp.core.query.evaluate import Matcher, find, matches, tag_test
+from obsidian_mcp.core.query.matchers import expression_of
+from obsidian_mcp.core.query.parser import Phrase, Property, Regex, Scope, Word, parse
+from obsidian_mcp.core.query.prefilter import (
+    AllOf,
+    AnyOf,
+    Anything,
+    AtMost,
+    Between,
+    Filter,
+    HasKinds,
+    HasProperty,
+    HasTag,
+    HasTask,
+    HasWord,
+    Holds,
+    NoneOf,
+    Together,
+    prefilter,
+)
+from obsidian_mcp.core.query.regexp import translate
+from obsidian_mcp.core.query.values import name_test, value_test
+from obsidian_mcp.core.text import compat, deadline
+from obsidian_mcp.core.text.casefold import fold, phrase
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.errors import OperationTimeout, QueryInvalid
+from tests.core.search.naive_search import REGEXES, PlainFile, plain_matches
+
+from .naive_character_trigrams import may_hold
+
+VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "match.json").read_text(encoding="utf-8"))
+VAULT = Path(__file__).parents[4] / "shared" / "data" / "vaults"
+
+
+def kind_of(path: str) -> Kind:
+    return "note" if path.endswith(".md") else "canvas" if path.endswith(".canvas") else "other"
+
+
+def documents(files: Mapping[str, str | None]) -> dict[str, Document]:
+    return {path: Document(path, text or "", kind_of(path)) for path, text in files.items()}
+
+
+GROUPS = [(documents(group["files"]), group["cases"]) for group in VECTORS["groups"]]
+CASES = [(files, case) for files, cases in GROUPS for case in cases]
+FILES = {path: file for files, _ in GROUPS for path, file in files.items()}
+
+
+@pytest.mark.parametrize(("files", "case"), CASES, ids=[f"{case['rule']} {case['query']}" for _, case in CASES])
+def test_a_query_lists_the_files_of_the_table(files: dict[str, Document], case: dict[str, Any]) -> None:
+    matcher = Matcher(parse(case["query"]))
+    assert sorted(path for path, file in files.items() if matcher.matches(file)) == case["files"]
+
+
+@pytest.mark.parametrize(
+    "row", VECTORS["places"], ids=[f"{r['rule']} {r['query']} in {r['file']}" for r in VECTORS["places"]]
+)
+def test_a_result_shows_the_places_of_the_table(row: dict[str, Any]) -> None:
+    found = find(parse(row["query"]), FILES[row["file"]])
+    shown = None if found is None else [[span.start, span.end] for span in found.content]
+    assert shown == row["content"]
+    assert ([] if found is None else [[span.start, span.end] for span in found.path]) == row["path"]
+
+
+@pytest.mark.parametrize(("files", "case"), CASES, ids=[f"{case['rule']} {case['query']}" for _, case in CASES])
+def test_the_table_is_what_an_index_narrows_to(files: dict[str, Document], case: dict[str, Any]) -> None:  # QUERY-60
+    narrowed = prefilter(parse(case["query"]))
+    for path, file in files.items():
+        check_narrowed(narrowed, file, listed=path in case["files"])
+
+
+def check_narrowed(narrowed: Filter, file: Document, *, listed: bool) -> None:
+    sure, possible = bounds(narrowed, file)
+    if listed:
+        assert possible, file.path
+    elif file.kind != "other":  # QUERY-61
+        assert not sure, file.path
+
+
+def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
+    """Whether a condition holds of a file for certain, and whether it may."""
+    match filter_:
+        case AllOf(parts):
+            told = [bounds(part, file) for part in parts]
+            return all(sure for sure, _ in told), all(possible for _, possible in told)
+        case AnyOf(parts):
+            told = [bounds(part, file) for part in parts]
+            return any(sure for sure, _ in told), any(possible for _, possible in told)
+        case NoneOf(part):
+            sure, possible = bounds(part, file)
+            return not possible, not sure
+        case AtMost(part):
+            return False, bounds(part, file)[1]
+        case Between(least, most):
+            return bounds(least, file)[0], bounds(most, file)[1]
+        case Anything():
+            return True, True
+        case HasKinds(leaf, case, where):
+            expression = expression_of(leaf, case)
+            path = where == "text" and expression.found(file.path)
+            return False, file.kind != "other" and (path or may_hold(expression, file.text))
+        case HasTask(operator):
+            exactly = matches(Scope(operator, Phrase("")), file)
+            return exactly, exactly
+        case Holds() | HasWord() | HasTag() | HasProperty():
+            exactly = holds(filter_, file)
+            return exactly, exactly
+        case Together(parts):
+            exactly = file.kind != "other" and any(
+                all(any(is_in(each.text, line, each.bounded) for each in part) for part in parts)
+                for line in file.text.split("\n")
+            )
+            return exactly, exactly
+
+
+def holds(filter_: Holds | HasWord | HasTag | HasProperty, file: Document) -> bool:
+    match filter_:
+        case Holds(text, where, bounded):
+            content = file.kind != "other" and where != "path" and is_in(text, file.text, bounded)
+            path = (where == "path" or (where == "text" and file.kind != "other")) and is_in(text, file.path, bounded)
+            return content or path
+        case HasWord(leaf, where):
+            places = [file.text] * (file.kind != "other" and where != "path")
+            places += [file.path] * (where == "path" or (where == "text" and file.kind != "other"))
+            return any(translate(leaf.source).found(word) for place in places for word in SPACED_OUT.split(place))
+        case HasTag(leaf):
+            return any(tag_test(leaf)(tag.removeprefix("#")) for tag in file.tags)
+        case HasProperty(asked, case):
+            named, valued = name_test(asked.key), value_test(asked.value, case)
+            return any(named(key) and valued(value) for key, value in file.properties.items())
+
+
+def is_in(text: str, place: str, bounded: bool) -> bool:
+    return bool(phrase(text, match_case=False).search(place)) if bounded else text in fold(place)
+
+
+SPACED_OUT = re.compile(r"(?!_)\W+")
+"""What no expression matches that is made of letters and digits only."""
+
+
+# Against the plain meaning
+
+WORDS = [
+    "a",
+    "b",
+    "ab",
+    "A1",
+    "東京",
+    "東",
+    "ß",
+    "ẞ",
+    "Maß",
+    "ς",
+    "ΣΑΣ",
+    "İ",
+    "ı",
+    "i",
+    "é",
+    "e\u0301",
+    "#t",
+    "#t/u",
+    "x",
+    "x2",
+    "日記",
+    "ab-2",
+    "ſ@x",
+    "1:30",
+    "東-",
+]
+LINE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+CHUNK = st.one_of(
+    LINE,
+    LINE,
+    st.builds("{} {}".format, st.sampled_from(["#", "##", "###"]), LINE),
+    st.builds("- {}{}".format, st.sampled_from(["", "[ ] ", "[x] ", "[-] "]), LINE),
+    st.just(""),
+)
+FRONTMATTER = st.sampled_from(
+    [
+        "",
+        "",
+        "---\np: a\nq: 5\nr: [x, 東京]\n---\n",
+        "---\nP: true\ntags: [t, b/x]\nq: 2024-02-01\n---\n",
+        "---\np:\nq: -1.0\n---\n",
+    ]
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> PlainFile:
+    path = "".join(
+        draw(st.lists(st.sampled_from(["a", "b", "ab", "東京", "ß", "É", " ", "/x", "i"]), min_size=1, max_size=4))
+    )
+    kind: Kind = draw(st.sampled_from(["note", "note", "note", "canvas", "other"]))
+    if kind != "note":
+        return PlainFile(f"q{path}.{kind}", "" if kind == "other" else draw(LINE), kind)
+    newline = draw(st.sampled_from(["\n", "\r\n"]))
+    lines = draw(st.lists(CHUNK, max_size=9))
+    text = draw(FRONTMATTER) + "\n".join(lines) + draw(st.sampled_from(["", "\n"]))
+    return PlainFile(f"q{path}.md", text.replace("\n", newline), kind)
+
+
+LEAF = st.one_of(
+    st.sampled_from([word for word in WORDS if not word.startswith("e")]),
+    st.sampled_from([f'"{word}"' for word in [*WORDS, "a b", "東京 a", "", "- [ ]", "# a", "b\\"]]),
+    st.sampled_from([f"/{source}/" for source in REGEXES]),
+    st.sampled_from(["md", "q", "other"]),
+)
+VALUE = st.sampled_from(
+    ["a", "5", '"a"', "null", "true", ">1", "<5", ">2024-01-01", "/^x/", "-a", "x 東", "x OR 5", "(-x a)", "-1"]
+)
+PROPERTY = st.one_of(
+    st.sampled_from(["[p]", "[q]", "[p OR r]", "[/q|r/]", "[z]", "[tags:t]"]),
+    st.builds("[{}:{}]".format, st.sampled_from(["p", "Q", "r", "p OR q"]), VALUE),
+)
+OPERATOR = st.sampled_from(
+    [
+        "file",
+        "path",
+        "content",
+        "tag",
+        "line",
+        "block",
+        "section",
+        "task",
+        "task-todo",
+        "task-done",
+        "match-case",
+        "ignore-case",
+    ]
+)
+IN_UNITS = st.builds(
+    "{}:({} {})".format,
+    st.sampled_from(["line", "line", "block", "section", "task", "task-todo", "task-done"]),
+    st.one_of(LEAF, st.builds("({} OR {})".format, LEAF, LEAF)),
+    LEAF,
+)
+QUERIES = st.recursive(
+    st.one_of(LEAF, LEAF, PROPERTY, IN_UNITS),
+    lambda inner: st.one_of(
+        st.builds("{} {}".format, inner, inner),
+        st.builds("({} OR {})".format, inner, inner),
+        st.builds("-({})".format, inner),
+        st.builds("{}:({})".format, OPERATOR, inner),
+        st.builds("{}:({})".format, OPERATOR, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@given(QUERIES, st.lists(files(), min_size=1, max_size=3))
+@settings(max_examples=1_000, deadline=None)
+def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainFile]) -> None:
+    try:
+        query = parse(text)
+    except QueryInvalid:  # a quote that escapes its end, and another one behind it
+        return
+    narrowed = prefilter(query)
+    matcher = Matcher(query)
+    for plain in vault:
+        file = Document(plain.path, plain.text, plain.kind)
+        listed = matcher.matches(file)
+        assert listed == plain_matches(query, plain), (text, plain.path, plain.text)
+        check_narrowed(narrowed, file, listed=listed)
+        found = matcher.find(file)
+        assert (found is not None) == listed
+        if found is not None:
+            assert all(0 <= span.start < span.end <= len(file.text) for span in found.content)
+            assert all(0 <= span.start < span.end <= len(file.path) for span in found.path)
+
+
+@given(st.sampled_from([word for word in WORDS if "/" not in word]), files())
+@settings(max_examples=200, deadline=None)
+def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:  # QUERY-21
+    found = find(parse(word), Document(plain.path, plain.text, plain.kind))
+    if found is not None:
+        assert found.content or found.path
+        assert {fold(span.of(plain.text)) for span in found.content} <= {fold(word)}
+        assert {len(span.of(plain.path)) for span in found.path} <= {1, len(word)}
+
+
+@pytest.mark.skipif(not VAULT.is_dir(), reason="the vaults of other people are not beside this checkout")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "task",
+        'task-todo:"#task" -file:a',
+        "line:(due 2024)",
+        "section:(task query)",
+        '"not done"',
+        "block:(a task)",
+        "path:filters",
+    ],
+)
+def test_exact_search_agrees_with_the_plain_reading_on_vaults_of_others(query: str) -> None:
+    tree = parse(query)
+    narrowed = prefilter(tree)
+    matcher = Matcher(tree)
+    structured = any(name in query for name in ("section:", "block:", "task-todo:"))
+    count = 0
+    for source in sorted(VAULT.rglob("*.md")):
+        path = source.relative_to(VAULT).as_posix()
+        file = Document(path, source.read_bytes().decode("utf-8", "surrogateescape"))
+        listed = matcher.matches(file)
+        count += listed
+        check_narrowed(narrowed, file, listed=listed)
+        if not structured:  # the plain reading knows only the simplest notes
+            assert listed == plain_matches(tree, PlainFile(path, file.text)), path
+    assert count
+
+
+# What is looked at, and how long
+
+
+@dataclass
+class Closed:
+    """A file of which only the named parts may be asked for."""
+
+    path: str = "Folder/Name.md"
+    kind: Kind = "note"
+    open: tuple[str, ...] = ()
+
+    def ask(self, part: str) -> None:
+        assert part in self.open, f"{part} was asked for"
+
+    @property
+    def tags(self) -> list[str]:
+        self.ask("tags")
+        return ["#job/x"]
+
+    @property
+    def properties(self) -> dict[str, object]:
+        self.ask("properties")
+        return {"p": 5}
+
+    @property
+    def text(self) -> str:
+        self.ask("text")
+        return "some text"
+
+    @property
+    def structure(self) -> NoReturn:
+        raise AssertionError("the text was parsed")
+
+
+@pytest.mark.parametrize(
+    ("query", "opened", "listed"),
+    [
+        ("word file:other", (), False),
+        ("(word OR text) -path:folder", (), False),
+        ("folder", (), True),
+        ("/a+/ tag:none", ("tags",), False),
+        ("word [q]", ("properties",), False),
+        ("word [p:<5] tag:job", ("tags", "properties"), False),
+        ("tag:job [p:>4] path:/^f/", ("tags", "properties"), True),
+        ("/[a-z]+/ absent", ("text",), False),
+        ("block:absent", ("text",), False),
+        ("section:(some absent)", ("text",), False),
+        ("task-todo:(/absent/ OR absent)", ("text",), False),
+        ("line:(some text)", ("text",), True),
+    ],
+)
+def test_the_text_is_touched_last_and_parsed_only_where_it_must_be(
+    query: str, opened: tuple[str, ...], listed: bool
+) -> None:
+    file = Closed(open=opened)
+    assert matches(parse(query), file) is listed
+
+
+def test_of_an_image_only_the_path_is_asked_for() -> None:  # QUERY-11
+    image = Closed("img/work.png", "other")
+    for query, listed in [("work", False), ("file:work", True), ("-task:x file:png", True), ("-work", False)]:
+        assert matches(parse(query), image) is listed
+
+
+def test_a_runaway_expression_stops_the_search_within_about_a_second() -> None:  # QUERY-33
+    file = Document("a.md", "a" * 60 + "b\n")
+    for query in [r"/(a|aa)+$/", r"line:/^(a|aa)+$/", r"-content:/(a|aa)+$/", r"block:(x OR /(a|aa)+$/)"]:
+        start = time.process_time()
+        with pytest.raises(OperationTimeout):
+            matches(parse(query), file)
+        assert time.process_time() - start < 3  # of processor time, which is what the limit counts
+
+
+def test_a_search_stops_when_nobody_waits_for_it_any_more() -> None:
+    limit = deadline.Deadline(60)
+    token = deadline.current.set(limit)
+    try:
+        assert matches(parse("a"), Document("a.md", "a"))
+        limit.cancel()
+        with pytest.raises(OperationTimeout):
+            matches(parse("a"), Document("a.md", "a"))
+    finally:
+        deadline.current.reset(token)
+
+
+LONG = "\n".join(
+    f"{'#' * (n % 6 + 1)} h{n}\n\n- [{' x'[n % 2]}] item {n} #t{n}\n\nline {n} of text" for n in range(4_000)
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "line:(item 3999)",
+        "line:/^zz \\d+$/",
+        "line:(tag:t3999 line)",
+        "line:(task:zz -a)",
+        "line:(task-done:/ 3999 /)",
+        "section:(zz -a section:h3999)",
+        "section:(-a section:(-b line:(task:zz)))",
+        "block:(line:zz OR tag:zz)",
+        "-line:(-z -/z/)",
+        "absent OR line:(a OR absent)",
+    ],
+)
+def test_a_long_note_takes_time_that_grows_with_its_length_only(query: str) -> None:
+    file = Document("long.md", LONG)
+    assert len(file.note.headings) == 4_000
+    start = time.process_time()
+    Matcher(parse(query)).find(file)
+    assert time.process_time() - start < 2  # measured: 0.01 to 0.3 s
+
+
+def test_a_word_is_looked_for_at_more_than_two_hundred_megabytes_a_second() -> None:
+    file = Document("big.md", ("Plain prose, a Straße and 東京 now and then. " * 50 + "\n") * 2_000)
+    matcher = Matcher(parse("zebra"))
+    start = time.process_time()
+    assert not matcher.matches(file)
+    assert time.process_time() - start < len(file.text) / 200e6  # measured: 1000e6
+
+
+def test_at_most_a_hundred_thousand_places_are_shown() -> None:  # QUERY-16
+    found = find(parse("a"), Document("x.md", "a" * 150_000))
+    assert found is not None
+    assert found.content[:2] == (Span(0, 1), Span(1, 2))
+    assert len(found.content) == 100_000
+
+
+# The points that the sources leave open
+
+
+@pytest.mark.parametrize(
+    ("constant", "value", "query", "text", "before"),
+    [
+        ("SEARCH_REGEX_IGNORES_CASE", False, "/WORD/", "word", True),
+        ("SEARCH_FRONTMATTER_IS_CONTENT", False, "draft", "---\ns: draft\n---\nword", True),
+        ("SEARCH_FRONTMATTER_IS_CONTENT", False, '/^word$/ "word" line:"word"', "---\ns: draft\n---\nword", True),
+        ("SEARCH_PROPERTY_WORD_IS_PART", False, "[s:dra]", "---\ns: draft\n---\nword", True),
+        ("SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION", False, "section:word", "word\n# a", True),
+        ("SEARCH_NEGATIVE_LISTS_KINDS", frozenset({"canvas"}), "-word", "text", True),
+    ],
+)
+def test_what_the_sources_leave_open_is_one_constant_each(
+    monkeypatch: pytest.MonkeyPatch, constant: str, value: object, query: str, text: str, before: bool
+) -> None:
+    file = Document("a.md", text)
+    assert matches(parse(query), file) is before
+    monkeypatch.setattr(compat, constant, value)
+    assert matches(parse(query), file) is (query.startswith("/^"))
+    if not query.startswith("-"):
+        check_narrowed(prefilter(parse(query)), file, listed=query.startswith("/^"))
+
+
+# Narrowing
+
+
+@pytest.mark.parametrize(
+    ("query", "narrowed"),
+    [
+        ("Größe", Holds("größe", "text")),
+        ("a b", AllOf((Holds("a", "text"), Holds("b", "text")))),
+        ("a (b OR c)", AllOf((Holds("a", "text"), AnyOf((Holds("b", "text"), Holds("c", "text")))))),
+        ("a -content:b", AllOf((Holds("a", "text"), NoneOf(Holds("b", "content"))))),
+        ('a -"b"', AllOf((Holds("a", "text"), NoneOf(Holds("b", "text", bounded=True))))),
+        ('"ab cd"', Holds("ab cd", "text", bounded=True)),
+        ('""', Anything()),
+        ("a OR /b./", AnyOf((Holds("a", "text"), AtMost(Anything())))),
+        ("/b[a-z]+\\d/", HasWord(Regex("b[a-z]+\\d"), "text")),
+        ("match-case:/b/", AtMost(HasWord(Regex("b"), "text"))),
+        ("line:/foo|bar/", AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content"))))),
+        ("/b*/", AtMost(Anything())),
+        (
+            "/foo (bar|baz)/",
+            AtMost(AllOf((Holds("foo ", "text"), AnyOf((Holds("bar", "text"), Holds("baz", "text")))))),
+        ),
+        ("match-case:Bob", AtMost(Holds("bob", "text"))),
+        ("match-case:12", Holds("12", "text")),
+        ("file:a", AtMost(Holds("a", "path"))),
+        ("path:a", Holds("a", "path")),
+        ("e\u0301", AnyOf((Holds("e\u0301", "content"), Holds("é", "path")))),
+        ("tag:#A/b/", HasTag(Word("#A/b/"))),
+        ("-tag:a", NoneOf(HasTag(Word("a")))),
+        ("tag:/a/", HasTag(Regex("a"))),
+        ("[Status]", HasProperty(Property(Word("Status"), None), None)),
+        ('match-case:["a":b]', HasProperty(Property(Phrase("a"), Word("b")), True)),
+        ("line:(a -b)", AtMost(Holds("a", "content"))),
+        ("-line:a", NoneOf(Holds("a", "content"))),
+        (
+            'line:(a (b OR "c d"))',
+            Together(((Holds("a", "content"),), (Holds("b", "content"), Holds("c d", "content", bounded=True)))),
+        ),
+        (
+            "line:(ab /cd|ef/)",
+            AtMost(Together(((Holds("ab", "content"),), (Holds("cd", "content"), Holds("ef", "content"))))),
+        ),
+        ("match-case:line:(a B)", AtMost(Together(((Holds("a", "content"),), (Holds("b", "content"),))))),
+        ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
+        ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
+        ("section:a", Between(Holds("a", "content"), AtMost(Holds("a", "content")))),
+        ("section:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
+        (
+            "section:(a b)",
+            Between(
+                Together(((Holds("a", "content"),), (Holds("b", "content"),))),
+                AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content")))),
+            ),
+        ),
+        ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
+    ],
+)
+def test_a_query_narrows_to_what_an_index_can_look_up(query: str, narrowed: Filter) -> None:  # QUERY-60 to QUERY-62
+    assert prefilter(parse(query)) == narrowed
+
+
+def test_a_note_is_a_subject_by_its_text_alone() -> None:
+    file = Document("a.md", "---\nTags: [A]\n---\n#b")
+    assert isinstance(file.note, Note)
+    assert (file.tags, dict(file.properties)) == (["#A", "#b"], {"Tags": ["A"]})
+    assert dict(Document("a.canvas", "---\np: 1\n---\n", "canvas").properties) == {}

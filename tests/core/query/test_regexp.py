@@ -1,0 +1,134 @@
+"""Regular expressions of JavaScript (specs/query.md, QUERY-30 to QUERY-34)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.query.regexp import MAX_DEPTH, InvalidRegExp, RegExp, translate
+from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.errors import OperationTimeout
+
+ROWS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))[
+    "expressions"
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row['rule']} {row['regex']} in {row['text']!r}" for row in ROWS])
+def test_an_expression_finds_what_it_finds_in_javascript(row: dict[str, Any]) -> None:
+    expression = translate(row["regex"], match_case=row["match_case"])
+    assert [row["text"][start:end] for start, end in expression.spans(row["text"])] == row["found"]
+    assert expression.found(row["text"]) is bool(row["found"])
+
+
+PARTS = [
+    "a", "b", "I", "ß", "ς", "東", "ab", "xyz", ".", "\\d", "\\w", "\\W", "[ab]", "[^a]", "[\\W]", "[]", "^", "$",
+    "*", "+", "?", "{2}", "{0,1}", "{,2}", "*?", "(", "(?:", "(?=", "(?<!", "(?<n>", "(?i:", ")", "|", "\\1", "\\k<n>",
+    "\\u{61}", "\\uD83D\\uDE00", "\\p{L}", "\\b", "\\q", "]", "}", "{", "\\", "-", "/", " ",
+]  # fmt: skip
+ENDLESS = st.builds(
+    "{}{}".format,
+    st.sampled_from(["a", ".", "\\w", "\\W", "[ab]", "[^a]", "\\u{61}", "東", "(b)", "\\b", "^", "\\1", "\\k<n>"]),
+    st.sampled_from(["*", "+", "*?", "+?", "{2,}", "{0,}", "{3,}?"]),
+)
+ANY = st.lists(st.sampled_from(PARTS), min_size=1, max_size=8).map("".join)
+SOURCES = st.one_of(ANY, st.builds("{}{}{}".format, ENDLESS, ANY, ENDLESS), st.builds("{}{}".format, ENDLESS, ENDLESS))
+TEXTS = st.lists(
+    st.sampled_from(["a", "b", "A", "i", "İ", "ẞ", "Σ", "東", "xyz", "1", " ", "\n", "-", "😀"]), max_size=8
+).map("".join)
+
+
+def translated(source: str, match_case: bool) -> RegExp | InvalidRegExp:
+    try:
+        return translate(source, match_case=match_case)
+    except InvalidRegExp as refused:
+        return refused
+
+
+@given(SOURCES, TEXTS, st.booleans())
+@settings(max_examples=600, deadline=None)
+def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_finds(
+    source: str, text: str, match_case: bool
+) -> None:
+    expression = translated(source, match_case)
+    if isinstance(expression, InvalidRegExp):
+        assert 0 <= expression.at <= len(source)
+        assert expression.problem
+        return
+    if expression.pattern.search(text) is None:
+        assert not expression.found(text)
+        return
+    assert expression.found(text)
+    for clause in expression.clauses:
+        assert any(part in fold(text) for part in clause), (clause, text)
+
+
+@pytest.mark.parametrize(
+    ("source", "clauses"),
+    [
+        ("meeting", [("meeting",)]),
+        (r"Meet\w+P me", [("meet",), ("p me",)]),
+        ("ab?cd", [("cd",)]),
+        ("ab+cd", [("ab",), ("bcd",)]),
+        ("xy(?:foo|ba[rz])z", [("xy",), ("ba", "foo")]),
+        ("foo|b", []),
+        ("(foo)*bar", [("bar",)]),
+        ("(?!foo)bar(?=baz)", [("bar",), ("baz",)]),
+        ("[f]oo", [("oo",)]),
+        ("a.b", []),
+        (r"\bTODO\b", [("todo",)]),
+    ],
+)
+def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[tuple[str, ...]]) -> None:  # QUERY-62
+    assert list(translate(source).clauses) == clauses
+
+
+@pytest.mark.parametrize(
+    ("source", "shortest"),
+    [
+        (r"[A-Z]{2,}-\d+", r"[A-Z]{2}-\d"),
+        (".*foo.*?", "foo"),
+        (r"\w+@\w+", r"\w@\w"),
+        (r"a\++", r"a\+"),
+        (r"a\\+", "a\\\\"),
+        (r"^\w+b+$", None),
+        ("a+|b+", None),
+        ("(ab)+", None),
+        (r"(a)b\1+", None),
+        ("a{2,3}b{2}", None),
+        ("a*", None),
+    ],
+)
+def test_whether_an_expression_matches_is_asked_with_no_more_repeats_than_needed(
+    source: str, shortest: str | None
+) -> None:
+    wanted = translate(shortest or source)
+    assert translate(source).shortest.pattern.pattern == wanted.pattern.pattern
+
+
+@pytest.mark.parametrize(("source", "text"), [(r"(a|aa)+$", "a" * 60 + "b"), (r"^(\w|\w\w)+$", "a" * 60 + "!")])
+def test_an_expression_that_runs_away_is_stopped_after_a_second(source: str, text: str) -> None:  # QUERY-33
+    expression = translate(source)
+    for search in (expression.found, expression.spans):
+        start = time.process_time()
+        with pytest.raises(OperationTimeout) as stopped:
+            search(text)
+        assert source in stopped.value.message
+        assert time.process_time() - start < 3  # of processor time, which is what the limit counts
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["(" * 5_000 + ")" * 5_000, "(?:a{1000}){1000}", "(?:(?:a{99}){99}){99}", "a{1000000}", "(" * (MAX_DEPTH + 1)],
+)
+def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: str) -> None:  # QUERY-33
+    start = time.process_time()
+    with pytest.raises(InvalidRegExp):
+        translate(source)
+    assert time.process_time() - start < 1

@@ -1,0 +1,222 @@
+"""Exact search through the index lists what a scan of the files lists (specs/search.md, specs/query.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.files.settings import IgnoreFilters
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.search_document import MOST_LINES
+from obsidian_mcp.core.note import canvas
+from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.parser import parse
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.search.ordering import ONE_BY_ONE
+from obsidian_mcp.core.search.pending_documents import kind_of
+from obsidian_mcp.core.search.search import Search
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.errors import QueryInvalid
+from tests.core.memory import MemoryVault
+from tests.core.query.test_evaluate import QUERIES, VECTORS, files
+
+from .naive_search import PlainFile
+
+EVERYTHING = 500
+NOTHING_HIDDEN = IgnoreFilters(())
+
+
+def is_readable(query: str) -> bool:
+    try:
+        parse(query)
+    except QueryInvalid:  # a quote that escapes its end, and another one behind it
+        return False
+    return True
+
+
+def readable(queries: list[str]) -> list[str]:
+    """Not a filter of the strategy: `regex` empties its cache by chance when a query is parsed."""
+    return [query for query in queries if is_readable(query)]
+
+
+def search_of(vault: MemoryVault) -> Search:
+    return Search(vault.keeper, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
+
+
+@contextmanager
+def indexed(contents: Mapping[str, str | bytes]) -> Iterator[MemoryVault]:
+    with MemoryVault(contents) as vault:
+        vault.keeper.begin()
+        vault.keeper.finish()
+        yield vault
+
+
+def listed(search: Search, query: str) -> list[str]:
+    found = search.find(Request(query, "exact", limit=EVERYTHING, snippets=0))
+    assert len(found.hits) == found.total
+    return sorted(hit.path for hit in found.hits)
+
+
+def scanned(vault: MemoryVault, query: str) -> list[str]:
+    matcher = Matcher(parse(query))
+    return sorted(path for path, data in vault.data.items() if matcher.matches(document(path, data)))
+
+
+def document(path: str, data: bytes) -> Document:
+    text = Text.decode(data).body
+    return Document(path, extract.cards_text(canvas.read(text)) if path.endswith(".canvas") else text, kind_of(path))
+
+
+def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
+    """As they would lie on a disk: a name of its own for each, and a canvas with a card."""
+    found: dict[str, str | bytes] = {}
+    for number, file in enumerate(plain):
+        folder, _, name = file.path.rpartition("/")
+        path = "/".join(part for part in [*folder.split("/"), f"{number}{name}"] if part)
+        card = {"nodes": [{"id": "1", "type": "text", "text": file.text}]}
+        found[path] = json.dumps(card) if file.kind == "canvas" else file.text
+    return found
+
+
+@given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
+@settings(max_examples=250, deadline=None)
+def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
+    with indexed(as_files(plain)) as vault:
+        search = search_of(vault)
+        for query in readable(queries):
+            assert listed(search, query) == scanned(vault, query), query
+
+
+@given(st.lists(QUERIES, min_size=1, max_size=3), st.lists(files(), min_size=1, max_size=6), st.integers(0, 6))
+@settings(max_examples=100, deadline=None)
+def test_exact_results_are_the_same_while_the_index_is_being_built(
+    queries: list[str], plain: list[PlainFile], known: int
+) -> None:
+    with MemoryVault(as_files(plain)) as vault:
+        vault.index.apply(vault.contents()[:known])
+        vault.keeper.begin()
+        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
+        search = search_of(vault)
+        for query in readable(queries):
+            assert listed(search, query) == scanned(vault, query), query
+
+
+def test_lines_of_a_text_with_too_many_for_the_index_are_looked_at() -> None:
+    lines = "one\ntwo\n" * (MOST_LINES // 2)
+    with indexed({"Far.md": f"{lines}one of two\n", "Never.md": f"{lines}one\n", "Few.md": "two, one\n"}) as vault:
+        search = search_of(vault)
+        assert listed(search, "line:(one two)") == ["Far.md", "Few.md"]
+        assert listed(search, "-line:(one two)") == ["Never.md"]
+        vault.write("Far.md", "one\ntwo\n")
+        vault.write("Never.md", f"{lines}two one\n")
+        vault.look()
+        assert listed(search, "line:(one two)") == ["Few.md", "Never.md"]
+
+
+BEGINNINGS = [
+    "", "", "# ", "  ## ", "- ", "- [ ] ", "- [x] ", "1. ", "> ", "> # ", "- - ", "- # ", "    ", "\t- [ ] ",
+    "> - [ ] ", "```", "%%", "| ", "[^1]: ", "---", "===", "$$", "<div>", "* [-] ", "[a]: ",
+]  # fmt: skip
+PIECES = ["a", "b", "ab", "x1", "é", "東京", "B", "a_b", "z" * 120, "#t", "[[a|b]]", "c++", "İ", "ſ", "K", "ß"]
+PIECES += ["b-1", "ſ@x"]
+LAID_OUT = st.lists(
+    st.builds("{}{}".format, st.sampled_from(BEGINNINGS), st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)),
+    max_size=9,
+)
+IN_SLASHES = ["/a.?b/", "/[r-t]@/", r"/\w-\d|@é/"]
+IN_PARTS = st.builds(
+    "{}{}:({})".format,
+    st.sampled_from(["", "", "-", "match-case:", "section:", "line:"]),
+    st.sampled_from(["line", "section", "block", "task", "task-todo", "task-done"]),
+    st.lists(
+        st.sampled_from(["a", "b", "é", "東", "zz", '"a b"', "a_", '"["', "k", "(x OR B)", "-b", *IN_SLASHES]),
+        min_size=1,
+        max_size=3,
+    ).map(" ".join),
+)
+
+
+@given(st.lists(IN_PARTS, min_size=1, max_size=6), st.lists(LAID_OUT, min_size=1, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
+    queries: list[str], notes: list[list[str]]
+) -> None:  # SEARCH-40, QUERY-63
+    with indexed({f"{number}.md": "\n".join(lines) for number, lines in enumerate(notes)}) as vault:
+        search = search_of(vault)
+        for query in readable(queries):
+            assert listed(search, query) == scanned(vault, query), query
+
+
+def test_a_part_of_a_note_that_lies_in_another_hides_nothing_of_it() -> None:
+    nested = "- x\n> - [ ] inner\n    outer\n"
+    with indexed({"Few.md": nested, "Many.md": "- y\n" * 9 + nested}) as vault:
+        search = search_of(vault)
+        assert listed(search, "block:(x outer)") == ["Few.md", "Many.md"]
+        assert listed(search, "block:(inner x)") == ["Few.md", "Many.md"]
+
+
+CHANGES = st.tuples(
+    st.sampled_from(["write", "touch", "touch", "delete", "rename"]),
+    st.integers(0, 7),
+    files().map(lambda file: file.text),
+)
+
+
+@given(
+    st.lists(QUERIES, min_size=1, max_size=2),
+    st.lists(files(), min_size=2, max_size=6),
+    st.lists(CHANGES, min_size=1, max_size=5),
+)
+@settings(max_examples=100, deadline=None)
+def test_what_searches_remember_is_forgotten_with_every_change(
+    queries: list[str], plain: list[PlainFile], changes: list[tuple[str, int, str]]
+) -> None:  # SEARCH-48
+    with indexed(as_files(plain)) as vault:
+        search = search_of(vault)
+        for what, number, text in changes:
+            path = sorted(vault.data)[number % len(vault.data)]
+            match what:
+                case "write":
+                    vault.write(path, text)
+                case "touch":  # the index has the same bytes, and another time
+                    vault.write(path, vault.data[path])
+                case "delete" if len(vault.data) > 1:
+                    vault.delete(path)
+                case "rename":
+                    vault.rename(path, f"new {path.replace('/', ' ')}")
+            vault.look()
+            for query in [*queries, *queries]:
+                assert listed(search, query) == scanned(vault, query), query
+
+
+def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:  # SEARCH-48, SEARCH-63
+    names = [f"{number}.md" for number in range(2 * ONE_BY_ONE)]
+    with indexed(dict.fromkeys(names, "---\np: 1\n---\ncommon\n")) as vault:
+        search = search_of(vault)
+        for query in ["[p]", "-rare", "common"]:
+            for name in names[3:6]:
+                search.find(Request(query, "exact"))
+                vault.write(name, vault.data[name])
+                vault.look()
+                assert search.find(Request(query, "exact")).hits[0].path == name
+        vault.delete("5.md")
+        vault.look()
+        assert [hit.path for hit in search.find(Request("[p]", "exact", limit=2)).hits] == ["4.md", "3.md"]
+
+
+@pytest.mark.parametrize("group", VECTORS["groups"], ids=range(len(VECTORS["groups"])))
+def test_the_tables_of_exact_search_hold_through_the_index(group: dict[str, object]) -> None:
+    contents = {path: text or "" for path, text in group["files"].items()}  # type: ignore[attr-defined]
+    for path, text in contents.items():
+        if path.endswith(".canvas"):
+            contents[path] = json.dumps({"nodes": [{"id": "1", "type": "text", "text": text}]})
+    with indexed(contents) as vault:
+        search = search_of(vault)
+        for case in group["cases"]:  # type: ignore[attr-defined]
+            assert listed(search, case["query"]) == case["files"], case

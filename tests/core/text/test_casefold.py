@@ -1,0 +1,72 @@
+"""How letters compare (specs/query.md, QUERY-20 to QUERY-22)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import regex
+
+from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase, substring
+
+LETTERS = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in {"Cn", "Co", "Cs", "Lo"}]
+
+
+def test_folding_keeps_the_length_of_every_text() -> None:  # QUERY-21
+    everything = "".join(LETTERS)
+    assert len(fold(everything)) == len(everything)
+    assert all(len(fold(char)) == 1 for char in LETTERS)
+
+
+def test_folding_does_not_depend_on_what_stands_around() -> None:
+    everything = "".join(LETTERS)
+    assert fold(everything) == "".join(map(fold, LETTERS))
+    assert fold("ΟΔΟΣ") == fold("οδος") == fold("οδοσ")
+    long = "Plain ASCII " * 200
+    for char in LETTERS[:: len(LETTERS) // 500]:
+        assert fold(f"{char} {long}{char}") == f"{fold(char)} {long.lower()}{fold(char)}"
+
+
+def test_the_search_for_every_letter_finds_what_folds_like_it() -> None:
+    # A pattern finds exactly the letters that fold alike, so that what an index narrows by folding loses nothing.
+    cased = [char for char in LETTERS if not is_caseless(char)]
+    text = "".join(cased)
+    alike: dict[str, set[str]] = {}
+    for char in cased:
+        alike.setdefault(fold(char), set()).add(char)
+    for char in cased:
+        assert set(substring(char, match_case=False).findall(text)) == alike[fold(char)], (char, hex(ord(char)))
+
+
+def test_letters_of_one_case_are_found_as_they_are() -> None:
+    for char in "日ー١_-.☃😀\u0301ªﾊ":
+        assert substring(char, match_case=False).findall(f"x{char}y") == [char]
+
+
+def test_a_phrase_is_bounded_by_letters_digits_and_marks_only() -> None:  # QUERY-22
+    found = phrase("ab", match_case=False)
+    for before, after in [
+        ("", ""),
+        (" ", "\n"),
+        ("_", "_"),
+        ("東", "京"),
+        ("ｶ", "ー"),
+        ("ไ", "ท"),
+        ("가", "나"),
+        ("*", "."),
+    ]:
+        assert found.search(f"{before}AB{after}"), (before, after)
+    for before, after in [("x", ""), ("", "x"), ("1", ""), ("", "٢"), ("", "\u0301"), ("é", ""), ("", "Я"), ("ㅤʰ", "")]:
+        assert not found.search(f"{before}ab{after}"), (before, after)
+
+
+def test_a_bounded_phrase_is_found_though_an_unbounded_one_overlaps_it() -> None:
+    assert [m.span() for m in phrase("ab ab", match_case=False).finditer("xab ab ab")] == [(4, 9)]
+
+
+def test_special_characters_mean_themselves() -> None:
+    for text in ["a.b", "(", "[x]", "\\d", "^$", "a*", "{e<=1}", "x|y", "#", " ", "a-b", "\n", "\0"]:
+        for match_case in (True, False):
+            found = substring(text, match_case=match_case).search(f"q{text}q")
+            assert found is not None
+            assert found.group() == text
+    assert isinstance(substring("a", match_case=True), regex.Pattern)

@@ -1,0 +1,317 @@
+"""Nobody comes in who was not let in (specs/http.md DOOR-…)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from obsidian_mcp.app import App
+from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.serve.http.auth import Doors, is_loopback, read_body
+from obsidian_mcp.serve.http.dialects.types import Asked, Reason, Refusal
+from obsidian_mcp.serve.http.server import run
+from obsidian_mcp.tools.rad import Bridge, Tool
+from tests.serve.asking import asking
+
+RPC = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+LIST = {"id": "1", "method": "list_tools"}
+CALL: dict[str, Any] = {"arguments": {}}
+INVOKE = {"tool": "witness", "input": {}}
+REQUESTS = [
+    ("GET", "/bridge/v1/health", None),
+    ("GET", "/bridge/v1/tools", None),
+    ("POST", "/bridge/v1/tools/witness/call", CALL),
+    ("POST", "/mcp", {**RPC, "method": "tools/call", "params": {"name": "witness"}}),
+    ("POST", "/mcp", {"id": "1", "method": "call_tool", "name": "witness"}),
+    ("POST", "/v1/mcp", {"id": "1", "method": "call_tool", "name": "witness"}),
+    ("GET", "/health", None),
+    ("GET", "/v1/health", None),
+    ("GET", "/mcp/v1/tools/list", None),
+    ("POST", "/mcp/v1/tools/invoke", INVOKE),
+    ("POST", "/mcp/v1/stdio", INVOKE),
+    ("GET", "/mcp/v1/health", None),
+    ("GET", "/", None),
+    ("GET", "/openapi.json", None),
+    ("GET", "/nope", None),
+]
+
+
+@pytest.fixture
+def calls() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def witness(calls: list[str]) -> Bridge:
+    """A tool that tells when it ran."""
+    bridge = Bridge()
+    bridge.register_tool(Tool("witness", ""))
+    bridge.register_tool_handler("witness", lambda _: calls.append("ran"))
+    return bridge
+
+
+@pytest.fixture
+def open_house(app: App, witness: Bridge) -> Iterator[TestClient]:
+    with asking(app, witness) as client:
+        yield client
+
+
+@pytest.fixture
+def locked(app: App, witness: Bridge) -> Iterator[TestClient]:
+    with asking(app, witness, keys=("first", "second")) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:3000",
+        "127.0.0.1.evil.example",
+        "localhost.evil",
+        "10.0.0.1",
+        "",
+        "[::2]:1",
+        "a@localhost",
+    ],
+)
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+def test_without_a_key_a_foreign_host_is_refused_before_anything_runs(
+    open_house: TestClient, calls: list[str], method: str, path: str, body: Any, host: str
+) -> None:
+    answer = open_house.request(method, path, json=body, headers={"host": host})
+    assert answer.status_code == 403
+    assert not calls
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9400", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:3000"])
+def test_without_a_key_this_machines_own_names_are_served(open_house: TestClient, host: str) -> None:
+    assert open_house.get("/bridge/v1/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1.evil.example", "app://other", "file://", "", "http://[bad"],
+)
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+def test_without_a_key_a_foreign_web_page_is_refused_before_anything_runs(
+    open_house: TestClient, calls: list[str], method: str, path: str, body: Any, origin: str
+) -> None:
+    answer = open_house.request(method, path, json=body, headers={"origin": origin})
+    assert answer.status_code == 403
+    assert not calls
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_preflight_of_a_foreign_web_page_is_refused_too(open_house: TestClient) -> None:
+    for path in ("/mcp", "/bridge/v1/tools/witness/call"):
+        headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+        assert open_house.options(path, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443", "app://obsidian.md"]
+)
+def test_pages_of_this_machine_and_of_the_app_are_served(open_house: TestClient, origin: str) -> None:
+    answer = open_house.get("/bridge/v1/health", headers={"origin": origin})
+    assert answer.status_code == 200
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_an_origin_can_be_allowed(app: App) -> None:
+    with asking(app, allow_origins=("https://Notes.example/",)) as client:
+        assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example"}).status_code == 200
+        assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example:444"}).status_code == 403
+
+
+def refused(answer: Any) -> str:
+    """How the answer says that the key is missing; empty where it does not."""
+    told = answer.json()
+    if answer.status_code == 401:
+        assert answer.headers["www-authenticate"] == "Bearer"
+        if "error" in told and told["error"] == "Unauthorized":
+            assert told["message"].startswith("Invalid or missing MCP API key")
+            return "bridge"
+        assert told["success"] is False
+        return "rad"
+    assert answer.status_code in (200, 404)
+    return "burly" if told.get("error_detail", {}).get("code") == "AUTH_REQUIRED" else ""
+
+
+DIALECTS = ["bridge"] * 4 + ["burly"] * 4 + ["rad"] * 3
+
+
+@pytest.mark.parametrize(("request_", "dialect"), list(zip(REQUESTS[:11], DIALECTS, strict=True)))
+@pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}, {"authorization": "Basic first"}])
+def test_without_its_key_a_locked_server_refuses_in_the_dialect_asked(
+    locked: TestClient, calls: list[str], request_: tuple[str, str, Any], dialect: str, headers: dict[str, str]
+) -> None:  # row 3
+    method, path, body = request_
+    assert refused(locked.request(method, path, json=body, headers=headers)) == dialect
+    assert not calls
+
+
+CARRIERS = [
+    {"x-api-key": "first"},
+    {"x-api-key": " second "},
+    {"x-obsiscripta-api-key": "first"},
+    {"x-goog-api-key": "second"},
+    {"authorization": "Bearer first"},
+    {"authorization": "bearer second"},
+    {"authorization": "Bearer first junk"},
+    {"x-obsiscripta-api-key": "  ", "authorization": "Bearer first"},
+]
+
+
+@pytest.mark.parametrize("headers", CARRIERS)
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS[:11])
+def test_every_carrier_opens_every_door(
+    locked: TestClient, method: str, path: str, body: Any, headers: dict[str, str]
+) -> None:
+    answer = locked.request(method, path, json=body, headers=headers)
+    assert answer.status_code == 200
+    assert not refused(answer)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": "Bearer  first"},
+        {"authorization": "Bearer"},
+        {"authorization": "first"},
+        {"authorization": "Basic first"},
+        {"x-obsiscripta-api-key": "wrong", "authorization": "Bearer first"},
+        {"x-api-key": "First"},
+        {"x-api-key": "first,second"},
+        {"x-api-key": "firs"},
+        {"x-api-key": "firsté"},
+        {"cookie": "key=first"},
+    ],
+)
+def test_what_is_not_a_key_opens_nothing(locked: TestClient, headers: dict[str, str]) -> None:
+    encoded = [(name.encode(), text.encode("latin-1")) for name, text in headers.items()]
+    assert refused(locked.get("/bridge/v1/tools", headers=encoded)) == "bridge"
+
+
+def test_the_key_in_the_query_is_the_gateways_alone(locked: TestClient) -> None:
+    assert locked.get("/mcp/v1/tools/list?key=first").status_code == 200
+    assert locked.get("/mcp/v1/tools/list?key=wrong").status_code == 401
+    assert locked.get("/bridge/v1/tools?key=first").status_code == 401
+
+
+def test_the_gateways_health_needs_no_key(locked: TestClient) -> None:  # row 28
+    assert locked.get("/mcp/v1/health").json()["status"] == "healthy"
+
+
+def test_with_a_key_any_host_and_page_may_ask(locked: TestClient) -> None:
+    headers = {"host": "notes.example", "origin": "https://any.example", "x-api-key": "first"}
+    assert locked.get("/bridge/v1/health", headers=headers).status_code == 200
+
+
+def test_another_method_is_told_before_the_key_is_asked_for(locked: TestClient) -> None:  # row 5
+    for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/x/call", "/mcp/v1/stdio"):
+        assert locked.get(path).status_code == 405
+
+
+def test_the_key_is_asked_for_before_a_body_is_found_too_large(locked: TestClient) -> None:
+    body = b'{"jsonrpc":"2.0","x":"' + b"a" * 1_100_000 + b'"}'
+    assert locked.post("/mcp", content=body).status_code == 401
+    assert locked.post("/mcp", content=body, headers={"x-api-key": "first"}).status_code == 413
+    assert locked.post("/bridge/v1/tools/witness/call", content=body).status_code == 401
+
+
+def test_a_session_of_the_sdk_needs_the_key_too(locked: TestClient) -> None:
+    for method in ("GET", "DELETE"):
+        assert locked.request(method, "/mcp", headers={"mcp-session-id": "x"}).status_code == 401
+    modern = {"mcp-protocol-version": "2026-07-28", "accept": "application/json, text/event-stream"}
+    assert locked.post("/mcp", json=RPC, headers=modern).status_code == 401
+
+
+def test_another_host_than_loopback_needs_a_key(app: App) -> None:
+    for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
+        with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
+            run(app, host=host, ports=(0,))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
+    clock = Clock()
+    doors = Doors(HttpConfig(rate_limit=3), clock)
+    asked = Asked("POST", (), {}, client="10.0.0.1")
+    for _ in range(3):
+        doors.meter(asked)
+        clock.now += 10
+    with pytest.raises(Refusal, match="Too many requests: 3 per 1 minute") as refusal:
+        doors.meter(asked)
+    assert refusal.value.headers["retry-after"] == "31"
+    doors.meter(replace(asked, client="10.0.0.2"))
+    doors.meter(replace(asked, method="GET"))
+    clock.now = 60
+    doors.meter(asked)
+    with pytest.raises(Refusal):
+        doors.meter(asked)
+
+
+def test_too_many_requests_are_told_in_the_dialect_asked(app: App, witness: Bridge) -> None:
+    with asking(app, witness, rate_limit=1) as client:
+        assert client.post("/mcp", json=RPC).status_code == 200
+        for _ in range(3):
+            assert client.get("/bridge/v1/tools").status_code == 200
+        bridge = client.post("/bridge/v1/tools/witness/call", json=CALL)
+        burly = client.post("/mcp", json=LIST)
+        rad = client.post("/mcp/v1/stdio", json=INVOKE)
+        rpc = client.post("/mcp", json=RPC)
+    assert (bridge.status_code, bridge.json()["error"]) == (429, "Too many requests")
+    assert (burly.status_code, burly.json()["metrics"]["exit_code"]) == (200, 429)
+    assert burly.json()["error"] == "Too many requests: 1 per 1 minute"
+    assert (rad.status_code, rad.json()["success"]) == (429, False)
+    assert rpc.status_code == 429
+
+
+@pytest.mark.anyio
+async def test_a_body_that_trickles_is_given_up() -> None:
+    async def trickle() -> dict[str, Any]:
+        await anyio.sleep(0.01)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    with pytest.raises(Refusal) as refusal:
+        await read_body(trickle, 1_000_000, seconds=0.1)
+    assert refusal.value.reason is Reason.TOO_SLOW
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@given(st.text(max_size=30))
+@settings(max_examples=300, deadline=None)
+def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
+    if is_loopback(text):
+        assert text == "localhost" or text.startswith("127.") or ":" in text
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["authorization", "x-api-key", "x-obsiscripta-api-key", "x-goog-api-key"]), st.text(max_size=12)
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
+    with pytest.raises(Refusal):
+        Doors(HttpConfig(keys=("a very long key",))).unlock(Asked("GET", (), headers))

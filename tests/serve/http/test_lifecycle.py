@@ -1,0 +1,390 @@
+"""Beginning, end and bad company of the HTTP server, on real ports (specs/http.md LIFE-…)."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError
+from obsidian_mcp.serve.http import listener
+from obsidian_mcp.serve.http.auth import Patience
+from obsidian_mcp.tools.rad import Bridge, Tool
+from tests.serve.serving import serving, started
+
+
+class Gate:
+    """A tool that tells that it began, and ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Semaphore(0)
+        self.open = threading.Event()
+        self.bridge = Bridge()
+        self.bridge.register_tool(Tool("wait", ""))
+        self.bridge.register_tool_handler("wait", self._wait)
+        self.bridge.register_tool(Tool("big", ""))
+        self.bridge.register_tool_handler("big", lambda given: "x" * given["size"])
+
+    def _wait(self, _: dict[str, Any]) -> str:
+        self.begun.release()
+        assert self.open.wait(20)
+        return "waited"
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.open.set()
+
+
+def connect(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    assert parts.hostname
+    assert parts.port
+    return socket.create_connection((parts.hostname, parts.port), timeout=20)
+
+
+def request(path: str, body: str, method: str = "POST", **headers: str) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "host: 127.0.0.1", f"content-length: {len(body.encode())}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+
+
+def everything(connection: socket.socket) -> bytes:
+    """What comes until the server closes."""
+    received = bytearray()
+    while chunk := connection.recv(65_536):
+        received += chunk
+    return bytes(received)
+
+
+WAIT = request("/bridge/v1/tools/wait/call", '{"arguments":{}}')
+
+
+def test_several_ports_serve_the_same(basic: Path) -> None:
+    with started(basic, "--port", "0", "--port", "0", "--port", "0") as (_, urls):
+        assert len(set(urls)) == 3
+        hashes = {httpx.get(f"{url}/bridge/v1/tools").json()["hash"] for url in urls}
+        assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_cleanly(basic: Path, sig: signal.Signals) -> None:
+    with started(basic) as (process, (url,)):
+        idle = connect(url)
+        half = connect(url)
+        half.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127")
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        process.send_signal(sig)
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        for connection in (idle, half):
+            connection.close()
+
+
+def test_a_port_that_is_taken_is_named(basic: Path) -> None:
+    with listener.listen("127.0.0.1", [0])[0] as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(AppError, match=f"port {port} of 127.0.0.1: another program listens there"):
+            listener.listen("127.0.0.1", [0, port])
+
+
+def test_an_open_door_is_refused_at_the_start(basic: Path) -> None:
+    with (
+        pytest.raises(AssertionError, match="OBSIDIAN_MCP_API_KEY"),
+        started(basic, "--host", "0.0.0.0", "--port", "0"),
+    ):
+        pass
+
+
+def test_with_a_key_the_server_listens_where_it_is_told(basic: Path) -> None:
+    with started(basic, "--host", "0.0.0.0", "--port", "0", BURLYMCP_API_KEY="k") as (_, (url,)):
+        local = url.replace("0.0.0.0", "127.0.0.1")
+        assert httpx.get(f"{local}/bridge/v1/health").status_code == 401
+        assert httpx.get(f"{local}/bridge/v1/health", headers={"X-Api-Key": "k"}).status_code == 200
+
+
+def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> None:
+    with serving(app, gate.bridge) as url:
+        connections = [connect(url) for _ in range(4)]
+        for connection in connections:
+            connection.sendall(WAIT)
+            assert gate.begun.acquire(timeout=20)
+
+        def open_when_closed() -> None:
+            while True:  # new clients are turned away as soon as the server is stopping
+                try:
+                    connect(url).close()
+                except OSError:
+                    break
+            gate.open.set()
+
+        threading.Thread(target=open_when_closed).start()
+    for connection in connections:
+        answer = everything(connection)
+        assert b"200 OK" in answer
+        assert b'"text":"waited"' in answer
+        connection.close()
+
+
+def test_an_event_stream_does_not_hold_up_the_end(app: App) -> None:
+    with serving(app) as url:
+        session = begin_session(url)
+        stream = connect(url)
+        stream.sendall(
+            request(
+                "/mcp", "", "GET", mcp_session_id=session, accept="text/event-stream", mcp_protocol_version="2025-06-18"
+            )
+        )
+        assert b"text/event-stream" in stream.recv(65_536)
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 4
+    everything(stream)
+    stream.close()
+
+
+def begin_session(url: str) -> str:
+    answer = httpx.post(
+        f"{url}/mcp",
+        json={
+            "jsonrpc": "2.0",
+            "id": 0,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        },
+        headers={"accept": "application/json, text/event-stream"},
+    )
+    assert answer.status_code == 200
+    return answer.headers["mcp-session-id"]
+
+
+def test_a_client_that_never_ends_its_head_is_dropped(app: App) -> None:
+    with serving(app, patience=Patience(head=0.3)) as url:
+        slow = [connect(url) for _ in range(20)]
+        for connection in slow[:10]:
+            connection.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a:")
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        for connection in slow:
+            assert everything(connection) == b""
+            connection.close()
+
+
+def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App) -> None:
+    with serving(app, patience=Patience(head=0.3, body=0.3)) as url:
+        for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/obsidian_vault_info/call", "/mcp/v1/stdio"):
+            connection = connect(url)
+            connection.sendall(f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{{".encode())
+            answer = everything(connection)
+            assert b"408" in answer.split(b"\r\n")[0] or b'"ok":false' in answer
+            connection.close()
+
+
+def test_an_answer_that_is_never_read_is_given_up(app: App, gate: Gate) -> None:
+    with serving(app, gate.bridge, patience=Patience(unread=0.5)) as url:
+        connection = connect(url)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}'))
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 5
+    connection.close()
+
+
+def test_a_client_that_leaves_in_mid_call_harms_nobody(app: App, gate: Gate) -> None:
+    with serving(app, gate.bridge) as url:
+        for _ in range(10):
+            connection = connect(url)
+            connection.sendall(WAIT)
+            assert gate.begun.acquire(timeout=20)
+            connection.close()
+        half = connect(url)
+        half.sendall(WAIT[:-5])
+        half.close()
+        gate.open.set()
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+
+
+def test_a_refused_body_does_not_hide_its_answer(app: App) -> None:
+    big = b"a" * 5_000_000
+    with serving(app) as url, httpx.Client(base_url=url) as client:
+        for path, status in (("/bridge/v1/tools/x/call", 413), ("/v1/mcp", 200), ("/mcp", 200), ("/mcp/v1/stdio", 413)):
+            for _ in range(3):
+                answer = client.post(path, content=big, headers={"content-type": "application/json"})
+                assert answer.status_code == status, path
+                assert "too large" in answer.text
+        assert client.get("/health").json()["status"] == "ok"
+
+
+def test_sixty_four_clients_at_once_lose_no_answer(app: App) -> None:
+    registered = Bridge()
+    registered.register_tool(Tool("say", ""))
+    registered.register_tool_handler("say", lambda given: given["text"])
+
+    def client(number: int) -> list[str]:
+        lost = []
+        with httpx.Client(base_url=url, timeout=30, verify=False) as http:  # no TLS, whose set-up takes 30 ms each
+            for turn in range(8):
+                text = f"{number}/{turn}"
+                said = {"name": "say", "arguments": {"text": text}}
+                answers = [
+                    http.post("/bridge/v1/tools/say/call", json={"arguments": said["arguments"]}),
+                    http.post("/mcp", json={"jsonrpc": "2.0", "id": text, "method": "tools/call", "params": said}),
+                    http.post(
+                        "/mcp", json={"id": text, "method": "call_tool", "name": "say", "args": said["arguments"]}
+                    ),
+                    http.post("/mcp/v1/tools/invoke", json={"tool": "say", "input": said["arguments"]}),
+                ]
+                lost += [answer.text for answer in answers if answer.status_code != 200 or text not in answer.text]
+        return lost
+
+    with serving(app, registered) as url, ThreadPoolExecutor(64) as pool:
+        assert [lost for lost in pool.map(client, range(64)) if lost] == []
+
+
+def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
+    with serving(app) as url, httpx.Client(base_url=url) as client:
+        client.get("/bridge/v1/health")
+        begun = time.monotonic()
+        for _ in range(25):
+            assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
+        assert time.monotonic() - begun < 0.75  # 40 ms each, where the system waits; measured: 1 ms
+
+
+OTHER_PROGRAM = """
+import sys
+from obsidian_mcp import compose, config
+from obsidian_mcp.rad import Bridge, InputSchema, Property, Tool
+from obsidian_mcp.serve import http
+
+bridge = Bridge()
+numbers = {"a": Property("number"), "b": Property("number")}
+bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
+bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
+app = compose.build(config.read((sys.argv[1],)), serving=True)
+sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+"""
+
+
+def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
+    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    process = subprocess.Popen([sys.executable, "-c", OTHER_PROGRAM, str(basic)], stdout=subprocess.PIPE, env=private)
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().decode().strip()
+        arguments = {"a": 5, "b": 3}
+        bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}).json()
+        rad = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
+        assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
+        process.terminate()
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+WAITING_PROGRAM = """
+import sys, time
+from pathlib import Path
+from obsidian_mcp import compose, config
+from obsidian_mcp.rad import Bridge, Tool
+from obsidian_mcp.serve import http
+
+def wait(_):
+    print("begun", flush=True)
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.01)
+    return "waited"
+
+bridge = Bridge()
+bridge.register_tool(Tool("wait", "Wait for a file"))
+bridge.register_tool_handler("wait", wait)
+app = compose.build(config.read((sys.argv[1],)), serving=True)
+sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+"""
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_in_mid_call_waits_for_the_answer(basic: Path, sig: signal.Signals) -> None:
+    done = basic.parent / "done"
+    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    command = [sys.executable, "-c", WAITING_PROGRAM, str(basic), str(done)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=private)
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().decode().strip()
+        connection = connect(url)
+        connection.sendall(WAIT)
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(sig)
+        while True:  # new clients are turned away as soon as the server is stopping
+            try:
+                connect(url).close()
+            except OSError:
+                break
+        done.touch()
+        answer = everything(connection)
+        connection.close()
+        assert b"200 OK" in answer
+        assert b'"text":"waited"' in answer
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+GARBAGE = [
+    b"\x00\x01\x02\x03\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: -1\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: abc\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
+    b"GET /\xff\xfe HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+    b"GET /bridge/v1/tools/%00%ff/call HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"GET http://evil.example/ HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+    b"GET / HTTP/1.0\r\n\r\n",
+]
+
+
+def test_bytes_that_are_no_request_harm_nobody(app: App) -> None:
+    with serving(app, patience=Patience(head=0.3, idle=1)) as url:
+        for garbage in GARBAGE:
+            connection = connect(url)
+            connection.sendall(garbage)
+            connection.shutdown(socket.SHUT_WR)
+            answer = everything(connection)
+            assert b" 500 " not in answer.split(b"\r\n")[0]
+            connection.close()
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+
+
+def test_curl_gets_its_answers(app: App) -> None:
+    with serving(app) as url:
+        message = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'
+        command = ["curl", "-s", "-X", "POST", f"{url}/mcp", "-H", "Content-Type: application/json", "-d", message]
+        done = subprocess.run(command, capture_output=True, check=True, timeout=20)
+        assert json.loads(done.stdout)["result"]["tools"]

@@ -1,0 +1,174 @@
+"""MCP in full at /mcp: sessions, event streams and the revision without them, with the SDK's own client."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client, MCPError
+
+from obsidian_mcp import __version__
+from obsidian_mcp.app import App
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from tests.serve.serving import serving
+
+from .test_bridge import odd_tools
+
+BOTH = {"accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def url(app: App) -> Iterator[str]:
+    with serving(app, odd_tools()) as url:
+        yield url
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("mode", "revision"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
+async def test_the_sdks_client_lists_and_calls(url: str, mode: str, revision: str) -> None:
+    async with Client(f"{url}/mcp", mode=mode) as client:
+        assert client.protocol_version == revision
+        assert client.server_info is not None
+        assert client.server_info.version == __version__
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        here = {name for name, tool in {**TOOLS, **PLUGIN_TOOLS}.items() if not tool.needs_app}
+        assert {*here, "say"} <= listed
+        said = await client.call_tool("say", {"text": "hé 日 😀"})
+        assert (said.content[0].text, said.is_error) == ("hé 日 😀", False)  # type: ignore[union-attr]  # a text block
+        info = await client.call_tool("obsidian_list_files", {"folder": "Projects"})
+        assert info.structured_content is not None
+        assert info.structured_content["success"] is True
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_errors_reach_the_sdks_client(url: str, mode: str) -> None:  # row 21
+    async with Client(f"{url}/mcp", mode=mode) as client:
+        failed = await client.call_tool("missing", {})
+        assert failed.is_error is True
+        assert failed.content[0].text.startswith("Error: There is no note 'x'.")  # type: ignore[union-attr]  # text
+        for name, arguments in (("nope", {}), ("obsidian_delete_note", {"no": 1})):
+            with pytest.raises(MCPError) as error:
+                await client.call_tool(name, arguments)
+            assert error.value.error.code == -32602
+        with pytest.raises(MCPError) as error:
+            await client.call_tool("broken", {})
+        assert error.value.error.code == -32603
+        assert "passwd" not in error.value.error.message
+
+
+@pytest.mark.anyio
+async def test_a_locked_server_lets_the_sdks_client_in_with_the_key(app: App) -> None:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    with serving(app, keys=("secret",)) as url:
+        async with (
+            httpx2.AsyncClient(headers={"authorization": "Bearer secret"}) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http), mode="legacy") as client,
+        ):
+            assert (await client.list_tools()).tools
+
+
+def begin(url: str, **headers: str) -> httpx.Response:
+    return httpx.post(f"{url}/mcp", json=INITIALIZE, headers={**BOTH, **headers})
+
+
+def test_a_session_lives_until_it_is_deleted(url: str) -> None:
+    begun = begin(url)
+    session = {**BOTH, "mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+    assert begun.headers["content-type"].startswith("text/event-stream")
+    assert begun.headers["access-control-allow-origin"] == "*"
+    assert "Mcp-Session-Id" in begun.headers["access-control-expose-headers"]
+
+    ready = httpx.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+    assert ready.status_code == 202
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 200
+    assert httpx.delete(f"{url}/mcp", headers=session).status_code == 200
+    assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 404
+
+
+def test_an_unknown_session_is_404(url: str) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for method in ("POST", "GET", "DELETE"):
+        body: Any = {"json": ping} if method == "POST" else {}
+        answer = httpx.request(method, f"{url}/mcp", headers={**BOTH, "mcp-session-id": "unknown"}, **body)
+        assert answer.status_code == 404, method
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [(b"{}", -32600), (b"[]", -32600), (b'{"jsonrpc":"2.0","id":[],"method":"x"}', -32600), (b"{", -32700)],
+)
+def test_a_malformed_message_in_a_session_is_told_as_without_one(url: str, body: bytes, code: int) -> None:
+    session = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
+    answer = httpx.post(f"{url}/mcp", content=body, headers={**session, "content-type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == code
+
+
+def test_a_client_that_wants_plain_json_gets_no_session(url: str) -> None:
+    for accept in ("*/*", "application/json", "text/html"):
+        answer = begin(url, accept=accept)
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.json()["result"]["protocolVersion"] == "2025-06-18"
+        assert "mcp-session-id" not in answer.headers
+
+
+def test_an_unknown_revision_in_the_header_is_told_the_known_ones(url: str) -> None:
+    answer = httpx.post(
+        f"{url}/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+        headers={**BOTH, "mcp-protocol-version": "1999-01-01"},
+    )
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] < 0
+
+
+def test_a_subscription_ends_with_its_result_when_the_server_stops(app: App) -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    listen = {
+        "jsonrpc": "2.0",
+        "id": "l",
+        "method": "subscriptions/listen",
+        "params": {"notifications": {"resourcesListChanged": True}, "_meta": meta},
+    }
+    headers = {**BOTH, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
+    acknowledged = threading.Event()
+    lines: list[str] = []
+
+    def subscribe() -> None:
+        with httpx.stream("POST", f"{url}/mcp", json=listen, headers=headers, timeout=20) as answer:
+            for line in answer.iter_lines():
+                if line.startswith("data: "):
+                    lines.append(line.removeprefix("data: "))
+                    acknowledged.set()
+
+    with serving(app) as url:
+        client = threading.Thread(target=subscribe)
+        client.start()
+        assert acknowledged.wait(20)
+    client.join(20)
+    first, last = json.loads(lines[0]), json.loads(lines[-1])
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert last["id"] == "l"
+    assert "result" in last

@@ -1,0 +1,162 @@
+"""Other people's programs against the server: the official conformance suite, and clients of other SDKs.
+
+They are installed into tests/foreign on demand, which needs npm and a way to its registry; without one the tests are
+skipped. Baselines list what the server fails for want of fixtures that the suite calls by name; `pytest --update`
+writes them anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from tests.serve.serving import serving
+
+FOREIGN = Path(__file__).parents[2] / "foreign"
+MODULES = FOREIGN / "node_modules"
+NODE = MODULES / "node" / "bin" / "node"
+SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+OLD_SDK = "mcp==1.30.0"
+OLD_PYTHON = FOREIGN / ".venv" / "bin" / "python"
+EMPTY = FOREIGN / "baseline-empty.yml"
+REVISIONS = ["2025-11-25", "2026-07-28"]
+INSTALL_SECONDS = 300
+
+
+@functools.cache
+def installed(*commands: tuple[str, ...]) -> str:
+    """Run commands that install something; empty when all went well, else why not."""
+    for command in commands:
+        try:
+            done = subprocess.run(
+                command,
+                cwd=FOREIGN,
+                capture_output=True,
+                timeout=INSTALL_SECONDS,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return f"{command[0]} took longer than {INSTALL_SECONDS} s"
+        if done.returncode:
+            return f"{' '.join(command)}: {done.stderr.decode(errors='replace').strip()[-300:]}"
+    return ""
+
+
+@pytest.fixture(scope="session")
+def npm_packages() -> None:
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        pytest.skip("npm is not installed, and the suite and the TypeScript SDK come from it")
+    if not NODE.exists() or not SUITE.exists():
+        problem = installed((npm, "install", "--no-package-lock", "--no-audit", "--no-fund"))
+        if problem or not SUITE.exists():
+            pytest.skip(f"the npm packages could not be installed: {problem}")
+
+
+@pytest.fixture(scope="session")
+def old_sdk() -> None:
+    if not OLD_PYTHON.exists() or installed((str(OLD_PYTHON), "-c", "import mcp")):
+        venv = (sys.executable, "-m", "venv", ".venv")
+        pip = (str(OLD_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLD_SDK)
+        if problem := installed(venv, pip):
+            pytest.skip(f"{OLD_SDK} could not be installed: {problem}")
+
+
+@contextmanager
+def conformance_app(vault: Path) -> Iterator[str]:
+    """The URL of the server with the suite's fixtures, in a process of its own."""
+    environ = {**os.environ, "PYTHONPATH": str(FOREIGN.parents[1]), "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.conformance_app", str(vault)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environ,
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().decode().strip()
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+def run_suite(url: str, revision: str, *more: str) -> tuple[int, str]:
+    """The suite's exit status and what it said."""
+    local = url.replace("127.0.0.1", "localhost")
+    command = [str(NODE), str(SUITE), "server", "--url", f"{local}/mcp", "--requirements", revision, *more]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    return done.returncode, done.stdout.decode() + done.stderr.decode()
+
+
+def unexpected(report: str) -> list[str]:
+    """Scenarios that the report says are not in the baseline."""
+    told = report.partition("Unexpected failures (not in baseline)")[2]
+    return [line.split()[1] for line in told.splitlines() if line.strip().startswith("✗")]
+
+
+@pytest.mark.usefixtures("npm_packages")
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_server_fails_the_suite_only_for_want_of_its_fixtures(app: App, revision: str, update: bool) -> None:
+    baseline = FOREIGN / f"baseline-{revision}.yml"
+    with serving(app) as url:
+        if update:
+            _, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
+            lines = ["server:", *(f"  - {name}" for name in unexpected(report))]
+            baseline.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        status, report = run_suite(url, revision, "--expected-failures", str(baseline))
+    assert status == 0, report
+
+
+@pytest.mark.usefixtures("npm_packages")
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_with_the_suites_fixtures_nothing_fails(basic: Path, revision: str) -> None:
+    with conformance_app(basic) as url:
+        status, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
+    assert status == 0, report
+    assert report.partition("=== SUMMARY ===")[2].count("✓") > 20
+
+
+def seen_by(command: Sequence[str]) -> dict[str, Any]:
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=FOREIGN)
+    assert done.returncode == 0, done.stderr.decode()
+    return dict(json.loads(done.stdout))
+
+
+def check_client(seen: dict[str, Any], home: str) -> None:
+    assert seen["server"] == "obsidian-mcp"
+    assert seen["session"] is True
+    assert {name for name, tool in {**TOOLS, **PLUGIN_TOOLS}.items() if not tool.needs_app} <= set(seen["tools"])
+    assert seen["read"]["content"][0]["text"] == home
+    assert seen["failed"]["isError"] is True
+    assert seen["failed"]["content"][0]["text"].startswith("Error: ")
+    assert seen["refused"] == -32602
+
+
+@pytest.mark.usefixtures("npm_packages")
+def test_the_typescript_sdks_client_works(app: App, basic: Path) -> None:
+    home = (basic / "Home.md").read_text(encoding="utf-8")
+    with serving(app, keys=("secret",)) as url:
+        check_client(seen_by([str(NODE), "client.mjs", f"{url}/mcp", "secret"]), home)
+    with serving(app) as url:
+        check_client(seen_by([str(NODE), "client.mjs", f"{url}/mcp"]), home)
+
+
+@pytest.mark.usefixtures("old_sdk")
+def test_the_python_sdks_older_client_works(app: App, basic: Path) -> None:
+    home = (basic / "Home.md").read_text(encoding="utf-8")
+    with serving(app, keys=("secret",)) as url:
+        check_client(seen_by([str(OLD_PYTHON), "client.py", f"{url}/mcp", "secret"]), home)

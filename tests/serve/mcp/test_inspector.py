@@ -1,0 +1,87 @@
+"""The MCP inspector's command line, other people's client, against the server.
+
+It is installed into tests/foreign/inspector on demand, which needs npm and a way to its registry.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "foreign" / "inspector"
+PROGRAM = FOLDER / "node_modules" / ".bin" / "mcp-inspector"
+INSTALL_SECONDS = 300
+PATIENCE = 60
+
+
+def install() -> None:
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        pytest.skip("npm is not installed, and the inspector comes from it")
+    if not PROGRAM.exists():
+        command = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund"]
+        try:
+            done = subprocess.run(command, cwd=FOLDER, capture_output=True, timeout=INSTALL_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"installing the inspector took longer than {INSTALL_SECONDS} s")
+        if done.returncode or not PROGRAM.exists():
+            pytest.skip(f"the inspector could not be installed: {done.stderr.decode(errors='replace')[-300:]}")
+
+
+def test_the_inspector_reads_resources_and_prompts_and_completes_names(basic: Path) -> None:
+    """The first thing that shows whether another client understands what we offer: no finding, and what we meant."""
+    install()
+    environ = {
+        **os.environ,
+        "HOME": str(basic.parent),
+        "OBSIDIAN_MCP_CACHE": str(basic.parent / "cache"),
+        "OBSIDIAN_MCP_STATE": str(basic.parent / "state"),
+    }
+    server = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic)]
+
+    def ask(method: str, *more: str) -> Any:
+        command = [str(PROGRAM), "--cli", *server, "--method", method, *more, "-q", "--format", "json"]
+        done = subprocess.run(command, env=environ, capture_output=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+        return json.loads(done.stdout)["result"]
+
+    assert ask("tools/list", "--strict")["tools"]
+    uris = [resource["uri"] for resource in ask("resources/list")["resources"]]
+    assert "obsidian://vault/basic/People/Mori%20Ayumi.md" in uris
+    (content,) = ask("resources/read", "--uri", "obsidian://vault/basic/People/Mori%20Ayumi.md")["contents"]
+    assert "時計職人" in content["text"]
+    (template,) = ask("resources/templates/list")["resourceTemplates"]
+    assert ask("prompts/list")["prompts"][0]["name"] == "summarize_note"
+    told = ask("prompts/get", "--prompt-name", "summarize_note", "--prompt-args", "note=Alpha")
+    assert "Project Alpha" in told["messages"][0]["content"]["text"]
+    complete(environ, server, template["uriTemplate"])
+
+
+def complete(environ: dict[str, str], server: list[str], template: str) -> None:
+    """The inspector completes only on a lasting connection, which a daemon in the sandboxed home holds."""
+
+    def mcpdo(*arguments: str) -> Any:
+        command = [str(PROGRAM.with_name("mcpdo")), "--format", "json", *arguments]
+        done = subprocess.run(command, env=environ, capture_output=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+        return json.loads(done.stdout or b"null")
+
+    try:
+        mcpdo("--connection", "it", "connect", "--", *server)
+        for kind, ref, argument, typed, expected in [
+            ("ref/prompt", "summarize_note", "note", "clock", "Tower clock"),
+            ("ref/prompt", "weekly_review", "tag", "wor", "work"),
+            ("ref/resource", template, "path", "wheel", "Attachments/wheel.svg"),
+        ]:
+            what = ("--complete-ref-type", kind, "--complete-ref", ref)
+            typing = ("--complete-arg-name", argument, "--complete-arg-value", typed)
+            assert mcpdo("--connection", "it", "prompts/complete", *what, *typing)["values"][0] == expected
+    finally:
+        mcpdo("daemon", "stop")
