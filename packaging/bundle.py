@@ -39,7 +39,7 @@ from pathlib import Path
 
 os.environ["PYTHONPATH"] = str(Path(__file__).parent)  # the helper processes shall find the package, too
 
-from obsidian_mcp.cli import main
+from obsidian_mcp.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -20,6 +20,7 @@ STEPS = [
     ["ruff", "format", "--check", "--quiet", "."],
     ["ruff", "check", "--quiet", "."],
     ["mypy", "--no-error-summary"],
+    ["lint-imports"],
 ]
 PYTEST = ["pytest", "--quiet", "--durations=10"]
 COVERAGE = ["--cov", "--cov-report="]
@@ -48,7 +49,9 @@ def run(step: list[str], **environment: str) -> bool:
 
 
 def begin(step: list[str], output: IO[bytes] | None, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", *step]
+    program = Path(sys.executable).with_name(step[0])
+    # import-linter is the one step that is not a module to run
+    command = [str(program), *step[1:]] if step[0] == "lint-imports" else [sys.executable, "-m", *step]
     return subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **environment})
 
 

@@ -17,7 +17,7 @@ import pytest
 from obsidian_mcp import config, errors
 from obsidian_mcp.cli import main
 from obsidian_mcp.cli.examples import EXAMPLES
-from obsidian_mcp.serve.mcp.prompts import PROMPTS
+from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
 from obsidian_mcp.tools import TOOLS
 from tests.conftest import FIXTURES
 

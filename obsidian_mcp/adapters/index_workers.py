@@ -28,9 +28,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .disk import Disk
 
 SERVE: Final = """\
-from obsidian_mcp.adapters.modesty import give_way
+from obsidian_mcp.adapters.priority import give_way
 give_way({})
-from obsidian_mcp.adapters.parsers import serve
+from obsidian_mcp.adapters.index_workers import serve
 serve()"""
 """In this order: a third of a second of imports would come in the midst of the changes that a helper is started for."""
 MODEST: Final = 10

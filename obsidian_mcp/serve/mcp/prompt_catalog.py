@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .prompts import About, chosen, number, prompt, quoted, scope
+from .prompts import PROMPTS, About, chosen, number, prompt, quoted, scope
 from .resources import recent_notes
 
 EXCERPT: Final = 1_500
@@ -30,6 +30,8 @@ NoteName = Annotated[str, About("Note name or path", "note")]
 Folder = Annotated[str, About("Only below this folder", "folder")]
 Tag = Annotated[str, About("Only notes with this tag", "tag")]
 VaultName = Annotated[str, About("Vault, if there are several", "vault")]
+
+__all__ = ["PROMPTS"]
 
 
 @prompt("Summarise a note")

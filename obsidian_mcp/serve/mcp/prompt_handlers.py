@@ -12,6 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments
 
 from . import completion, prompts, resources
+from .prompt_catalog import PROMPTS
 from .request_thread import in_thread
 from .resource_handlers import only_page
 
@@ -28,7 +29,7 @@ class Prompts:
 
     async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         only_page(params)
-        return types.ListPromptsResult(prompts=list(map(_entry, prompts.PROMPTS.values())))
+        return types.ListPromptsResult(prompts=list(map(_entry, PROMPTS.values())))
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = prompts.find(params.name)

@@ -1,5 +1,5 @@
-"""The meaning of a query written as plainly as possible, to compare core/query/evaluate.py with: no index, no shortcuts, one
-position after the other. Also a structure of notes that are simple enough for a scan by lines."""
+"""The meaning of a query written as plainly as possible, to compare core/query/evaluate.py with: no index, no
+shortcuts, one position after the other. Also a structure of notes that are simple enough for a scan by lines."""
 
 from __future__ import annotations
 

@@ -272,8 +272,8 @@ def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
 OTHER_PROGRAM = """
 import sys
 from obsidian_mcp import compose, config
-from obsidian_mcp.rad import Bridge, InputSchema, Property, Tool
-from obsidian_mcp.serve import http
+from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Tool
+from obsidian_mcp.serve.http import server as http
 
 bridge = Bridge()
 numbers = {"a": Property("number"), "b": Property("number")}
@@ -306,8 +306,8 @@ WAITING_PROGRAM = """
 import sys, time
 from pathlib import Path
 from obsidian_mcp import compose, config
-from obsidian_mcp.rad import Bridge, Tool
-from obsidian_mcp.serve import http
+from obsidian_mcp.tools.rad import Bridge, Tool
+from obsidian_mcp.serve.http import server as http
 
 def wait(_):
     print("begun", flush=True)

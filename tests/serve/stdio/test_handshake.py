@@ -285,7 +285,7 @@ def test_any_other_command_line_is_not(arguments: list[str]) -> None:
 def test_nothing_but_the_standard_library_is_loaded_for_it() -> None:
     # START-05
     code = (
-        "import sys; before = set(sys.modules); import obsidian_mcp.serve.early; "
+        "import sys; before = set(sys.modules); import obsidian_mcp.serve.stdio.handshake; "
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
         "sys.exit(' '.join(new - set(sys.stdlib_module_names) - {'obsidian_mcp'}) or len(new) > 40)"
     )

@@ -18,7 +18,7 @@ from tests.serve.plugin_server import CONTENT, READ, WRITE, Answer, PluginServer
 from tests.serve.raw import MODERN, Message, RawServer, notification, request, tool_call
 from tests.serve.serving import serving
 
-SCRIPT = Path(__file__).parent.with_name("bridge_server.py")
+SCRIPT = Path(__file__).with_name("bridge_server.py")
 CHANGED = "notifications/tools/list_changed"
 
 

@@ -24,7 +24,7 @@ from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_par
 
 from .test_jsonrpc import BROKEN
 
-PROBE = [sys.executable, str(Path(__file__).parent.with_name("probe_server.py"))]
+PROBE = [sys.executable, str(Path(__file__).with_name("probe_server.py"))]
 INITIALIZED = notification("notifications/initialized")
 EXIT = notification("exit")
 
