@@ -26,6 +26,7 @@ AppError
 │   ├── AppCommandFailed             APP_COMMAND_FAILED
 │   ├── ClientConfigRefused          CLIENT_CONFIG_REFUSED
 │   ├── NotShowable                  NOT_SHOWABLE
+│   ├── TemplateFailed               TEMPLATE_FAILED
 │   └── ToolFailed                   TOOL_FAILED
 └── protocol errors
     ├── InvalidArguments     -32602  INVALID_ARGUMENTS
@@ -193,6 +194,13 @@ class NotShowable(AppError):
 
     error_code = "NOT_SHOWABLE"
     exit_status = 33
+
+
+class TemplateFailed(AppError):
+    """A template cannot be used as it is; nothing was written."""
+
+    error_code = "TEMPLATE_FAILED"
+    exit_status = 35
 
 
 class ToolFailed(AppError):

@@ -39,6 +39,11 @@ def has_token(pattern: str, tokens: str, locale: Locale = ENGLISH) -> bool:
     return any(symbol and text[0] in tokens for text, symbol in parts(pattern, locale))
 
 
+def pieces(pattern: str) -> list[str]:
+    """Split a format as it is written: tokens, `[literal]` texts, escaped tokens and single characters."""
+    return [match[0] for match in _TOKEN.finditer(pattern)]
+
+
 @lru_cache(maxsize=256)
 def parts(pattern: str, locale: Locale = ENGLISH) -> tuple[Part, ...]:
     """Split a format into tokens and literals. `L`, `LT` and the like are replaced by what they stand for."""

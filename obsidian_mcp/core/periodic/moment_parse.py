@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 from .locale import ENGLISH, Locale
 from .moment import parts
@@ -72,35 +73,51 @@ Fields = dict[str, int]
 """Numbers read from a text, by name: year, month, day, week, hour…"""
 
 
+def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
+    """Return the first time of a format anywhere in a text, such as the date at the beginning of a longer name."""
+    expression, _ = _compiled(pattern, locale)
+    found = expression.search(text) if expression else None
+    return parse_moment(found[0], pattern, locale, today=today) if found else None
+
+
 def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
     """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
+    expression, tokens = _compiled(pattern, locale)
+    found = expression.fullmatch(text) if expression else None
+    if found is None or not tokens:
+        return None
     fields: Fields = {}
-    position = 0
+    for number, token in enumerate(tokens):
+        _keep(fields, token, found[f"t{number}"], locale)
+    return fields
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
+    """The expression that a text of this format matches, and the token of each group; None: no text can be read."""
+    expression = ""
+    tokens: list[str] = []
     for part, is_token in parts(pattern, locale):
         if not is_token:
-            if not text.startswith(part, position):
-                return None
-            position += len(part)
-            continue
-        names = _names(part, locale)
-        expression = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) if names else None
-        expression = expression or _pattern(part, locale)
-        found = re.compile(expression, re.IGNORECASE).match(text, position) if expression else None
-        if found is None or not found[0]:
-            return None
-        position = found.end()
-        _keep(fields, part, found, names)
-    return fields if position == len(text) and fields else None
+            expression += re.escape(part)
+        elif (readable := _pattern(part, locale)) is None:
+            return None, ()
+        else:
+            expression += f"(?P<t{len(tokens)}>(?>(?i:{readable})))"  # atomic: moment never takes back what it has read
+            tokens.append(part)
+    return re.compile(expression), tuple(tokens)
 
 
 def _pattern(token: str, locale: Locale) -> str | None:
+    if names := _names(token, locale):
+        return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     if token in ("a", "A"):
         return locale.meridiem_pattern()
-    return locale.ordinal_pattern() if token.startswith("Do") else _DIGITS.get(token)
+    return locale.ordinal_pattern() if token[1:] == "o" else _DIGITS.get(token)
 
 
-def _names(symbol: str, locale: Locale) -> tuple[str, ...]:
-    match symbol:
+def _names(token: str, locale: Locale) -> tuple[str, ...]:
+    match token:
         case "MMM":
             return locale.months_short
         case "MMMM":
@@ -115,40 +132,36 @@ def _names(symbol: str, locale: Locale) -> tuple[str, ...]:
             return ()
 
 
-def _keep(fields: Fields, symbol: str, found: re.Match[str], names: tuple[str, ...]) -> None:
-    text = found[0]
-    if names:
+def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
+    if names := _names(symbol, locale):
         place = [name.lower() for name in names].index(text.lower())
-        if symbol[0] == "M":
-            fields["month"] = place % 12 + 1
-        else:
-            fields["weekday"] = place
+        fields["month" if symbol[0] == "M" else "weekday"] = place % 12 + 1 if symbol[0] == "M" else place
     elif symbol in _FIELDS:
-        fields[_FIELDS[symbol]] = int(re.sub(r"\D+$", "", text))
-        if symbol[0] == "h":
-            fields["of_twelve"] = 1
-        elif symbol[0] == "k":
-            fields["hour"] %= 24
+        number = int(re.sub(r"\D+$", "", text))
+        fields[_FIELDS[symbol]] = number % 24 if symbol[0] == "k" else number
     elif symbol in _TWO_DIGIT_YEARS:
         fields[_TWO_DIGIT_YEARS[symbol]] = int(text) + (1900 if int(text) > 68 else 2000)
+    elif symbol in _CLOCKS:
+        fields["hour"] = int(text[: -len(symbol) + 1])
+        fields |= {name: int(text[at : at + 2 or None]) for at, name in _CLOCKS[symbol]}
+    elif symbol in ("a", "A"):
+        afternoon = re.fullmatch(locale.meridiem_pattern(), text, re.IGNORECASE)
+        fields["afternoon"] = afternoon is not None and afternoon[1] is not None
     elif symbol[0] == "S":
         fields["microsecond"] = int(f"{text:0<9}"[:9]) // 1000
-    elif symbol in ("a", "A"):
-        fields["afternoon"] = found[1] is not None
-    elif symbol in ("hmm", "hmmss", "Hmm", "Hmmss"):
-        digits = text[: -4 if symbol.endswith("ss") else -2]
-        rest = text[len(digits) :]
-        fields["hour"], fields["minute"] = int(digits), int(rest[:2])
-        if len(rest) > 2:
-            fields["second"] = int(rest[2:])
-        if symbol[0] == "h":
-            fields["of_twelve"] = 1
-    elif symbol in ("x", "X"):
+    elif symbol[0] in "xX":
         fields["epoch"] = round(float(text) * (1000 if symbol == "X" else 1))
-    elif symbol in ("Z", "ZZ"):
-        sign = -1 if text[0] == "-" else 1
-        numbers = [*re.findall("[0-9]{2}", text), "0", "0"]
-        fields["offset"] = sign * (int(numbers[0]) * 60 + int(numbers[1]))
+    elif symbol[0] == "Z":
+        hours, minutes, *_ = [*map(int, re.findall("[0-9]{2}", text)), 0, 0]
+        fields["offset"] = (-1 if text[0] == "-" else 1) * (hours * 60 + minutes)
+    if symbol[0] == "h":
+        fields["of_twelve"] = 1
+
+
+_CLOCKS = {
+    **dict.fromkeys(("hmm", "Hmm"), ((-2, "minute"),)),
+    **dict.fromkeys(("hmmss", "Hmmss"), ((-4, "minute"), (-2, "second"))),
+}
 
 
 def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None = None) -> datetime | None:

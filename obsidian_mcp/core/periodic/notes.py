@@ -1,0 +1,117 @@
+"""Where the note of a period is, and which period a note is of (PERIODIC-6 to PERIODIC-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from functools import lru_cache
+
+from .locale import Locale
+from .moment import format_moment, parts, pieces
+from .moment_parse import parse_fields, resolve_fields
+from .periods import Period, start_of
+from .settings import PeriodRule
+
+
+def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
+    """Return the path that the rule gives the note of a day, with `.md`, whether it exists or not (PERIODIC-6).
+
+    With a datetime, times of day in the format are those of it.
+    """
+    path = "/".join(_segments(f"{rule.folder}/{format_moment(when, rule.format, locale)}"))
+    return path if path.endswith(".md") else f"{path}.md"
+
+
+def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = None) -> date | None:
+    """Return the day that a note's path names by the rule's format; None where it names none (PERIODIC-7).
+
+    In weeks, a week number goes before the month and day of the same name.
+    """
+    formats = format_segments(rule.format)
+    if not formats:
+        return None
+    names = _segments(path.removesuffix(".md"))
+    count = 1 if _is_whole(rule.period, formats[-1], locale) else len(formats)
+    if len(names) < count:
+        return None
+    pattern, name = "/".join(formats[-count:]), "/".join(names[-count:])
+    fields = parse_fields(name, pattern, locale)
+    found = None if fields is None else resolve_fields(fields, locale, today)
+    if fields is None or found is None:
+        return None
+    if rule.period == "week" and fields.keys() & {"week", "iso_week"}:
+        rest = {key: number for key, number in fields.items() if key not in ("month", "day")}
+        found = resolve_fields(rest, locale, today) or found
+    return found.date()
+
+
+def find_elsewhere(rule: PeriodRule, day: date, locale: Locale, paths: Iterable[str]) -> str | None:
+    """Return the note of the period that holds a day, out of the paths of the vault's notes, wherever it is.
+
+    It is asked for where the path of the rule has no note. Notes that a plugin makes may lie anywhere below the folder,
+    as long as their names read as the same period; the shortest path wins. Core daily notes are at their path only.
+    """
+    if rule.source == "core":
+        return None
+    wanted = start_of(rule.period, day, locale)
+    found = [
+        path for path, noted in period_notes(rule, paths, locale, day) if start_of(rule.period, noted, locale) == wanted
+    ]
+    return min(found, key=lambda path: (len(path), path), default=None)
+
+
+def period_notes(
+    rule: PeriodRule, paths: Iterable[str], locale: Locale, today: date | None = None
+) -> Iterable[tuple[str, date]]:
+    """Return the notes below the rule's folder whose names read as its period, with their days."""
+    folder = "/".join(_segments(rule.folder))
+    for path in paths:
+        if path.endswith(".md") and (not folder or path.startswith(f"{folder}/")):
+            day = note_day(rule, path, locale, today)
+            if day is not None:
+                yield path, day
+
+
+@lru_cache(maxsize=64)
+def format_segments(pattern: str) -> tuple[str, ...]:
+    """Split a format at the slashes that part folders, also those inside `[literal]` text."""
+    segments = [""]
+    for piece in pieces(pattern):
+        if piece.startswith("["):
+            first, *others = piece[1:-1].split("/")
+            segments[-1] += f"[{first}]"
+            segments += [f"[{other}]" for other in others]
+        elif piece == "/":
+            segments.append("")
+        else:
+            segments[-1] += piece
+    return tuple(segment for segment in segments if segment not in ("", "[]"))
+
+
+def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
+    """Whether a part of a format names a period of this length without the parts before it."""
+    tokens = {text for text, is_token in parts(pattern, locale) if is_token}
+    letters = {token[0] for token in tokens}
+    if letters & set("xX"):
+        return True
+    if not letters & set("YyGg"):
+        return False
+    week = bool(letters & set("wW"))
+    day = bool(
+        ("M" in letters and tokens & {"D", "DD", "Do"}) or tokens & {"DDD", "DDDD"} or (week and letters & set("deE"))
+    )
+    match period:
+        case "day":
+            return day
+        case "week":
+            return week or day
+        case "month":
+            return "M" in letters or day
+        case "quarter":
+            return bool(letters & set("MQ")) or day
+        case "year":
+            return True
+
+
+def _segments(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]

@@ -1,0 +1,191 @@
+"""What the settings of a vault say of notes made by rule (PERIODIC-1, PERIODIC-5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .locale import WEEKDAYS, Locale, locale
+from .periods import PERIODS, Period
+
+ReadSetting = Callable[[str], str | None]
+"""Gives the text of a file below the vault's configuration folder; None where it is absent."""
+
+Source = Literal["core", "periodic-notes", "calendar", "default"]
+
+DEFAULT_FORMATS: Mapping[Period, str] = {
+    "day": "YYYY-MM-DD",
+    "week": "gggg-[W]ww",
+    "month": "YYYY-MM",
+    "quarter": "YYYY-[Q]Q",
+    "year": "YYYY",
+}
+_OLD_KEYS: Mapping[Period, str] = {
+    "day": "daily",
+    "week": "weekly",
+    "month": "monthly",
+    "quarter": "quarterly",
+    "year": "yearly",
+}
+_PERIODIC_NOTES: Source = "periodic-notes"
+_CALENDAR = "calendar"
+TEMPLATER = "templater-obsidian"
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodRule:
+    """Where the notes of one period are and what they are made from."""
+
+    period: Period
+    folder: str
+    format: str
+    template: str
+    source: Source
+    configured: bool
+    """Whether something in the app makes notes of this period."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSettings:
+    """`templates.json`: where templates are, and how `{{date}}` and `{{time}}` are written."""
+
+    folder: str = ""
+    date_format: str = "YYYY-MM-DD"
+    time_format: str = "HH:mm"
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueNotes:
+    """`zk-prefixer.json`: notes named by the minute they are made in."""
+
+    folder: str = ""
+    format: str = "YYYYMMDDHHmm"
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicSettings:
+    """Everything the vault says of notes made by rule."""
+
+    rules: Mapping[Period, PeriodRule]
+    locale: Locale
+    templates: TemplateSettings
+    unique: UniqueNotes
+    composer_template: str
+    templater: bool
+    """Whether Templater is enabled in the vault."""
+    warnings: tuple[str, ...] = ()
+
+
+def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -> PeriodicSettings:
+    """Return the settings in force. `language` and `week_start` (a weekday) go before those of the vault."""
+    warnings: list[str] = []
+
+    def load(name: str) -> object:
+        text = read(name)
+        try:
+            return json.loads(text.removeprefix("\ufeff")) if text and text.strip("\ufeff \t\r\n") else None
+        except (ValueError, RecursionError) as error:
+            warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
+            return None
+
+    plugins = set(_strings(load("community-plugins.json")))
+    periodic = (
+        _periodic_notes(_object(load(f"plugins/{_PERIODIC_NOTES}/data.json"))) if _PERIODIC_NOTES in plugins else {}
+    )
+    calendar = _object(load(f"plugins/{_CALENDAR}/data.json")) if _CALENDAR in plugins else None
+    rules: dict[Period, PeriodRule] = {}
+    for period in PERIODS:
+        if period in periodic:
+            rules[period] = periodic[period]
+        elif period == "day":
+            daily = _object(load("daily-notes.json"))
+            rules[period] = _rule(period, daily, "core", configured=_core_plugin(load("core-plugins.json")))
+        elif period == "week" and calendar is not None:
+            keys = {"folder": "weeklyNoteFolder", "format": "weeklyNoteFormat", "template": "weeklyNoteTemplate"}
+            rules[period] = _rule(period, {name: calendar.get(key) for name, key in keys.items()}, "calendar")
+        else:
+            rules[period] = _rule(period, {}, "default", configured=False)
+    of_calendar = calendar or {}
+    of_app = _object(load("app.json"))
+    ways = (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
+    templates = _object(load("templates.json"))
+    unique = _object(load("zk-prefixer.json"))
+    default = TemplateSettings()
+    return PeriodicSettings(
+        rules,
+        _locale(language, week_start, ways),
+        TemplateSettings(
+            _text(templates, "folder"),
+            _text(templates, "dateFormat") or default.date_format,
+            _text(templates, "timeFormat") or default.time_format,
+        ),
+        UniqueNotes(
+            _text(unique, "folder"), _text(unique, "format") or UniqueNotes().format, _text(unique, "template")
+        ),
+        _text(_object(load("note-composer.json")), "template"),
+        TEMPLATER in plugins,
+        tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _periodic_notes(values: Mapping[str, Any]) -> dict[Period, PeriodRule]:
+    """The periods that Periodic Notes makes notes of, by the settings of either of its versions."""
+    sets = [each for each in _list(values.get("calendarSets")) if isinstance(each, dict)]
+    if sets:
+        active = values.get("activeCalendarSet")
+        chosen = next((each for each in sets if each.get("id") == active), sets[0])
+        found = {period: chosen.get(period) for period in PERIODS}
+    else:
+        found = {period: values.get(_OLD_KEYS[period]) for period in PERIODS}
+    return {
+        period: _rule(period, said, _PERIODIC_NOTES, template="templatePath" if sets else "template")
+        for period, said in found.items()
+        if isinstance(said, dict) and said.get("enabled") is True
+    }
+
+
+def _rule(
+    period: Period,
+    values: Mapping[str, Any],
+    source: Source,
+    *,
+    template: str = "template",
+    configured: bool = True,
+) -> PeriodRule:
+    written = _text(values, "format") or DEFAULT_FORMATS[period]
+    return PeriodRule(period, _text(values, "folder"), written, _text(values, template), source, configured)
+
+
+def _core_plugin(document: object) -> bool:
+    """Whether the core plugin for daily notes is on; it is where nothing says otherwise."""
+    if isinstance(document, list):
+        return "daily-notes" in document
+    return not isinstance(document, dict) or document.get("daily-notes", True) is True
+
+
+def _locale(language: str, week_start: str, settings: tuple[Mapping[str, Any], ...]) -> Locale:
+    tags = [language, *(_text(each, "localeOverride") for each in settings)]
+    starts = [week_start, *(_text(each, "weekStart") for each in settings)]
+    tag = next((tag for tag in tags if tag and tag != "system-default"), "en")
+    first = next((start.lower() for start in starts if start.lower() in WEEKDAYS), None)
+    return locale(tag).starting(None if first is None else WEEKDAYS.index(first))
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in _list(value) if isinstance(item, str)]

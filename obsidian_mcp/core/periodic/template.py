@@ -1,0 +1,94 @@
+"""Variables in templates: the app's own, and in periodic notes those of the plugins (PERIODIC-10)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from .locale import ENGLISH, WEEKDAYS, Locale
+from .moment import format_moment
+from .periods import PERIODS, Period, shift, start_of
+from .settings import PeriodRule, TemplateSettings
+
+_PLAIN = re.compile(r"\{\{(title|date|time)(?::([^\n]+?))?\}\}", re.IGNORECASE)
+_PERIODIC = re.compile(
+    r"\{\{\s*(title|date|time|yesterday|tomorrow|" + "|".join([*WEEKDAYS, *PERIODS[1:]]) + r")"
+    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::([^\n]+?))?\s*\}\}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """What the variables of a template stand for.
+
+    `title` is the name of the note without its extension, `now` the present time, local and without a zone.
+    """
+
+    title: str
+    now: datetime
+    settings: TemplateSettings = field(default_factory=TemplateSettings)
+    locale: Locale = ENGLISH
+
+
+def fill(template: str, variables: Variables) -> str:
+    """Return a template with `{{title}}`, `{{date}}`, `{{time}}` and `{{date:FORMAT}}` replaced; others stay."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1].lower()
+        if name == "title":
+            return found[0] if found[2] else variables.title
+        settings = variables.settings
+        pattern = (found[2] or "").strip() or (settings.date_format if name == "date" else settings.time_format)
+        return format_moment(variables.now, pattern, variables.locale)
+
+    return _PLAIN.sub(value, template)
+
+
+def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: date) -> str:
+    """Return the template of a periodic note with its variables replaced; the date is the note's, not today's."""
+    at = datetime.combine(day, variables.now.time())
+
+    def value(found: re.Match[str]) -> str:
+        try:
+            written = _value(found, variables, rule, at)
+        except (ValueError, OverflowError):  # a date outside the calendar
+            written = None
+        return found[0] if written is None else written
+
+    return _PERIODIC.sub(value, template)
+
+
+def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: datetime) -> str | None:
+    """The text of one variable; None leaves it as it is."""
+    name, count, unit, pattern = found[1].lower(), found[2], found[3], (found[4] or "").strip()
+    bare = not count and not pattern
+
+    def written(when: datetime, default: str) -> str:
+        moved = shift(when, int(count), "Q" if unit == "q" else unit) if count else when
+        return format_moment(moved, pattern or default, variables.locale)
+
+    if name == "title":
+        return variables.title if bare else None
+    if name in ("date", "time"):
+        if not bare:
+            return written(at, rule.format)
+        if rule.source == "core":
+            settings = variables.settings
+            return written(at, settings.date_format if name == "date" else settings.time_format)
+        return variables.title if name == "date" else written(at, "HH:mm")
+    if name in ("yesterday", "tomorrow"):
+        if rule.period != "day" or not bare:
+            return None
+        return written(at + timedelta(days=1 if name == "tomorrow" else -1), rule.format)
+    if bare:
+        return None
+    if name in WEEKDAYS:
+        if rule.period != "week" or not pattern:
+            return None
+        first = start_of("week", at, variables.locale)
+        day = first + timedelta(days=(WEEKDAYS.index(name) - variables.locale.first_day) % 7)
+        return written(datetime.combine(day, at.time()), "")
+    period: Period = next(each for each in PERIODS if each == name)
+    return written(datetime.combine(start_of(period, at.date(), variables.locale), at.time()), rule.format)

@@ -1,0 +1,293 @@
+"""The part of Templater's language that needs no JavaScript (PERIODIC-12): read whole, then run, or refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from obsidian_mcp.errors import TemplateFailed
+
+from .locale import ENGLISH, Locale
+from .moment import format_moment
+from .moment_parse import parse_moment, search_moment
+from .periods import shift, start_of
+from .templater_parse import Call, Command, Value, read
+
+INCLUDE_DEPTH = 10
+"""Templates that may include each other."""
+
+_DURATION = re.compile(
+    r"(?P<sign>[-+])?P(?:(?P<y>[-+]?\d+)Y)?(?:(?P<M>[-+]?\d+)M)?(?:(?P<w>[-+]?\d+)W)?(?:(?P<d>[-+]?\d+)D)?"
+    r"(?:T(?:(?P<h>[-+]?\d+)H)?(?:(?P<m>[-+]?\d+)M)?(?:(?P<s>[-+]?\d+)S)?)?"
+)
+_CURSOR = re.compile("\0([0-9]+)\0")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The note that a template is for, as it is before the template goes in; times are local and without a zone."""
+
+    path: str
+    now: datetime
+    created: datetime
+    modified: datetime
+    system_path: str = ""
+    content: str = ""
+    tags: Sequence[str] = ()
+    """With their `#`."""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return self.path.rpartition("/")[2].removesuffix(".md")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What commands may ask of the vault.
+
+    `include` gives the text that a link such as `[[Note#Heading]]` names, None where there is none.
+    """
+
+    exists: Callable[[str], bool] = lambda _: False
+    include: Callable[[str], str | None] = lambda _: None
+    locale: Locale = ENGLISH
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A template that has run. Places of the cursor are still in `text`; `take_cursor` takes them out."""
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+_Result = str | float | bool
+
+
+@dataclass
+class _Run:
+    target: Target
+    surroundings: Surroundings
+    template: str
+    including: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    command: Command | None = None
+
+    def failure(self, problem: str) -> TemplateFailed:
+        line = self.command.line if self.command else 1
+        return TemplateFailed(f'Template "{self.template}" line {line}: {problem}', template=self.template, line=line)
+
+
+def has_commands(text: str) -> bool:
+    """Return whether a template holds commands of Templater."""
+    return "<%" in text
+
+
+def render(name: str, text: str, target: Target, surroundings: Surroundings) -> Rendered:
+    """Run the commands of a template called `name`.
+
+    Raises: TemplateFailed for a command that only Templater in the app can run, and for arguments that cannot be read.
+    """
+    run = _Run(target, surroundings, name)
+    return Rendered(_render(text, run), tuple(dict.fromkeys(run.warnings)))
+
+
+def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Return a text without the places of the cursor, and the line and column of the lowest, counted from 1."""
+    places: list[tuple[int, int]] = []
+    kept, end = "", 0
+    for found in _CURSOR.finditer(text):
+        kept += text[end : found.start()]
+        places.append((int(found[1]), len(kept)))
+        end = found.end()
+    kept += text[end:]
+    if not places:
+        return kept, None
+    before = kept[: min(places)[1]]
+    return kept, (before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _render(text: str, run: _Run) -> str:
+    parts = list(read(text, run.template))  # the whole template is read before any of it runs
+    return "".join(part if isinstance(part, str) else _evaluate(part, run) for part in parts)
+
+
+def _evaluate(command: Command, run: _Run) -> str:
+    run.command = command
+    result: _Result | None = None
+    for value in command.values:
+        found = _result(value, run)
+        if result is None:
+            result = found
+        elif isinstance(result, str) or isinstance(found, str):
+            result = _written(result) + _written(found)
+        else:
+            raise run.failure(f"{command.source} calculates: only Templater in the app can run that.")
+    return _written(result if result is not None else "")
+
+
+def _written(value: _Result) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def _result(value: Value, run: _Run) -> _Result:
+    if not isinstance(value, Call):
+        return value
+    if value.name.startswith("tp.frontmatter."):
+        return _property(value.name.removeprefix("tp.frontmatter."), run)
+    if value.arguments is None:
+        return _PROPERTIES[value.name](run.target)
+    return _FUNCTIONS[value.name](run, *(_result(argument, run) for argument in value.arguments))
+
+
+def _property(key: str, run: _Run) -> str:
+    value = run.target.properties.get(key)
+    if value is None:
+        run.warnings.append(f"The note has no property {key!r}; the template wrote nothing for it.")
+        return ""
+    items = value if isinstance(value, list) else [value]
+    return ",".join(_written(item) if isinstance(item, bool | float) else str(item) for item in items)
+
+
+def _text(run: _Run, value: _Result, name: str) -> str:
+    if not isinstance(value, str):
+        raise run.failure(f"{name} must be text, not {_written(value)}.")
+    return value
+
+
+def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) -> datetime:
+    if reference is None or reference == "":
+        return run.target.now
+    text = _text(run, reference, "the reference date")
+    found: datetime | None = None
+    if pattern is None:
+        try:
+            found = datetime.fromisoformat(text).replace(tzinfo=None)
+        except ValueError:
+            found = None
+    else:
+        form = _text(run, pattern, "the format of the reference date")
+        today = run.target.now.date()
+        locale = run.surroundings.locale
+        found = parse_moment(text, form, locale, today=today) or search_moment(text, form, locale, today=today)
+    if found is None:
+        raise run.failure(f"{text!r} cannot be read as a date{f' of the form {pattern}' if pattern else ''}.")
+    return found
+
+
+def _moved(run: _Run, when: datetime, offset: _Result) -> datetime:
+    try:
+        if isinstance(offset, float) and not isinstance(offset, bool):
+            return when + timedelta(days=round(offset))
+        duration = _DURATION.fullmatch(offset) if isinstance(offset, str) else None
+        if duration is not None and any(duration.groups()[1:]):
+            sign = -1 if duration["sign"] == "-" else 1
+            for unit in "yMwdhms":
+                if duration[unit]:
+                    when = shift(when, sign * int(duration[unit]), unit)
+            return when
+    except (ValueError, OverflowError):
+        pass
+    raise run.failure(f"{_written(offset)!r} is no offset: expected days, or a duration such as P-1M, P1Y, PT2H.")
+
+
+def _format(run: _Run, when: datetime, pattern: _Result) -> str:
+    return format_moment(when, _text(run, pattern, "a format"), run.surroundings.locale)
+
+
+def _now(
+    run: _Run,
+    pattern: _Result = "YYYY-MM-DD",
+    offset: _Result = 0.0,
+    reference: _Result | None = None,
+    form: _Result | None = None,
+) -> str:
+    return _format(run, _moved(run, _reference(run, reference, form), offset), pattern)
+
+
+def _tomorrow(run: _Run, pattern: _Result = "YYYY-MM-DD") -> str:
+    return _now(run, pattern, 1.0)
+
+
+def _yesterday(run: _Run, pattern: _Result = "YYYY-MM-DD") -> str:
+    return _now(run, pattern, -1.0)
+
+
+def _weekday(
+    run: _Run,
+    pattern: _Result = "YYYY-MM-DD",
+    number: _Result = 0.0,
+    reference: _Result | None = None,
+    form: _Result | None = None,
+) -> str:
+    when = _reference(run, reference, form)
+    start = datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
+    return _format(run, _moved(run, start, number), pattern)
+
+
+def _folder(run: _Run, absolute: _Result = False) -> str:
+    folder = run.target.path.rpartition("/")[0]
+    return (folder or "/") if absolute is True else folder.rpartition("/")[2]
+
+
+def _path(run: _Run, relative: _Result = False) -> str:
+    return run.target.path if relative is True else run.target.system_path
+
+
+def _creation_date(run: _Run, pattern: _Result = "YYYY-MM-DD HH:mm") -> str:
+    return _format(run, run.target.created, pattern)
+
+
+def _last_modified_date(run: _Run, pattern: _Result = "YYYY-MM-DD HH:mm") -> str:
+    return _format(run, run.target.modified, pattern)
+
+
+def _exists(run: _Run, path: _Result) -> bool:
+    return run.surroundings.exists(_text(run, path, "a path"))
+
+
+def _cursor(run: _Run, order: _Result = 0.0) -> str:
+    if isinstance(order, str) or order < 0:
+        raise run.failure(f"{_written(order)!r} is no number of a cursor.")
+    return f"\0{int(order)}\0"
+
+
+def _include(run: _Run, link: _Result) -> str:
+    written = _text(run, link, "the link to include").strip()
+    target = written.removeprefix("[[").removesuffix("]]")
+    if target in run.including:
+        raise run.failure(f"{written} includes itself.")
+    if len(run.including) >= INCLUDE_DEPTH:
+        raise run.failure(f"templates include each other more than {INCLUDE_DEPTH} deep.")
+    text = run.surroundings.include(target)
+    if text is None:
+        raise run.failure(f"{written}, which it includes, is not in the vault.")
+    inner = replace(run, template=target, including=(*run.including, target), command=None)
+    return _render(text, inner)
+
+
+_PROPERTIES: Mapping[str, Callable[[Target], str]] = {
+    "tp.file.title": lambda target: target.title,
+    "tp.file.tags": lambda target: ",".join(target.tags),
+    "tp.file.content": lambda target: target.content,
+}
+
+_FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
+    "tp.date.now": _now,
+    "tp.date.tomorrow": _tomorrow,
+    "tp.date.yesterday": _yesterday,
+    "tp.date.weekday": _weekday,
+    "tp.file.folder": _folder,
+    "tp.file.path": _path,
+    "tp.file.creation_date": _creation_date,
+    "tp.file.last_modified_date": _last_modified_date,
+    "tp.file.exists": _exists,
+    "tp.file.cursor": _cursor,
+    "tp.file.include": _include,
+}

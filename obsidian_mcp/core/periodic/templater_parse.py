@@ -1,0 +1,197 @@
+"""Commands of Templater's language, as far as they need no JavaScript (PERIODIC-12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from obsidian_mcp.errors import TemplateFailed
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"""
+    r"""|(?P<mark>[()\[\],+]|[_-]?%>)|(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*))"""
+)
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
+
+PROPERTIES = frozenset({"tp.file.title", "tp.file.tags", "tp.file.content"})
+"""Names that are not called."""
+
+FUNCTIONS = {
+    "tp.date.now": (0, 4),
+    "tp.date.tomorrow": (0, 1),
+    "tp.date.yesterday": (0, 1),
+    "tp.date.weekday": (0, 4),
+    "tp.file.folder": (0, 1),
+    "tp.file.path": (0, 1),
+    "tp.file.creation_date": (0, 1),
+    "tp.file.last_modified_date": (0, 1),
+    "tp.file.exists": (1, 1),
+    "tp.file.cursor": (0, 1),
+    "tp.file.include": (1, 1),
+}
+"""Function -> the least and the most arguments it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: tuple[Value, ...] | None
+    """None: it is not called."""
+
+
+Value = str | float | bool | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    line: int
+    source: str
+    values: tuple[Value, ...]
+
+
+def read(text: str, template: str) -> Iterator[str | Command]:
+    """The literal parts and the commands of a template, with the white space cut that commands ask to cut."""
+    position = 0
+    cut = ""
+    while (start := text.find("<%", position)) >= 0:
+        command, end, ending = _read_command(text, start, template)
+        opening = text[start + 2 : start + 3]
+        literal = _cut_start(text[position:start], cut)
+        yield _cut_end(literal, opening if opening in "_-" else "")
+        yield command
+        position, cut = end, ending
+    yield _cut_start(text[position:], cut)
+
+
+def _cut_start(text: str, mark: str) -> str:
+    if mark == "_":
+        return text.lstrip()
+    return re.sub(r"\A\r?\n", "", text) if mark == "-" else text
+
+
+def _cut_end(text: str, mark: str) -> str:
+    if mark == "_":
+        return text.rstrip()
+    return re.sub(r"\r?\n\Z", "", text) if mark == "-" else text
+
+
+def _read_command(text: str, start: int, template: str) -> tuple[Command, int, str]:
+    line = text.count("\n", 0, start) + 1
+    body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
+    reader = _Reader(text, body)
+    try:
+        values = reader.command()
+    except _NotReadable:
+        end = text.find("%>", body)
+        source = " ".join(text[body : end if end >= 0 else len(text)].strip(" \t\r\n_-").split())
+        shown = source if len(source) <= 200 else source[:200] + "…"
+        problem = f"uses {shown}" if end >= 0 else "has a command without %>"
+        raise TemplateFailed(
+            f'Template "{template}" line {line} {problem}: only Templater in the app can run that. '
+            "Nothing was written.",
+            template=template,
+            line=line,
+            command=shown,
+        ) from None
+    source = text[body : reader.position].removesuffix("%>").strip(" \t\r\n_-")
+    return Command(line, source, values), reader.position, reader.ending
+
+
+class _NotReadable(Exception):
+    """A command outside the subset."""
+
+
+class _Reader:
+    """Reads one command from its first character to behind its `%>`."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self.text = text
+        self.position = position
+        self.ending = ""
+
+    def command(self) -> tuple[Value, ...]:
+        kind, word = self._next()
+        if (kind, word) == ("name", "await"):
+            kind, word = self._next()
+        values = [self._value(kind, word)]
+        while True:
+            kind, word = self._next()
+            if word == "+":
+                values.append(self._value(*self._next()))
+            elif word.endswith("%>") and kind == "mark":
+                self.ending = word[:-2]
+                return tuple(values)
+            else:
+                raise _NotReadable
+
+    def _next(self) -> tuple[str, str]:
+        found = _TOKEN.match(self.text, self.position)
+        if found is None:
+            raise _NotReadable
+        self.position = found.end()
+        kind = str(found.lastgroup)
+        return kind, found[kind]
+
+    def _value(self, kind: str, word: str) -> Value:
+        match kind:
+            case "string":
+                return _unquote(word)
+            case "number":
+                return float(word)
+            case "name" if word in ("true", "false"):
+                return word == "true"
+            case "name" if word.startswith("tp."):
+                return self._call(word)
+        raise _NotReadable
+
+    def _call(self, name: str) -> Call:
+        if name == "tp.frontmatter":
+            name = f"tp.frontmatter.{self._key()}"
+        arguments = self._arguments()
+        call = Call(name, arguments)
+        if not _supports(call):
+            raise _NotReadable
+        return call
+
+    def _key(self) -> str:
+        if self._next()[1] != "[":
+            raise _NotReadable
+        kind, word = self._next()
+        if kind != "string" or self._next()[1] != "]":
+            raise _NotReadable
+        return _unquote(word)
+
+    def _arguments(self) -> tuple[Value, ...] | None:
+        found = _TOKEN.match(self.text, self.position)
+        if found is None or found["mark"] != "(":
+            return None
+        self.position = found.end()
+        arguments: list[Value] = []
+        kind, word = self._next()
+        while word != ")" or kind != "mark":
+            arguments.append(self._value(kind, word))
+            kind, word = self._next()
+            if (kind, word) == ("mark", ","):
+                kind, word = self._next()
+            elif word != ")":
+                raise _NotReadable
+        return tuple(arguments)
+
+
+def _unquote(word: str) -> str:
+    def escape(found: re.Match[str]) -> str:
+        if found[1] not in _ESCAPES:
+            raise _NotReadable
+        return _ESCAPES[found[1]]
+
+    return re.sub(r"\\(.)", escape, word[1:-1])
+
+
+def _supports(call: Call) -> bool:
+    if call.name.startswith("tp.frontmatter."):
+        return call.arguments is None
+    if call.arguments is None:
+        return call.name in PROPERTIES
+    least, most = FUNCTIONS.get(call.name, (1, 0))
+    return least <= len(call.arguments) <= most
