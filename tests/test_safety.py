@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +14,22 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
 from obsidian_mcp.core.vault.move import operations, relocate
 from obsidian_mcp.core.vault.sync_tree import Scanning
-from obsidian_mcp.core.vault.undo import undo
+from obsidian_mcp.core.vault.undo import made_by, undo
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, PermissionDenied, StorageFailed, UndoConflict
+from obsidian_mcp.errors import (
+    AppError,
+    ChangeNotFound,
+    OperationTimeout,
+    PermissionDenied,
+    StorageFailed,
+    UndoConflict,
+)
 
 NOTES = 6
 
@@ -252,6 +264,44 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: C
     with again.changing():
         assert contents(root) == before
     assert again.journal.unfinished() == []
+
+
+class Slow(Disk):
+    """Its first write takes until the limit of the call is over."""
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        limit = deadline.current.get()
+        while limit is not None and not limit.overrun:
+            assert not limit.passed, "the commit can be stopped"
+        return super().write(disk, data, expected)
+
+
+def test_a_commit_that_the_limit_overtakes_is_finished_whole(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-19: the limit ends between the first and the second file of a change."""
+    vault = opened(Slow(root))
+    changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(3)]
+    limit = deadline.Deadline(0.1)
+    token = deadline.current.set(limit)
+    try:
+        vault.commit("test", changes)
+    finally:
+        deadline.current.reset(token)
+    assert limit.overrun > 0
+    assert [data.endswith(b"new\n") for data in contents(root).values()] == [True] * 3 + [False] * 3
+
+
+def test_a_call_whose_time_is_over_changes_nothing(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-19."""
+    before = contents(root)
+    vault = opened()
+    token = deadline.current.set(deadline.Deadline(0))
+    try:
+        with pytest.raises(OperationTimeout, match="before it changed anything"):
+            vault.commit("test", everything(vault))
+    finally:
+        deadline.current.reset(token)
+    assert contents(root) == before
+    assert vault.journal.unfinished() == []
 
 
 class FullJournal(SqliteJournal):
@@ -526,3 +576,52 @@ def test_undo_of_an_edit_says_so_when_the_note_has_been_moved_since(root: Path, 
     undo(vault, 1, "undo")
     assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
     assert (root / "moved.md").read_bytes() == b"note 0\r\nold\nedited\n"
+
+
+def as_client(name: str, session: str = "") -> Any:
+    """A context in which calls come from this client."""
+    context = copy_context()
+    context.run(client.set, Client(name, session))
+    return context
+
+
+def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
+    root: Path, opened: Callable[..., Vault]
+) -> None:
+    """SAFE-20: two sessions of one HTTP server, and another process."""
+    vault = opened()
+    one, two = as_client("assistant", "1"), as_client("assistant", "2")
+    one.run(vault.commit, "test", [Create("one.md", b"1")])
+    two.run(vault.commit, "test", [Create("two.md", b"2")])
+    other = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state", process="b"), Index.open(None))
+    other.refresh()
+    as_client("editor").run(other.commit, "test", [Create("three.md", b"3")])
+
+    undone = one.run(undo, vault, None)[0]
+    assert undone.author == one.run(vault.journal.author)
+    assert sorted(contents(root)) == sorted([*(f"{number}.md" for number in range(NOTES)), "two.md", "three.md"])
+    with pytest.raises(ChangeNotFound, match=r"number 3 \(test\) by editor") as refused:
+        one.run(undo, vault, None)
+    assert refused.value.data["latest"] == 3
+    assert one.run(made_by, vault, vault.journal.changes(None, 9, 0)[0][2]) == "assistant (another session)"
+    one.run(undo, vault, 3)
+    assert not (root / "three.md").exists()
+    other.close()
+
+
+def test_a_journal_of_an_older_version_goes_on(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-20: its changes belong to an unknown client, and can be taken back by their number."""
+    (root.parent / "state").mkdir()
+    with closing(sqlite3.connect(root.parent / "state/journal.sqlite3")) as old:
+        old.executescript(
+            "CREATE TABLE change (number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, tool TEXT NOT NULL, "
+            "undoes INTEGER, done INTEGER NOT NULL DEFAULT 0);"
+            "INSERT INTO change (time, tool, done) VALUES (1, 'old', 1)"
+        )
+    vault = opened()
+    vault.commit("test", [Create("new.md", b"")])
+    (latest, first), _ = vault.journal.changes(None, 9, 0)
+    assert (made_by(vault, latest), made_by(vault, first)) == ("this client", "an unknown client")
+    undo(vault, None)
+    with pytest.raises(ChangeNotFound, match="number 1"):
+        undo(vault, None)

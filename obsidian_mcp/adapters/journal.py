@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import secrets
 import sqlite3
 import threading
 import time
@@ -19,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.files.ports import Author, Recorded, Step, client
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ CREATE TABLE IF NOT EXISTS change (
     time REAL NOT NULL,
     tool TEXT NOT NULL,
     undoes INTEGER,
-    done INTEGER NOT NULL DEFAULT 0
+    done INTEGER NOT NULL DEFAULT 0,
+    process TEXT NOT NULL DEFAULT '',
+    client TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS step (
     change INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
@@ -62,6 +65,10 @@ CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL)
 """
 
 
+_PROCESS = secrets.token_hex(8)
+"""Stands for this process in the journal: process ids are used again by the system."""
+
+
 def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
@@ -76,9 +83,11 @@ class SqliteJournal:
         *,
         keep_bytes: int = KEEP_BYTES,
         patience: float = LOCK_SECONDS,
+        process: str = _PROCESS,
     ) -> None:
         """Nothing is opened yet: a vault can be read where no journal can be written."""
         self._folder = folder
+        self._process = process
         self._clock = clock
         self._keep_bytes = keep_bytes
         self._patience = patience
@@ -113,10 +122,16 @@ class SqliteJournal:
             finally:
                 self._lock.release()
 
+    def author(self) -> Author:
+        caller = client.get()
+        return Author(f"{self._process}/{caller.session}" if caller.session else self._process, caller.name)
+
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+        author = self.author()
         with self._database() as database:
             number = database.execute(
-                "INSERT INTO change (time, tool, undoes) VALUES (?, ?, ?)", (self._clock(), tool, undoes)
+                "INSERT INTO change (time, tool, undoes, process, client) VALUES (?, ?, ?, ?, ?)",
+                (self._clock(), tool, undoes, author.process, author.client),
             ).lastrowid
             assert number is not None  # noqa: S101  an INSERT gives a row
             database.executemany(
@@ -195,8 +210,8 @@ class SqliteJournal:
             return self._read(database, number, content=True) if known else None
 
     def _read(self, database: sqlite3.Connection, number: int, *, content: bool) -> Recorded:
-        moment, tool, undoes = database.execute(
-            "SELECT time, tool, undoes FROM change WHERE number = ?", (number,)
+        moment, tool, undoes, *author = database.execute(
+            "SELECT time, tool, undoes, process, client FROM change WHERE number = ?", (number,)
         ).fetchone()
         steps = []
         for kind, disk, target, before, after in database.execute(
@@ -205,7 +220,7 @@ class SqliteJournal:
             old = self._content(database, before) if content else None
             new = self._content(database, after) if content else None
             steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
-        return Recorded(number, moment, tool, tuple(steps), undoes, self._undone_by(database, number))
+        return Recorded(number, moment, tool, tuple(steps), undoes, self._undone_by(database, number), Author(*author))
 
     def _undone_by(self, database: sqlite3.Connection, number: int) -> int | None:
         """The undo of a change that is in force: one that has not been undone itself."""
@@ -297,6 +312,7 @@ class SqliteJournal:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.executescript(_SCHEMA)
+            _add_author(connection)
         except BaseException:
             connection.close()
             raise
@@ -305,6 +321,14 @@ class SqliteJournal:
     def _make_folder(self) -> None:
         """Old versions of notes are nobody else's business. Raises: OSError."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _add_author(connection: sqlite3.Connection) -> None:
+    """Bring a journal of an older version up to date."""
+    known = {row[1] for row in connection.execute("PRAGMA table_info(change)")}
+    for column in {"process", "client"} - known:
+        with contextlib.suppress(sqlite3.OperationalError):  # another process has just done it
+            connection.execute(f"ALTER TABLE change ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
 
 def _raw(disk: str | None) -> bytes | None:

@@ -32,6 +32,8 @@ class PastChange:
     time: str
     tool: str
     files: list[str]
+    by: str
+    """The client that made it."""
     more_files: int | None = None
     undoes: int | None = None
     undone_by: int | None = None
@@ -58,17 +60,19 @@ def history(
     place = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(place, change)
-        return History([_shown(recorded)], 1, diff=_diff(recorded))
+        return History([_shown(place, recorded)], 1, diff=_diff(recorded))
     disk, anywhere = _disk_of(place, name) if name else (None, False)
     found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
     following = offset + limit if offset + limit < total else None
-    return History([_shown(recorded) for recorded in found], total, next_offset=following)
+    return History([_shown(place, recorded) for recorded in found], total, next_offset=following)
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
     undone: int
     files: list[str]
+    by: str
+    """The client whose change it was."""
     change: int
     """The number under which the undo itself can be undone."""
 
@@ -76,7 +80,7 @@ class Undone:
 @tool("undo", title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
-    change: Annotated[int, Field(description="Number from obsidian_history; 0 is the last change", ge=0)] = 0,
+    change: Annotated[int, Field(description="Number from obsidian_history; 0: your own last change", ge=0)] = 0,
     wins: Annotated[
         Wins, Field(description="For files changed since: refuse, old text, leave as is, or merge")
     ] = "neither",
@@ -85,7 +89,7 @@ def undo(
     """Take back a change made by these tools: every file of it, byte for byte, or none."""
     place = app.vaults.get(vault)
     recorded, done = core_undo.undo(place, change or None, wins)
-    return Undone(recorded.number, _files(recorded.steps), done.change)
+    return Undone(recorded.number, _files(recorded.steps), core_undo.made_by(place, recorded), done.change)
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
@@ -107,13 +111,14 @@ def _files(steps: tuple[Step, ...]) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def _shown(recorded: Recorded) -> PastChange:
+def _shown(vault: Vault, recorded: Recorded) -> PastChange:
     files = _files(recorded.steps)
     return PastChange(
         change=recorded.number,
         time=timestamp(int(recorded.time * 1e9)),
         tool=recorded.tool,
         files=files[:FILES_SHOWN],
+        by=core_undo.made_by(vault, recorded),
         more_files=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
         undoes=recorded.undoes,
         undone_by=recorded.undone_by,

@@ -19,6 +19,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
 PREFIX = "obsidian_"
@@ -126,9 +127,11 @@ class Tool:
         finally:
             confirmed.reset(token)
         document = isinstance(result, Document)
-        data = result.data if isinstance(result, Document | Picture) else result
+        data = plain(result.data if isinstance(result, Document | Picture) else result)
+        if late := deadline.late_note():
+            data["late"] = late
         return Outcome(
-            data=plain(data),
+            data=data,
             text=result.text if isinstance(result, Document) else None,
             document=document,
             enveloped=self.enveloped,

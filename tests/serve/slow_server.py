@@ -12,7 +12,7 @@ import time
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve.mcp import server as mcp
 from obsidian_mcp.serve.stdio import call_handler
@@ -23,8 +23,12 @@ from obsidian_mcp.tools.registry import Tool
 log = logging.getLogger("slow")
 
 
-def dig(app: App, steps: int, *, fail: bool = False, surrogate: bool = False) -> dict[str, object]:
-    """Dig."""
+def dig(
+    app: App, steps: int, *, fail: bool = False, surrogate: bool = False, commit: bool = False
+) -> dict[str, object]:
+    """Dig. `commit`: as the commit of a change, which nothing stops."""
+    if commit:
+        deadline.begin_commit()
     log.warning("digging %d", steps)
     if fail:
         raise RuntimeError("the spade broke")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
@@ -155,6 +156,31 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Client:
+    """The client of a call: the name under which it introduced itself, and where one process serves several clients
+    at once the session that tells them apart.
+    """
+
+    name: str = ""
+    session: str = ""
+
+
+UNNAMED = Client()
+client: ContextVar[Client] = ContextVar("client", default=UNNAMED)
+"""The client of the current call. The front sets it, the journal records it with every change (SAFE-20)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who made a change. Equal authors are one client on one connection."""
+
+    process: str
+    """The server process, with the session where it serves several; empty for changes of older versions."""
+    client: str
+    """The client's name; empty where it gave none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """A change as the journal has it. `undoes` and `undone_by` are numbers of other changes;
     an undo that was itself undone does not count."""
@@ -166,6 +192,7 @@ class Recorded:
     steps: tuple[Step, ...]
     undoes: int | None = None
     undone_by: int | None = None
+    author: Author = Author("", "")
 
 
 class Journal(Protocol):
@@ -178,8 +205,12 @@ class Journal(Protocol):
         """
         ...
 
+    def author(self) -> Author:
+        """Who a change made in the current call is recorded for."""
+        ...
+
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
-        """Keep the bytes of a change before it is made; its number. Raises: StorageFailed."""
+        """Keep the bytes of a change before it is made, with its author; its number. Raises: StorageFailed."""
         ...
 
     def finish(self, number: int) -> None:

@@ -1,7 +1,8 @@
-"""The time limit of the call that runs now, so that long loops in the core can stop when nobody waits any more."""
+"""The time limit of the current call, and the commit phase in which it no longer applies (SAFE-19)."""
 
 from __future__ import annotations
 
+import threading
 import time
 from contextvars import ContextVar
 
@@ -9,29 +10,56 @@ from obsidian_mcp.errors import OperationTimeout
 
 
 class Deadline:
-    """A limit in seconds from now on; also cancelled when the client gives up. Safe to share between threads."""
+    """A limit in seconds from now on; also cancelled when the client gives up. Safe to share between threads.
+
+    The call's thread and the front that waits for it agree here on one outcome: either the call is stopped before its
+    commit begins, or the commit begins and the front waits for its answer.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
         self._cancelled = False
+        self._committing = False
+        self._lock = threading.Lock()
 
-    def cancel(self) -> None:
-        self._cancelled = True
+    def cancel(self) -> bool:
+        """Stop the call at its next checkpoint; False once its commit has begun, because it is then finished."""
+        with self._lock:
+            self._cancelled = not self._committing
+            return self._cancelled
+
+    def begin_commit(self) -> None:
+        """Enter the commit phase: from now on nothing stops the call.
+
+        Raises: OperationTimeout when the time is over.
+        """
+        with self._lock:
+            if self.passed:
+                raise self.error()
+            self._committing = True
 
     @property
     def passed(self) -> bool:
-        return self._cancelled or time.monotonic() >= self._end
+        """Whether the call has to stop. Never true once the commit phase has begun."""
+        return not self._committing and (self._cancelled or time.monotonic() >= self._end)
 
     @property
     def remaining(self) -> float:
-        """Seconds, not below 0."""
+        """Seconds, not below 0; infinite in the commit phase."""
+        if self._committing:
+            return float("inf")
         return 0.0 if self.passed else max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def overrun(self) -> float:
+        """Seconds by which a call whose commit has begun is over its limit; 0 for all others."""
+        return max(time.monotonic() - self._end, 0.0) if self._committing else 0.0
 
     def error(self) -> OperationTimeout:
         return OperationTimeout(
-            f"The operation took longer than {self.seconds:g} s and was stopped. Nothing is half done; "
-            "try again, with a narrower question if it was a search.",
+            f"The operation took longer than {self.seconds:g} s and was stopped before it changed anything. "
+            "Try again, with a narrower question if it was a search.",
             seconds=self.seconds,
         )
 
@@ -40,7 +68,25 @@ current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def checkpoint() -> None:
-    """Call in loops and right before a write. Raises: OperationTimeout when the call's time is over."""
+    """Call in loops. Raises: OperationTimeout when the call's time is over and it has not begun to commit."""
     deadline = current.get()
     if deadline is not None and deadline.passed:
         raise deadline.error()
+
+
+def begin_commit() -> None:
+    """Call before the first write of a change. Raises: OperationTimeout when the call's time is over."""
+    deadline = current.get()
+    if deadline is not None:
+        deadline.begin_commit()
+
+
+def late_note() -> str | None:
+    """The sentence for the answer of a call that has committed after its limit; None for all others."""
+    deadline = current.get()
+    if deadline is None or not deadline.overrun:
+        return None
+    return (
+        f"This took {deadline.seconds + deadline.overrun:.1f} s, longer than the limit of {deadline.seconds:g} s: the "
+        "change had begun when the limit was reached, so it was finished. It is complete."
+    )

@@ -143,7 +143,7 @@ class Changes:
                 self._check_allowed(tool, operation)
             made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
-            deadline.checkpoint()
+            deadline.begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
             changer = self._changer(operations)
             location, begun, performed = None, 0, 0

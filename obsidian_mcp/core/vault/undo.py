@@ -53,20 +53,45 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
 
 
 def last(vault: Vault) -> Recorded:
-    """The latest change that has not been undone and is no undo itself. Raises: ChangeNotFound."""
+    """The caller's own latest change that has not been undone and is no undo itself (SAFE-20).
+
+    Raises: ChangeNotFound, naming the latest change of somebody else where there is one.
+    """
+    own = vault.journal.author()
     offset = 0
+    other: Recorded | None = None
     while True:
         page, total = history(vault, limit=50, offset=offset)
         for recorded in page:
             if recorded.undoes is None and recorded.undone_by is None:
-                return recall(vault, recorded.number)
+                if recorded.author == own:
+                    return recall(vault, recorded.number)
+                other = other or recorded
         offset += len(page)
         if offset >= total or not page:
-            raise ChangeNotFound("There is no change to undo.", change=None)
+            break
+    if other is None:
+        raise ChangeNotFound("There is no change to undo.", change=None)
+    raise ChangeNotFound(
+        "This client has made no change that could be undone since it was started. The latest change is number "
+        f"{other.number} ({other.tool}) by {made_by(vault, other)}; give its number to take it back.",
+        change=None,
+        latest=other.number,
+    )
+
+
+def made_by(vault: Vault, recorded: Recorded) -> str:
+    """Whose change it is, in words for an answer."""
+    own, author = vault.journal.author(), recorded.author
+    if author == own:
+        return "this client"
+    if author.client and author.client == own.client:
+        return f"{author.client} (another session)"
+    return author.client or "an unknown client"
 
 
 def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
-    """Take back a change, the last one without a number; the change, and the one that undid it.
+    """Take back a change, the caller's own last one without a number; the change, and the one that undid it.
 
     The latter has no steps where every file already was as before, or was left: the next undo then takes the next
     change.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -21,22 +22,34 @@ Context = ServerRequestContext[Any, Any]
 async def in_thread(seconds: float, work: Callable[[], T], context: Context | None = None) -> T:
     """Run `work` in a thread. Raises: what it raises; OperationTimeout when the time is up.
 
-    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.deadline`), which is
-    always before a write. The client of `context` is told how far it is, if it has asked for that.
+    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.deadline`). A change whose
+    commit has begun is waited for instead (SAFE-19). The client of `context` is told how far it is, if it has asked
+    for that.
     """
     limit = deadline.Deadline(seconds)
+    finished: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            finished.set_result(work())
+        except BaseException as error:  # noqa: BLE001  raised again below
+            finished.set_exception(error)
+
     set_limit = deadline.current.set(limit)
     told = None if context is None else progress.current.set(_teller(context, limit))
     try:
         with anyio.fail_after(seconds):
-            return await to_thread.run_sync(work, abandon_on_cancel=True)
+            await to_thread.run_sync(run, abandon_on_cancel=True)
     except TimeoutError:
-        raise limit.error() from None
+        if limit.cancel():
+            raise limit.error() from None
+        await to_thread.run_sync(finished.exception, abandon_on_cancel=True)
     finally:
         limit.cancel()
         deadline.current.reset(set_limit)
         if told is not None:
             progress.current.reset(told)
+    return finished.result()
 
 
 def _teller(context: Context, limit: deadline.Deadline) -> progress.Report | None:

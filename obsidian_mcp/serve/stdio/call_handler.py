@@ -146,6 +146,8 @@ class Calls:
             self._send(jsonrpc.encode(jsonrpc.error(job.message["id"], jsonrpc.CONNECTION_CLOSED, "Connection closed")))
 
     def _expire(self, job: _Job) -> None:
+        if not job.limit.cancel():  # it is committing: the answer comes when it has finished (SAFE-19)
+            return
         self._end(job)
         self._send(self._desk.failed(job.message, job.limit.error()))
         self._settle(job.message["id"])

@@ -236,6 +236,20 @@ def test_a_call_that_takes_too_long_is_told_so_and_stops(vault: Path) -> None:
         assert server.close() == 0
 
 
+@pytest.mark.parametrize("arguments", [(), ("--sdk",)])
+def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
+    vault: Path, arguments: tuple[str, ...]
+) -> None:
+    # SAFE-19
+    with server_on(vault, *arguments, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
+        server.initialize()
+        answer = server.call("tools/call", {"name": "dig", "arguments": {"steps": 60, "commit": True}})
+        said = json.loads(answer["result"]["content"][0]["text"])["data"]
+        assert said["steps"] == 60
+        assert "It is complete" in said["late"]
+        assert server.close() == 0
+
+
 def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
     # DIRECT-05
     with server_on(vault) as server:
