@@ -98,8 +98,8 @@ def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cel
         return make(value, context)
     if value is None or value is True or value is False:
         return value
-    if isinstance(value, float):
-        return number_cell(value)
+    if isinstance(value, float | int):
+        return number_cell(float(value))
     if isinstance(value, str):
         context.budget.charge(len(value))
         return str(value)

@@ -32,7 +32,7 @@ class Date:
         if self.moment.tzinfo is not None:
             return (self.moment - _EPOCH) / timedelta(milliseconds=1)
         try:
-            return math.floor(self.moment.timestamp() * 1000 + 0.5)
+            return float(math.floor(self.moment.timestamp() * 1000 + 0.5))
         except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
             return (self.moment.replace(tzinfo=UTC) - _EPOCH) / timedelta(milliseconds=1)
 

@@ -17,6 +17,9 @@ from .syntax import MAX_DEPTH, Binary, Call, Field, Index, Lambda, ListOf, Liter
 from .values import ExpressionError, Link, Value
 from .vault_view import VaultView
 
+LINKS_REMEMBERED = 50_000
+"""Links whose file one query remembers."""
+
 
 class Problems:
     """What went wrong in single rows: distinct messages of a step with the number of rows (EXPR-50)."""
@@ -53,10 +56,18 @@ class Context:
     """Path of the file from which links that are written in the query resolve."""
     budget: Budget = field(default_factory=Budget)
     problems: Problems = field(default_factory=Problems)
+    _resolved: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def follow(self, link: Link) -> str | None:
         """Path of the file that a link leads to."""
-        return self.vault.resolve(link.path, link.source)
+        key = link.path, link.source
+        try:
+            return self._resolved[key]
+        except KeyError:
+            if len(self._resolved) >= LINKS_REMEMBERED:
+                self._resolved.clear()
+            path = self._resolved[key] = self.vault.resolve(link.path, link.source)
+            return path
 
 
 class Scope:
@@ -112,8 +123,8 @@ class Language:
     """`value[key]`"""
     call: Callable[[Call, Compiler], Evaluate]
     """A call, which compiles its arguments as its table of functions says."""
-    compile_field: Callable[[Field, Compiler], Evaluate | None] = lambda _node, _compiler: None
-    """A faster or different function for some fields (`file.name` without a file object); None for all others."""
+    compile_field: Callable[[Field | Index, Compiler], Evaluate | None] = lambda _node, _compiler: None
+    """A faster or different function for some accesses (`file.name` without a file object); None for all others."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +148,9 @@ class Compiler:
             case Field(of, name):
                 return self.language.compile_field(node, inner) or _field(inner.compile(of), name, self.language.field)
             case Index(of, by):
-                return _index(inner.compile(of), inner.compile(by), self.language.index)
+                return self.language.compile_field(node, inner) or _index(
+                    inner.compile(of), inner.compile(by), self.language.index
+                )
             case Call():
                 return self.language.call(node, inner)
             case Unary(operator, operand):

@@ -13,6 +13,7 @@ from typing import Any
 from obsidian_mcp.core.regexp import SECONDS as REGEXP_SECONDS
 from obsidian_mcp.core.regexp import InvalidRegExp, translate
 
+from .limits import Budget
 from .values import ExpressionError
 
 _TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]*)>)")
@@ -36,26 +37,30 @@ class RegExp:
         """Whether it is found anywhere."""
         return next(self._found(text), None) is not None
 
-    def replace(self, text: str, template: str, *, everywhere: bool) -> str:
+    def replace(self, text: str, template: str, *, everywhere: bool, budget: Budget) -> str:
         """`template` may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`."""
         parts: list[str] = []
         at = 0
+        budget.charge(len(text))
         for found in self._found(text):
             parts += (text[at : found.start()], expand(template, found))
+            budget.charge(len(parts[-1]) + 1)
             at = found.end()
             if not everywhere:
                 break
         return "".join([*parts, text[at:]])
 
-    def split(self, text: str) -> list[str]:
+    def split(self, text: str, budget: Budget) -> list[str]:
         """As `String.split`: what the groups captured stands between the parts, missing ones empty."""
         parts: list[str] = []
+        budget.charge(len(text))
         at = 0
         for found in self._found(text):
             if found.start() == found.end() and found.end() in (at, len(text)):
                 continue
             parts.append(text[at : found.start()])
             parts += (group or "" for group in found.groups())
+            budget.charge_items(1 + len(found.groups()))
             at = found.end()
         if not text and self.matches(text):
             return []
@@ -69,6 +74,11 @@ class RegExp:
             raise ExpressionError(
                 f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s and was stopped."
             ) from None
+
+
+def escape(text: str) -> str:
+    """A source that matches exactly this text."""
+    return re.sub(r"[$()*+.?\[\\\]^{|}/]", r"\\\g<0>", text)
 
 
 def expand(template: str, found: Any) -> str:

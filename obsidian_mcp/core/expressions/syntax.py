@@ -116,3 +116,36 @@ def position(text: str, at: int) -> tuple[int, int]:
     """Line and column of a code point, both from 1."""
     before = text[:at]
     return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly inside a node."""
+    match node:
+        case Field(of):
+            return (of,)
+        case Index(of, by):
+            return of, by
+        case Call(callee, arguments):
+            return callee, *arguments
+        case Unary(_, operand):
+            return (operand,)
+        case Binary(_, left, right):
+            return left, right
+        case ListOf(items):
+            return items
+        case ObjectOf(entries):
+            return tuple(value for _, value in entries)
+        case Lambda(_, body):
+            return (body,)
+    return ()
+
+
+def uses_name(node: Node, name: str) -> bool:
+    """Whether a bare name stands anywhere in an expression."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Name) and current.name == name:
+            return True
+        pending += children(current)
+    return False

@@ -1,0 +1,11 @@
+"""Obsidian Bases, evaluated on the files alone (specs/bases.md).
+
+- `base_file`: the YAML of a base, read and validated.
+- `parser`: formulas and filters into the nodes of `expressions.syntax`.
+- `values`, `dates`, `operators`: what values are and how they combine.
+- `functions`, `text_methods`, `list_methods`, `date_methods`, `file_methods`: the functions, one table for each type.
+- `language`: these tables as a `Language`.
+- `view`: one view over the vault: filter, sort, limit, group, cells.
+- `summaries`: the built-in summaries.
+- `compat`: the points on which the sources are silent, one constant each.
+"""

@@ -1,0 +1,396 @@
+"""The YAML of a base, read and validated (BASE-01 to BASE-09)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from obsidian_mcp.core import yaml12
+from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
+from obsidian_mcp.errors import QueryInvalid
+
+from . import parser
+
+KEYS = ("filters", "formulas", "properties", "summaries", "views")
+FILTER_KEYS = ("and", "or", "not")
+_NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
+
+Path = tuple[str | int, ...]
+"""Keys and list positions that lead to a value of the YAML."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One filter expression."""
+
+    text: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Junction:
+    """`and`, `or` or `not` over filters."""
+
+    kind: str
+    parts: tuple[Filter, ...]
+
+
+Filter = Statement | Junction
+
+
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    property: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    name: str
+    type: str
+    filters: Filter | None = None
+    order: tuple[str, ...] | None = None
+    """Property ids; None where the key is absent."""
+    sort: tuple[SortOrder, ...] = ()
+    group_by: SortOrder | None = None
+    limit: int = 0
+    """Rows; 0 for all."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """Property id -> name of a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    views: tuple[View, ...]
+    filters: Filter | None = None
+    formulas: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Property id as written -> display name."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def view(self, name: str | None) -> View:
+        """The view of that name, the first one without a name. Raises: QueryInvalid with the views there are."""
+        if name is None:
+            return self.views[0]
+        found = next((view for view in self.views if view.name == name), None)
+        if found is None:
+            found = next((view for view in self.views if view.name.lower() == name.lower()), None)
+        if found is None:
+            names = [view.name for view in self.views]
+            raise QueryInvalid(
+                f'View "{name}" not found. The base has these views: {", ".join(names)}.', view=name, candidates=names
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong at one place of a base. Line and column count from 1; `column` is None where it is not known."""
+
+    message: str
+    line: int
+    column: int | None
+    refused: bool
+    """Whether the whole base is refused; else only a formula or filter has no value."""
+
+
+def read(text: str) -> Base:
+    """The base that a YAML text says. Raises: QueryInvalid with line and column of the first mistake."""
+    values = _load(text)
+    reader = _Reader()
+    base = reader.base(values)
+    if base is None:
+        first = reader.mistakes[0]
+        line, column = locate(text, first[0]) or (1, 1)
+        raise QueryInvalid(f"{first[1]} (line {line}, column {column})", line=line, column=column)
+    return base
+
+
+def validate(text: str) -> list[Mistake]:
+    """Every mistake of a base, in the order of its lines (BASE-09)."""
+    try:
+        values = _load(text)
+    except QueryInvalid as error:
+        return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
+    reader = _Reader()
+    base = reader.base(values)
+    found = [Mistake(message, *(locate(text, path) or (1, 1)), refused=True) for path, message in reader.mistakes]
+    if base is not None:
+        found += [_syntax_mistake(text, path, problem) for path, problem in _problems(base)]
+    return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
+
+
+def expressions(base: Base) -> Iterator[tuple[Path, str]]:
+    """Every filter, formula and summary of a base with its place."""
+    yield from _statements(base.filters)
+    yield from ((("formulas", name), text) for name, text in base.formulas.items())
+    yield from ((("summaries", name), text) for name, text in base.summaries.items())
+    for view in base.views:
+        yield from _statements(view.filters)
+
+
+def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
+    match part:
+        case Statement(text, path):
+            yield path, text
+        case Junction(_, parts):
+            for each in parts:
+                yield from _statements(each)
+
+
+def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
+    for path, text in expressions(base):
+        try:
+            parser.parse(text)
+        except SyntaxProblem as problem:
+            yield path, problem
+
+
+def parse_or_problem(text: str) -> Node | SyntaxProblem:
+    try:
+        return parser.parse(text)
+    except SyntaxProblem as problem:
+        return problem
+
+
+def _syntax_mistake(text: str, path: Path, problem: SyntaxProblem) -> Mistake:
+    """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
+    place = locate(text, path, inside=problem.at)
+    line, column = place or (1, None)
+    where = " ".join(str(part) for part in path[:2]) if path[0] == "formulas" else str(path[0])
+    expected = f" Expected {problem.expected}." if problem.expected else ""
+    hint = f" {problem.hint}" if problem.hint else ""
+    return Mistake(f"{where}: {problem.problem}.{expected}{hint}", line, column, refused=False)
+
+
+def locate(text: str, path: Path, inside: int = 0) -> tuple[int, int] | None:
+    """Line and column, from 1, of a value in the YAML, or of the character `inside` it; None where there is none."""
+    node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    for step in path:
+        found = _child(node, step)
+        if found is None:
+            break
+        node = found
+    if node is None:
+        return None
+    line, column = node.start_mark.line + 1, node.start_mark.column + 1
+    if inside and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
+        written = text.splitlines()[line - 1][column - 1 :]
+        shift = 1 if node.style in ("'", '"') else 0
+        if written[shift:].startswith(node.value):
+            column += shift + inside
+    return line, column
+
+
+def _child(node: Any, step: str | int) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == step), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step]
+    return None
+
+
+def _load(text: str) -> dict[str, Any]:
+    """Raises: QueryInvalid."""
+    try:
+        return yaml12.load(text.replace("\t", "  ") if "\t" in text else text)
+    except yaml12.NoValue:
+        return {}
+    except yaml12.InvalidYaml as error:
+        raise QueryInvalid(
+            f"Query is an invalid format. It should be a YAML object. Line {error.line}: {error.problem}.",
+            line=error.line,
+        ) from None
+
+
+class _Reader:
+    """Turns the values of the YAML into a `Base`, and collects the mistakes that refuse it."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[tuple[Path, str]] = []
+        self.warnings: list[str] = []
+
+    def base(self, values: Mapping[str, Any]) -> Base | None:
+        """None when there are mistakes."""
+        filters = self._filters(values.get("filters"), ("filters",))
+        formulas = self._texts(values, "formulas", "Formula values must be strings")
+        summaries = self._texts(values, "summaries", "Summary values must be strings")
+        labels = self._labels(values)
+        views = self._views(values.get("views"))
+        for key in values:
+            if key not in KEYS and key.removesuffix("s") in ("filter", "formula", "property", "summary", "view"):
+                wanted = next(each for each in KEYS if each[:4] == key[:4])
+                self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
+        if self.mistakes:
+            return None
+        return Base(views, filters, formulas, labels, summaries, tuple(self.warnings))
+
+    def _wrong(self, path: Path, message: str) -> None:
+        self.mistakes.append((path, message))
+
+    def _filters(self, raw: Any, path: Path) -> Filter | None:
+        match raw:
+            case None:
+                return None
+            case str():
+                return Statement(raw, path) if raw.strip() else None
+            case dict():
+                return self._junction(raw, path)
+        self._wrong(path, '"filters" must be a string or an object')
+        return None
+
+    def _junction(self, raw: dict[str, Any], path: Path) -> Filter | None:
+        kinds = [key for key in FILTER_KEYS if key in raw]
+        unknown = [key for key in raw if key not in FILTER_KEYS]
+        if not raw:
+            return None
+        if unknown or len(kinds) != 1:
+            self._wrong(path, '"filters" may only have one of an "and", "or", or "not" keys.')
+            return None
+        kind = kinds[0]
+        items = raw[kind]
+        if items is None:
+            return None
+        if isinstance(items, str):
+            self._wrong((*path, kind), f'"{kind}" filter must be an array')
+            return None
+        if not isinstance(items, list):
+            self._wrong((*path, kind), f'"{kind}" filter must be an array')
+            return None
+        parts = [self._filters(item, (*path, kind, place)) for place, item in enumerate(items)]
+        return Junction(kind, tuple(part for part in parts if part is not None))
+
+    def _texts(self, values: Mapping[str, Any], key: str, message: str) -> dict[str, str]:
+        raw = values.get(key)
+        if raw is None:
+            return {}
+        if not isinstance(raw, dict):
+            self._wrong((key,), f'"{key}" must be an object')
+            return {}
+        found = {}
+        for name, text in raw.items():
+            if text is None:
+                continue
+            if not isinstance(text, str):
+                self._wrong((key, name), message)
+            else:
+                found[str(name)] = text
+        return found
+
+    def _labels(self, values: Mapping[str, Any]) -> dict[str, str]:
+        labels: dict[str, str] = {}
+        for key in ("display", "properties"):
+            raw = values.get(key)
+            if raw is None:
+                continue
+            if not isinstance(raw, dict):
+                self._wrong((key,), f'"{key}" must be an object')
+                continue
+            for name, settings in raw.items():
+                label = settings.get("displayName") if isinstance(settings, dict) else settings
+                if isinstance(label, str) and (key == "display" or isinstance(settings, dict)):
+                    labels[str(name)] = label
+        return labels
+
+    def _views(self, raw: Any) -> tuple[View, ...]:
+        if raw is None or raw == []:
+            return (View("Table", "table"),)
+        if not isinstance(raw, list):
+            self._wrong(("views",), "Views must be an array")
+            return ()
+        views = [self._view(item, place) for place, item in enumerate(raw)]
+        names = [view.name for view in views if view is not None]
+        for name in dict.fromkeys(names):
+            if names.count(name) > 1:
+                self.warnings.append(f'Several views are called "{name}"; only the first can be named.')
+        return tuple(view for view in views if view is not None)
+
+    def _view(self, raw: Any, place: int) -> View | None:
+        path: Path = ("views", place)
+        if not isinstance(raw, dict):
+            self._wrong(path, f"View {place + 1} must be an object")
+            return None
+        name, kind = raw.get("name"), raw.get("type")
+        if isinstance(name, int | float) and not isinstance(name, bool):
+            name = str(name)
+        if not isinstance(name, str) or not name.strip():
+            self._wrong(path, f'Missing or invalid "name" in view {place + 1}')
+            return None
+        if _NAME_BREAKS.search(name):
+            self.warnings.append(f'The view name "{name}" holds characters that no link to it can have.')
+        if not isinstance(kind, str) or not kind:
+            self._wrong(path, f'Missing or invalid "type" in view {place + 1}')
+            return None
+        return View(
+            name=name,
+            type=kind,
+            filters=self._filters(raw.get("filters"), (*path, "filters")),
+            order=self._order(raw.get("order"), (*path, "order")),
+            sort=self._sort(raw.get("sort"), (*path, "sort")),
+            group_by=self._group(raw.get("groupBy"), (*path, "groupBy")),
+            limit=self._limit(raw.get("limit"), (*path, "limit")),
+            summaries=self._view_summaries(raw.get("summaries"), (*path, "summaries")),
+        )
+
+    def _order(self, raw: Any, path: Path) -> tuple[str, ...] | None:
+        if raw is None:
+            return None
+        if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
+            self._wrong(path, '"order" must be an array of property ids')
+            return None
+        return tuple(dict.fromkeys(raw))
+
+    def _sort(self, raw: Any, path: Path) -> tuple[SortOrder, ...]:
+        if raw is None:
+            return ()
+        if not isinstance(raw, list):
+            self._wrong(path, '"sort" must be an array')
+            return ()
+        found = [self._sort_order(item, (*path, place)) for place, item in enumerate(raw)]
+        return tuple(order for order in found if order is not None)
+
+    def _group(self, raw: Any, path: Path) -> SortOrder | None:
+        return None if raw is None else self._sort_order(raw, path)
+
+    def _sort_order(self, raw: Any, path: Path) -> SortOrder | None:
+        if isinstance(raw, str):
+            return SortOrder(raw, descending=False)
+        name = (raw.get("property", raw.get("column"))) if isinstance(raw, dict) else None
+        if not isinstance(name, str) or not name:
+            self._wrong(path, f'"{path[2]}" must name a "property"')
+            return None
+        direction = raw.get("direction", "ASC")
+        if not isinstance(direction, str) or direction.upper() not in ("ASC", "DESC"):
+            self._wrong((*path, "direction"), '"direction" must be ASC or DESC')
+            return None
+        return SortOrder(name, direction.upper() == "DESC")
+
+    def _limit(self, raw: Any, path: Path) -> int:
+        if raw is None:
+            return 0
+        if isinstance(raw, bool) or not isinstance(raw, int | float) or raw < 0:
+            self._wrong(path, '"limit" must be a number')
+            return 0
+        return int(raw)
+
+    def _view_summaries(self, raw: Any, path: Path) -> dict[str, str]:
+        if raw is None:
+            return {}
+        if not isinstance(raw, dict) or not all(isinstance(name, str) for name in raw.values()):
+            self._wrong(path, '"summaries" must be an object of property ids and names of summaries')
+            return {}
+        return {str(key): name for key, name in raw.items()}
+
+
+def map_filter(
+    part: Filter, statement: Callable[[Statement], Any], junction: Callable[[str, Sequence[Any]], Any]
+) -> Any:
+    """A filter folded up: `statement` for its leaves, `junction` for and, or, not over what their parts gave."""
+    if isinstance(part, Statement):
+        return statement(part)
+    return junction(part.kind, [map_filter(each, statement, junction) for each in part.parts])

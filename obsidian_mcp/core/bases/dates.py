@@ -1,0 +1,158 @@
+"""Dates and durations as Bases read and write them (BASE-40 to BASE-46)."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+from obsidian_mcp.core.expressions.dates import MONTH_DAYS, UNITS, YEAR_DAYS, Date, Duration, shift
+from obsidian_mcp.core.expressions.javascript import round_half_up
+
+DAY_MS = 86_400_000
+
+_DATE = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
+)
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2}))?", re.ASCII)
+_TERM = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
+_ISO_DURATION = re.compile(
+    r"([+-]?)P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?",
+    re.ASCII,
+)
+_UNIT = {
+    **dict.fromkeys(("y", "year", "years"), "years"),
+    **dict.fromkeys(("M", "month", "months"), "months"),
+    **dict.fromkeys(("w", "week", "weeks"), "weeks"),
+    **dict.fromkeys(("d", "day", "days"), "days"),
+    **dict.fromkeys(("h", "hour", "hours"), "hours"),
+    **dict.fromkeys(("m", "minute", "minutes"), "minutes"),
+    **dict.fromkeys(("s", "second", "seconds"), "seconds"),
+    "ms": "milliseconds",
+}
+_DAYS_PER_MONTH = 146_097 / 4800
+"""Moment's mean month, which the humanized text counts with."""
+MAX_DURATION_TEXT = 200
+"""Characters; no duration is longer."""
+
+
+def parse_date(text: str) -> Date | None:
+    """The date that a text is as a whole, in the forms of BASE-40; None for any other text."""
+    text = text.strip()
+    found = _DATE.fullmatch(text) or _COMPACT.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, *rest = found.groups()
+    second, fraction, zone = rest or (None, None, None)
+    microsecond = int((fraction or "").ljust(6, "0")[:3]) * 1000 if fraction else 0
+    try:
+        moment = datetime(  # noqa: DTZ001 - local
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), microsecond
+        )
+        if zone is not None:
+            moment = moment.replace(tzinfo=_zone(zone)).astimezone().replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return Date(moment, has_time=hour is not None)
+
+
+def _zone(text: str) -> timezone:
+    if text == "Z":
+        return UTC
+    digits = text[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-offset if text[0] == "-" else offset)
+
+
+def parse_duration(text: str) -> Duration | None:
+    """`1d`, `-2 weeks`, `1M 4h`, `P1DT2H` (BASE-41); None for any other text."""
+    text = text.strip()
+    if not text or len(text) > MAX_DURATION_TEXT:
+        return None
+    if text.lstrip("+-").startswith("P"):
+        return _iso_duration(text)
+    amounts = dict.fromkeys(UNITS, 0.0)
+    at = 0
+    while at < len(text):
+        found = _TERM.match(text, at)
+        unit = _UNIT.get(found[3]) or _UNIT.get(found[3].lower()) if found else None
+        if found is None or unit is None:
+            return None
+        amounts[unit] += float(found[2]) * (-1 if found[1] == "-" else 1)
+        at = found.end()
+    return Duration(**amounts)
+
+
+def _iso_duration(text: str) -> Duration | None:
+    found = _ISO_DURATION.fullmatch(text)
+    if found is None or not any(found.groups()[1:]):
+        return None
+    try:
+        amounts = [float(amount or 0) for amount in found.groups()[1:]]
+    except ValueError:
+        return None
+    return Duration(*amounts).scaled(-1 if found[1] == "-" else 1)
+
+
+def add(date: Date, duration: Duration) -> Date:
+    """A date without a time stays one when whole days or longer units are added (BASE-42, BASE-43)."""
+    moved = shift(date, duration, elapsed=False)
+    has_time = date.has_time or duration.time_ms != 0 or not (duration.days + duration.weeks * 7).is_integer()
+    return Date(moved.moment, has_time)
+
+
+def difference(left: Date, right: Date) -> Duration:
+    """The time that passed between two dates, in milliseconds only (BASE-44)."""
+    return Duration(milliseconds=left.milliseconds - right.milliseconds)
+
+
+def total(duration: Duration, unit: str) -> float:
+    """The whole duration in one unit, as a fraction (BASE-45)."""
+    rest_days = duration.weeks * 7 + duration.days + duration.time_ms / DAY_MS
+    months = duration.years * 12 + duration.months
+    if unit == "years":
+        return months / 12 + rest_days / YEAR_DAYS
+    if unit == "months":
+        return months + rest_days / MONTH_DAYS
+    return duration.total_ms / _MILLISECONDS[unit]
+
+
+_MILLISECONDS = {
+    "weeks": 7 * DAY_MS,
+    "days": DAY_MS,
+    "hours": 3_600_000,
+    "minutes": 60_000,
+    "seconds": 1000,
+    "milliseconds": 1,
+}
+
+
+def humanize(duration: Duration) -> str:
+    """Moment's text of a duration, its sign dropped: `a day`, `14 days` (BASE-46)."""
+    months = duration.years * 12 + duration.months
+    days = duration.weeks * 7 + duration.days + duration.time_ms / DAY_MS
+    all_days = abs(months * _DAYS_PER_MONTH + days)
+    all_months = abs(months + days / _DAYS_PER_MONTH)
+    if not math.isfinite(all_days):
+        return "NaN years"
+    if round_half_up(all_days * 86_400) <= 44:
+        return "a few seconds"
+    for amount, limit, one, many in (
+        (all_days * 1440, 45, "a minute", "minutes"),
+        (all_days * 24, 22, "an hour", "hours"),
+        (all_days, 26, "a day", "days"),
+        (all_months, 11, "a month", "months"),
+        (all_months / 12, math.inf, "a year", "years"),
+    ):
+        count = round_half_up(amount)
+        if count <= 1:
+            return one
+        if count < limit:
+            return f"{int(count)} {many}"
+    return "a few seconds"
+
+
+def relative_text(date: Date, now: datetime) -> str:
+    """`in 3 days`, `a day ago`, seen from `now`."""
+    passed = difference(date, Date(now))
+    return f"in {humanize(passed)}" if passed.milliseconds > 0 else f"{humanize(passed)} ago"

@@ -1,0 +1,150 @@
+"""Fields and methods of files, links and tags (BASE-60 to BASE-66)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from obsidian_mcp.core.expressions.dates import from_nanoseconds
+from obsidian_mcp.core.expressions.evaluate import Scope
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.values import File, Link, Value
+from obsidian_mcp.core.expressions.vault_view import WrittenLink
+from obsidian_mcp.core.links import shown
+from obsidian_mcp.core.paths import basename, is_note
+
+from . import compat
+from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
+from .list_methods import covers_tag
+from .operators import path_of
+from .values import Tag, is_external, of_property, text_of
+
+_KINDS = ("property", "link", "embed")
+"""The order of `file.links`."""
+
+
+def _name(file: File, _: Scope) -> Value:
+    return basename(file.path) if is_note(file.path) or not compat.ATTACHMENTS_KEEP_EXTENSION else file.name
+
+
+def properties(file: File, scope: Scope) -> dict[str, Value]:
+    """All properties of a file as values."""
+    raw = scope.context.vault.properties(file.path)
+    scope.context.budget.charge_items(len(raw))
+    return {name: of_property(value, file.path, tags=name.lower() == "tags") for name, value in raw.items()}
+
+
+def tags(file: File, scope: Scope) -> list[Value]:
+    """Names without `#`, each once."""
+    names = dict.fromkeys(scope.context.vault.tags(file.path))
+    scope.context.budget.charge_items(len(names))
+    return [Tag(name) for name in names]
+
+
+def _links(file: File, scope: Scope) -> Value:
+    written = scope.context.vault.links(file.path)
+    scope.context.budget.charge(LINK_UNITS * len(written))
+    return [_as_link(link, file.path) for kind in _KINDS for link in written if link.place == kind]
+
+
+def _embeds(file: File, scope: Scope) -> Value:
+    written = [link for link in scope.context.vault.links(file.path) if link.place == "embed"]
+    scope.context.budget.charge(LINK_UNITS * len(written))
+    return [_as_link(link, file.path) for link in written]
+
+
+def _as_link(written: WrittenLink, source: str) -> Link:
+    """With the display that the app's cache has: the target's, where none is written."""
+    path, subpath = written.path.strip(), written.subpath.rstrip()
+    display = written.display.strip() if written.display is not None else shown(path + subpath)
+    return Link(path, subpath, display, written.place == "embed", source)
+
+
+def _backlinks(file: File, scope: Scope) -> Value:
+    paths = scope.context.vault.backlinks(file.path)
+    scope.context.budget.charge(LINK_UNITS * len(paths))
+    return [Link(path, display=basename(path), source=file.path) for path in paths]
+
+
+FILE_FIELDS: Mapping[str, Callable[[File, Scope], Value]] = {
+    "name": _name,
+    "basename": lambda file, _: file.basename,
+    "path": lambda file, _: file.path,
+    "folder": lambda file, _: file.folder or "/",
+    "ext": lambda file, _: file.extension,
+    "size": lambda file, _: float(file.size),
+    "ctime": lambda file, _: from_nanoseconds(file.created_ns),
+    "mtime": lambda file, _: from_nanoseconds(file.modified_ns),
+    "file": lambda file, _: file,
+    "properties": properties,
+    "tags": tags,
+    "links": _links,
+    "embeds": _embeds,
+    "backlinks": _backlinks,
+}
+
+
+def has_link(scope: Scope, file: File, target: Value) -> Value:
+    """Whether a link of the file, embeds and properties included, leads to the target (BASE-62)."""
+    context = scope.context
+    if isinstance(target, str):
+        target = Link(*_split(target), source=file.path)
+    wanted = path_of(target, context)
+    if wanted is not None:
+        return any(
+            context.follow(Link(link.path, source=file.path)) == wanted for link in context.vault.links(file.path)
+        )
+    if is_external(target):
+        return False
+    return any((link.path + link.subpath).strip() == target.target for link in context.vault.links(file.path))
+
+
+def _split(target: str) -> tuple[str, str]:
+    path, hash_mark, subpath = target.strip().partition("#")
+    return path, hash_mark + subpath
+
+
+def _has_tag(scope: Scope, file: File, *names: str) -> Value:
+    own = scope.context.vault.tags(file.path)
+    return any(covers_tag(tag, name) for name in names for tag in own)
+
+
+def _has_property(scope: Scope, file: File, name: str) -> Value:
+    folded = name.lower()
+    return any(key.lower() == folded for key in scope.context.vault.properties(file.path))
+
+
+def _in_folder(_: Scope, file: File, folder: str) -> Value:
+    path = folder.strip("/")
+    return not path or file.folder == path or file.folder.startswith(path + "/")
+
+
+def _as_link_of(scope: Scope, file: File, display: Value = None) -> Value:
+    scope.context.budget.charge(LINK_UNITS)
+    return Link(file.path, display=None if display is None else text_of(display, scope.context), source=file.path)
+
+
+FILES: Mapping[str, Method] = {
+    "hasLink": Method(has_link, (Parameter("otherFile", (str, Link, File)),)),
+    "hasTag": Method(_has_tag, (Parameter("values", STRING, rest=True),)),
+    "hasProperty": Method(_has_property, (Parameter("name", STRING),)),
+    "inFolder": Method(_in_folder, (Parameter("folder", STRING),)),
+    "asLink": Method(_as_link_of, (Parameter("display", optional=True),)),
+}
+
+
+def _links_to(scope: Scope, link: Link, target: Value) -> Value:
+    file = file_of(link, scope)
+    return None if file is None else has_link(scope, file, target)
+
+
+LINKS: Mapping[str, Method] = {
+    "asFile": Method(lambda scope, link: file_of(link, scope)),
+    "linksTo": Method(_links_to, (Parameter("file", (str, Link, File)),)),
+}
+
+
+def _tag_matches(_: Scope, tag: str, pattern: Value) -> Value:
+    return pattern.matches(tag) if isinstance(pattern, RegExp) else covers_tag(tag, pattern)
+
+
+TAGS: Mapping[str, Method] = {"matches": Method(_tag_matches, (Parameter("tag", PATTERN),))}

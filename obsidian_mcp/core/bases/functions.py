@@ -1,0 +1,265 @@
+"""Global functions, what a function's arguments must be, and the methods of every value (BASE-50 to BASE-52)."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
+from obsidian_mcp.core.expressions.limits import ITEM_UNITS
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.links import split_subpath
+
+from . import compat
+from .dates import parse_date, parse_duration
+from .values import (
+    Html,
+    Icon,
+    Image,
+    as_text,
+    is_empty,
+    is_external,
+    is_true,
+    local,
+    read_wikilink,
+    text_of,
+    type_name,
+    with_display,
+    without_time,
+)
+
+NUMBER: tuple[type, ...] = (float,)
+STRING: tuple[type, ...] = (str, Link)
+"""Links count as texts by their target."""
+PATTERN: tuple[type, ...] = (str, Link, RegExp)
+
+_NAMES = {NUMBER: "Number", STRING: "String", PATTERN: "String", (Date,): "Date"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    types: tuple[type, ...] | None = None
+    """None takes any value."""
+    optional: bool = False
+    rest: bool = False
+    """Takes all further arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A function with its parameters. `run` is called with the scope, the receiver (None for a global) and arguments.
+
+    The first argument of a method with a `body` is not evaluated before the call: `run` gets it as a function of
+    its variables.
+    """
+
+    run: Callable[..., Value]
+    parameters: tuple[Parameter, ...] = ()
+    takes_null: bool = False
+    """Whether null as receiver or argument is a value like others; else the result is null."""
+
+
+Body = Callable[..., Value]
+
+
+def body_of(evaluate: Evaluate, scope: Scope) -> Body:
+    """The unevaluated argument of `filter`, `map`, `reduce` as a function of its variables."""
+
+    def run(**variables: Value) -> Value:
+        scope.context.budget.tick()
+        return evaluate(scope.within(variables))
+
+    return run
+
+
+def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Value] | None:
+    """The arguments as the method takes them, None where one of them is null and makes the result null.
+
+    Raises: ExpressionError for a wrong number or type of arguments.
+    """
+    parameters = method.parameters
+    least = sum(not parameter.optional and not parameter.rest for parameter in parameters)
+    most = len(parameters) if not (parameters and parameters[-1].rest) else None
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        raise ExpressionError(f'"{name}" expects {_count(least, most)}, given {len(arguments)}.')
+    taken = []
+    for place, argument in enumerate(arguments):
+        parameter = parameters[min(place, len(parameters) - 1)]
+        if parameter.types is None:
+            taken.append(argument)
+            continue
+        if argument is None:
+            if not parameter.optional:
+                return None
+            taken.append(None)
+            continue
+        if not isinstance(argument, parameter.types) or (isinstance(argument, bool) and bool not in parameter.types):
+            expected = _NAMES.get(parameter.types) or type_name(parameter.types[0]())
+            raise ExpressionError(
+                f'Type error in "{name}" parameter "{parameter.name}". '
+                f"Expected {expected}, given {type_name(argument)}."
+            )
+        taken.append(argument.target if type(argument) is Link and str in parameter.types else argument)
+    return taken
+
+
+def _count(least: int, most: int | None) -> str:
+    if most is None:
+        return f"at least {least} argument{'s' * (least != 1)}"
+    if least == most:
+        return f"{least} argument{'s' * (least != 1)}"
+    return f"{least} to {most} arguments"
+
+
+def find(table: Mapping[str, Any], name: str) -> Any:
+    """An entry by exact name, else in any case; None without one."""
+    found = table.get(name)
+    if found is None:
+        folded = name.lower()
+        found = next((entry for key, entry in table.items() if key.lower() == folded), None)
+    return found
+
+
+# Global functions. `if` is not here: it is lazy.
+
+
+def _date(scope: Scope, _: None, value: Value) -> Value:
+    if value is None or isinstance(value, Date):
+        return value
+    text = as_text(value)
+    date = parse_date(text) if text is not None else None
+    if date is None:
+        raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a date.')
+    return date
+
+
+def _duration(scope: Scope, _: None, value: Value) -> Value:
+    if value is None or isinstance(value, Duration):
+        return value
+    duration = parse_duration(value) if isinstance(value, str) else None
+    if duration is None:
+        raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a duration.')
+    return duration
+
+
+_NUMERIC = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+
+
+def _number(scope: Scope, _: None, value: Value) -> Value:
+    match value:
+        case None | float():
+            return value
+        case bool():
+            return float(value)
+        case Date():
+            return value.milliseconds
+        case str() if _NUMERIC.fullmatch(value):
+            return float(value)
+    raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a number.')
+
+
+def _list(_: Scope, __: None, value: Value) -> Value:
+    if isinstance(value, list):
+        return value
+    return [] if value is None and compat.NULL_IN_LIST_IS_EMPTY else [value]
+
+
+def _extreme(choose: Callable[[Sequence[float]], float], _: Scope, __: None, *numbers: float) -> Value:
+    return choose(numbers)
+
+
+def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
+    scope.context.budget.charge_items(2)
+    shown = None if display is None else text_of(display, scope.context)
+    source = scope.row.file.path
+    if isinstance(target, Link):
+        return with_display(target, shown)
+    if isinstance(target, File):
+        return Link(target.path, display=shown, source=source)
+    text = target.strip()
+    written = read_wikilink(text, source)
+    if written is not None:
+        return with_display(written, shown)
+    path, subpath = (text, "") if is_external(Link(text)) else split_subpath(text)
+    return Link(path, subpath, shown, source=source)
+
+
+def _file(scope: Scope, _: None, target: Value) -> Value:
+    if isinstance(target, File):
+        return target
+    link = target if isinstance(target, Link) else _link(scope, None, target)
+    return file_of(link, scope)
+
+
+def file_of(link: Link, scope: Scope) -> File | None:
+    """The file that a link leads to."""
+    path = None if is_external(link) else scope.context.follow(link)
+    return None if path is None else scope.context.vault.file(path)
+
+
+def _now(scope: Scope, _: None) -> Value:
+    return local(scope.context.now)
+
+
+def _today(scope: Scope, _: None) -> Value:
+    return without_time(local(scope.context.now))
+
+
+def _random(_: Scope, __: None) -> Value:
+    return random.random()  # noqa: S311 - a formula asks for it
+
+
+def _escape_html(scope: Scope, _: None, text: str) -> Value:
+    scope.context.budget.charge(6 * len(text))
+    return html.escape(text).replace("&#x27;", "&#39;")
+
+
+def _image(scope: Scope, _: None, value: Value) -> Value:
+    if isinstance(value, File):
+        return Image(value.path)
+    return Image(value.target if isinstance(value, Link) else text_of(value, scope.context))
+
+
+GLOBALS: Mapping[str, Method] = {
+    "date": Method(_date, (Parameter("date"),)),
+    "duration": Method(_duration, (Parameter("value"),)),
+    "number": Method(_number, (Parameter("input"),)),
+    "list": Method(_list, (Parameter("element"),)),
+    "min": Method(partial(_extreme, min), (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))),
+    "max": Method(partial(_extreme, max), (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))),
+    "link": Method(_link, (Parameter("path", (str, Link, File)), Parameter("display", optional=True))),
+    "file": Method(_file, (Parameter("path", (str, Link, File)),)),
+    "now": Method(_now),
+    "today": Method(_today),
+    "random": Method(_random),
+    "escapeHTML": Method(_escape_html, (Parameter("html", STRING),)),
+    "html": Method(lambda _, __, text: Html(text), (Parameter("html", STRING),)),
+    "image": Method(_image, (Parameter("path", (str, Link, File)),)),
+    "icon": Method(lambda _, __, text: Icon(text), (Parameter("name", STRING),)),
+}
+
+
+# Methods of every value
+
+
+def _is_type(_: Scope, value: Value, name: str) -> Value:
+    return type_name(value).lower() == name.strip().lower()
+
+
+ANY: Mapping[str, Method] = {
+    "isTruthy": Method(lambda _, value: is_true(value), takes_null=True),
+    "isType": Method(_is_type, (Parameter("type", STRING),), takes_null=True),
+    "toString": Method(lambda scope, value: text_of(value, scope.context), takes_null=True),
+    "isEmpty": Method(lambda _, value: is_empty(value), takes_null=True),
+}
+
+LINK_UNITS = 8 * ITEM_UNITS
+"""Units of a link, which takes more memory than other items."""

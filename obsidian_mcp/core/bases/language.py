@@ -1,0 +1,278 @@
+"""The tables of Bases as a `Language`: what names, fields and calls mean (BASE-16 to BASE-19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.evaluate import Compiler, Context, Evaluate, Language, Scope
+from obsidian_mcp.core.expressions.javascript import list_index
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Literal, Name, Node
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+
+from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
+from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties
+from .functions import ANY, GLOBALS, Method, body_of, check, find
+from .list_methods import LIST, LIST_FIELDS, OBJECT
+from .operators import BINARY, LAZY, UNARY
+from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
+from .values import Html, Icon, Image, RelativeTime, Tag, is_true, of_property, type_name
+
+METHODS: Mapping[type, Mapping[str, Method]] = {
+    type(None): ANY,
+    bool: ANY,
+    float: {**ANY, **NUMBERS},
+    **{kind: {**ANY, **TEXT} for kind in (str, RelativeTime, Html, Icon, Image)},
+    Tag: {**ANY, **TEXT, **TAGS},
+    Date: {**ANY, **DATES},
+    Duration: ANY,
+    list: {**ANY, **LIST},
+    dict: {**ANY, **OBJECT},
+    RegExp: {**ANY, **REGEXPS},
+    File: {**ANY, **FILES},
+    Link: {**ANY, **TEXT, **LINKS},
+}
+FIELDS: Mapping[type, Mapping[str, Callable[[Any, Scope], Value]]] = {
+    **dict.fromkeys((str, RelativeTime, Html, Icon, Image, Tag), TEXT_FIELDS),
+    Date: DATE_FIELDS,
+    Duration: DURATION_FIELDS,
+    list: LIST_FIELDS,
+    File: FILE_FIELDS,
+}
+BODIES: Mapping[str, frozenset[str]] = {
+    "filter": frozenset({"value", "index", "key"}),
+    "map": frozenset({"value", "index", "key"}),
+    "reduce": frozenset({"value", "index", "acc"}),
+}
+"""Methods whose first argument is evaluated for each item, and the names that it may see."""
+
+INFINITE_LOOP = "Infinite loop detected in formula"
+
+
+class Row:
+    """One file of a query, with what has been computed for it."""
+
+    __slots__ = ("file", "formulas", "properties", "results")
+
+    def __init__(self, file: File, formulas: Mapping[str, Evaluate]) -> None:
+        self.file = file
+        self.formulas = formulas
+        self.properties: dict[str, Value] = {}
+        """Properties by name in lower case, once they were asked for."""
+        self.results: dict[str, Value | ExpressionError] = {}
+        """Formulas by name, once they were asked for; while one is computed, the error of a circle."""
+
+
+def note_property(name: str) -> Evaluate:
+    """A property of the row's note, its name in any case; null without it."""
+    key = name.lower()
+    tags = key == "tags"
+
+    def read(scope: Scope) -> Value:
+        row: Row = scope.row
+        try:
+            return row.properties[key]
+        except KeyError:
+            path = row.file.path
+            value = row.properties[key] = of_property(scope.context.vault.property(path, key), path, tags=tags)
+            return value
+
+    return read
+
+
+def formula_value(name: str) -> Evaluate:
+    """A formula of the base, computed once per row; null for an unknown one. A circle is an error."""
+
+    def read(scope: Scope) -> Value:
+        row: Row = scope.row
+        result = row.results.get(name, _UNKNOWN)
+        if result is _UNKNOWN:
+            formula = row.formulas.get(name)
+            if formula is None:
+                return None
+            row.results[name] = ExpressionError(INFINITE_LOOP)
+            try:
+                result = formula(Scope(scope.context, row))
+            except ExpressionError as error:
+                result = error
+            row.results[name] = result
+        if isinstance(result, ExpressionError):
+            raise ExpressionError(result.message)
+        return result
+
+    return read
+
+
+_UNKNOWN = object()
+
+
+def file_field(name: str) -> Evaluate:
+    """A field of the row's file; an unknown one is an error."""
+    get = FILE_FIELDS.get(name)
+    if get is None:
+        return lambda scope: field(scope.row.file, name, scope)
+    return lambda scope: get(scope.row.file, scope)
+
+
+def _this_field(name: str) -> Evaluate:
+    """`this.file`, or a property of `this`."""
+    key = name.lower()
+
+    def read(scope: Scope) -> Value:
+        this = scope.context.this
+        if not isinstance(this, File):
+            return None
+        if name == "file":
+            return this
+        return of_property(scope.context.vault.property(this.path, key), this.path, tags=key == "tags")
+
+    return read
+
+
+_ROOTS: Mapping[str, Callable[[str], Evaluate]] = {
+    "file": file_field,
+    "note": note_property,
+    "formula": formula_value,
+    "this": _this_field,
+}
+
+
+def _name(name: str) -> Evaluate:
+    """What a bare name means."""
+    match name:
+        case "file":
+            return lambda scope: scope.row.file
+        case "this":
+            return lambda scope: scope.context.this
+        case "note":
+            return lambda scope: properties(scope.row.file, scope)
+        case "formula":
+            return lambda scope: {each: formula_value(each)(scope) for each in scope.row.formulas}
+    return note_property(name)
+
+
+def _access(node: Field | Index, compiler: Compiler) -> Evaluate | None:
+    """`file.name`, `note["key"]`, `formula.x`, `this.y` without the object in between."""
+    match node:
+        case Field(Name(root), name) if root in _ROOTS and root not in compiler.parameters:
+            return _ROOTS[root](name)
+        case Index(Name("note" | "formula" | "this" as root), Literal(str() as name)):
+            return _ROOTS[root](name) if root not in compiler.parameters else None
+    return None
+
+
+def field(value: Value, name: str, scope: Scope) -> Value:
+    """`value.name`"""
+    if value is None:
+        return None
+    if type(value) is dict:
+        return value.get(name)
+    get = FIELDS.get(type(value), {}).get(name)
+    if get is None:
+        raise ExpressionError(f'Cannot find "{name}" on type {type_name(value)}')
+    return get(value, scope)
+
+
+def index(value: Value, key: Value, _: Scope) -> Value:
+    """`value[key]`: an item, a letter, or the value of a key; null where there is none."""
+    if value is None or key is None:
+        return None
+    if isinstance(value, list | str) and isinstance(key, float):
+        place = list_index(key)
+        return value[place] if place is not None and place < len(value) else None
+    if isinstance(value, dict) and isinstance(key, str):
+        return value.get(key)
+    raise ExpressionError(f"Cannot find {_shown(key)} on type {type_name(value)}")
+
+
+def _shown(key: Value) -> str:
+    return f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
+
+
+def _call(node: Call, compiler: Compiler) -> Evaluate:
+    match node.callee:
+        case Name(name):
+            return _global(name, node.arguments, compiler)
+        case Field(of, name):
+            return _method(compiler.compile(of), name, node.arguments, compiler)
+    callee = compiler.compile(node.callee)
+
+    def refuse(scope: Scope) -> Value:
+        raise ExpressionError(f"{type_name(callee(scope))} is not a function")
+
+    return refuse
+
+
+def _global(name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
+    arguments = [compiler.compile(node) for node in nodes]
+    if name.lower() == "if":
+        return _if(name, arguments)
+    method: Method | None = find(GLOBALS, name)
+    if method is None:
+        return _fails(f'Cannot find function "{name}"')
+    return lambda scope: _apply(method, name, scope, None, [argument(scope) for argument in arguments])
+
+
+def _if(name: str, arguments: list[Evaluate]) -> Evaluate:
+    if not 2 <= len(arguments) <= 3:
+        return _fails(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
+    condition, then, *rest = arguments
+    otherwise = rest[0] if rest else _null
+    return lambda scope: then(scope) if is_true(condition(scope)) else otherwise(scope)
+
+
+def _null(_: Scope) -> Value:
+    return None
+
+
+def _fails(message: str) -> Evaluate:
+    def fail(_: Scope) -> Value:
+        raise ExpressionError(message)
+
+    return fail
+
+
+def _method(receiver: Evaluate, name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
+    variables = find(BODIES, name)
+    body = compiler.compile(nodes[0], variables) if variables is not None and nodes else None
+    arguments = [compiler.compile(node) for node in (nodes if body is None else nodes[1:])]
+
+    def call(scope: Scope) -> Value:
+        value = receiver(scope)
+        method: Method | None = find(METHODS[type(value)], name)
+        if value is None and (method is None or not method.takes_null):
+            return None
+        if method is None:
+            raise ExpressionError(f'Cannot find function "{name}" on type {type_name(value)}')
+        given = [argument(scope) for argument in arguments]
+        if body is not None:
+            given.insert(0, body_of(body, scope))
+        target = value.target if type(value) is Link and name in TEXT else value
+        return _apply(method, name, scope, target, given)
+
+    return call
+
+
+def _apply(method: Method, name: str, scope: Scope, receiver: Value, arguments: list[Value]) -> Value:
+    taken = check(name, method, arguments)
+    return None if taken is None else method.run(scope, receiver, *taken)
+
+
+BASES = Language(
+    name="bases",
+    binary=BINARY,
+    unary=UNARY,
+    lazy=LAZY,
+    name_of=_name,
+    field=field,
+    index=index,
+    call=_call,
+    compile_field=_access,
+)
+
+
+def scope_of(file: File, context: Context, formulas: Mapping[str, Evaluate]) -> Scope:
+    """The scope of one row."""
+    return Scope(context, Row(file, formulas))

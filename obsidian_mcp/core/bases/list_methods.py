@@ -1,0 +1,202 @@
+"""Methods of lists and objects (BASE-55, BASE-56)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from obsidian_mcp.core.expressions.dates import Date
+from obsidian_mcp.core.expressions.evaluate import Scope
+from obsidian_mcp.core.expressions.javascript import slice_bounds
+from obsidian_mcp.core.expressions.values import File, Link, Value
+
+from .functions import NUMBER, STRING, Body, Method, Parameter
+from .operators import equals, order_key
+from .values import Tag, is_true, link_text, text_of, type_name
+
+
+def covers_tag(tag: str, name: Value) -> bool:
+    """Whether a tag is `name` or stands below it, in any case; the `#` of `name` is optional."""
+    if not isinstance(name, str):
+        return False
+    wanted, own = name.removeprefix("#").lower(), tag.lower()
+    return own == wanted or (wanted != "" and own.startswith(wanted + "/"))
+
+
+def _holds(scope: Scope, items: list[Value], value: Value) -> bool:
+    context = scope.context
+    for item in items:
+        context.budget.tick()
+        if covers_tag(item, value) if type(item) is Tag else equals(item, value, context):
+            return True
+    return False
+
+
+def _spread(values: Sequence[Value]) -> list[Value]:
+    """A list among the arguments stands for its items."""
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]
+
+
+def _contains(scope: Scope, items: list[Value], value: Value) -> Value:
+    if isinstance(value, list):
+        return _holds(scope, items, value) or (bool(value) and all(_holds(scope, items, item) for item in value))
+    return _holds(scope, items, value)
+
+
+def _contains_all(scope: Scope, items: list[Value], *values: Value) -> Value:
+    return all(_holds(scope, items, value) for value in _spread(values))
+
+
+def _contains_any(scope: Scope, items: list[Value], *values: Value) -> Value:
+    return any(_holds(scope, items, value) for value in _spread(values))
+
+
+def _filter(scope: Scope, items: list[Value], body: Body) -> Value:
+    scope.context.budget.charge_items(len(items))
+    return [item for place, item in enumerate(items) if is_true(body(value=item, index=float(place)))]
+
+
+def _map(scope: Scope, items: list[Value], body: Body) -> Value:
+    scope.context.budget.charge_items(len(items))
+    return [body(value=item, index=float(place)) for place, item in enumerate(items)]
+
+
+def _reduce(_: Scope, items: list[Value], body: Body, accumulator: Value) -> Value:
+    for place, item in enumerate(items):
+        accumulator = body(value=item, index=float(place), acc=accumulator)
+    return accumulator
+
+
+def _flat(scope: Scope, items: list[Value]) -> Value:
+    scope.context.budget.charge_items(sum(len(item) if isinstance(item, list) else 1 for item in items))
+    return _spread(items)
+
+
+def _join(scope: Scope, items: list[Value], separator: str) -> Value:
+    parts = []
+    for item in items:
+        parts.append(text_of(item, scope.context))
+        scope.context.budget.charge(len(parts[-1]) + len(separator))
+    return separator.join(parts)
+
+
+def _reverse(scope: Scope, items: list[Value]) -> Value:
+    scope.context.budget.charge_items(len(items))
+    return items[::-1]
+
+
+def _slice(scope: Scope, items: list[Value], start: float, end: float | None = None) -> Value:
+    first, last = slice_bounds(len(items), start, end)
+    scope.context.budget.charge_items(last - first)
+    return items[first:last]
+
+
+def _sort(scope: Scope, items: list[Value]) -> Value:
+    scope.context.budget.charge_items(2 * len(items))
+    return sorted(items, key=lambda item: order_key(item, scope.context))
+
+
+def _unique(scope: Scope, items: list[Value]) -> Value:
+    scope.context.budget.charge_items(2 * len(items))
+    kept: dict[Any, Value] = {}
+    for item in items:
+        kept.setdefault((type_name(item), _distinct(item, scope)), item)
+    return list(kept.values())
+
+
+def _distinct(item: Value, scope: Scope) -> Any:
+    """What tells two items of `unique` apart: links by their text, not by their file."""
+    match item:
+        case None | bool() | float():
+            return item
+        case Link():
+            return link_text(item)
+        case File():
+            return item.path
+        case Date():
+            return item.moment, item.has_time
+    return text_of(item, scope.context)
+
+
+def _numbers(compute: Callable[[list[float]], float | None]) -> Method:
+    return Method(lambda _, items: compute([item for item in items if type(item) is float]))
+
+
+def _date_of(choose: Callable[..., Date]) -> Method:
+    def run(_: Scope, items: list[Value]) -> Value:
+        dates = [item for item in items if isinstance(item, Date)]
+        return choose(dates, key=lambda date: date.milliseconds) if dates else None
+
+    return Method(run)
+
+
+def mean(numbers: list[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def median(numbers: list[float]) -> float | None:
+    return float(statistics.median(numbers)) if numbers else None
+
+
+def deviation(numbers: list[float]) -> float | None:
+    """Standard deviation of the population."""
+    average = mean(numbers)
+    if average is None:
+        return None
+    return math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
+
+
+LIST: Mapping[str, Method] = {
+    "contains": Method(_contains, (Parameter("value"),)),
+    "containsAll": Method(_contains_all, (Parameter("values", rest=True),)),
+    "containsAny": Method(_contains_any, (Parameter("values", rest=True),)),
+    "filter": Method(_filter, (Parameter("expression"),)),
+    "map": Method(_map, (Parameter("expression"),)),
+    "reduce": Method(_reduce, (Parameter("expression"), Parameter("acc"))),
+    "flat": Method(_flat),
+    "join": Method(_join, (Parameter("separator", STRING),)),
+    "reverse": Method(_reverse),
+    "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
+    "sort": Method(_sort),
+    "unique": Method(_unique),
+    "mean": _numbers(mean),
+    "average": _numbers(mean),
+    "median": _numbers(median),
+    "stddev": _numbers(deviation),
+    "sum": _numbers(lambda numbers: float(sum(numbers))),
+    "min": _numbers(lambda numbers: min(numbers, default=None)),
+    "max": _numbers(lambda numbers: max(numbers, default=None)),
+    "earliest": _date_of(min),
+    "latest": _date_of(max),
+}
+LIST_FIELDS: Mapping[str, Callable[[list[Value], Scope], Value]] = {"length": lambda items, _: float(len(items))}
+
+
+def _keys(scope: Scope, entries: dict[str, Value]) -> Value:
+    scope.context.budget.charge_items(len(entries))
+    return list(entries)
+
+
+def _values(scope: Scope, entries: dict[str, Value]) -> Value:
+    scope.context.budget.charge_items(len(entries))
+    return list(entries.values())
+
+
+def _map_object(scope: Scope, entries: dict[str, Value], body: Body) -> Value:
+    scope.context.budget.charge_items(2 * len(entries))
+    return {key: body(key=key, value=value) for key, value in entries.items()}
+
+
+def _filter_object(scope: Scope, entries: dict[str, Value], body: Body) -> Value:
+    scope.context.budget.charge_items(2 * len(entries))
+    return {key: value for key, value in entries.items() if is_true(body(key=key, value=value))}
+
+
+OBJECT: Mapping[str, Method] = {
+    "keys": Method(_keys),
+    "values": Method(_values),
+    "map": Method(_map_object, (Parameter("expression"),)),
+    "filter": Method(_filter_object, (Parameter("expression"),)),
+}

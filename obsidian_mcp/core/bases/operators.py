@@ -1,0 +1,266 @@
+"""Operators, equality and order of Bases (BASE-30 to BASE-39)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from obsidian_mcp.core.expressions.collation import natural_key
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
+from obsidian_mcp.core.expressions.javascript import divide, remainder
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+
+from . import compat
+from .dates import add, difference, parse_date, parse_duration
+from .values import RelativeTime, is_external, is_true, link_text, text_of, type_name, without_time
+
+Operator = Callable[[Value, Value, Context], Value]
+
+MAX_DEPTH = 40
+"""Lists inside each other that are compared."""
+
+
+def _refused(left: Value, right: Value) -> ExpressionError:
+    return ExpressionError(f"Invalid operator between {type_name(left)} and {type_name(right)}")
+
+
+def plus(left: Value, right: Value, context: Context) -> Value:
+    if type(left) is float and type(right) is float:
+        return left + right
+    if isinstance(left, Date):
+        duration = _duration(right)
+        if duration is not None:
+            return add(left, duration)
+    if isinstance(left, str) or isinstance(right, str):
+        first, second = text_of(left, context), text_of(right, context)
+        context.budget.charge(len(first) + len(second))
+        return first + second
+    if left is None or right is None:
+        return None
+    if isinstance(left, list) and isinstance(right, list):
+        context.budget.charge_items(len(left) + len(right))
+        return left + right
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.plus(right)
+    raise _refused(left, right)
+
+
+def minus(left: Value, right: Value, _: Context) -> Value:
+    if type(left) is float and type(right) is float:
+        return left - right
+    if left is None or right is None:
+        return None
+    if isinstance(left, Date):
+        if isinstance(right, Date):
+            return difference(left, right)
+        duration = _duration(right)
+        if duration is not None:
+            return add(left, duration.scaled(-1))
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.plus(right.scaled(-1))
+    raise _refused(left, right)
+
+
+def _duration(value: Value) -> Duration | None:
+    if isinstance(value, str):
+        return parse_duration(value)
+    return value if isinstance(value, Duration) else None
+
+
+def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: bool) -> Operator:
+    def operate(left: Value, right: Value, _: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return numbers(left, right)
+        if left is None or right is None:
+            return None
+        if scales_durations and isinstance(left, Duration) and type(right) is float:
+            return Duration(
+                *(numbers(part, right) if part else part for part in (getattr(left, unit) for unit in _UNITS))
+            )
+        raise _refused(left, right)
+
+    return operate
+
+
+_UNITS = tuple(Duration.__slots__)
+
+
+def _compare(test: Callable[[Any, Any], bool]) -> Operator:
+    def compare(left: Value, right: Value, _: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return test(left, right)
+        if isinstance(left, Date) or isinstance(right, Date):
+            first, second = _date(left), _date(right)
+            if first is None or second is None:
+                return compat.ORDERED_WITH_NULL
+            return test(first.moment, second.moment)
+        if isinstance(left, str) and isinstance(right, str):
+            return test(str(left), str(right))
+        if isinstance(left, Duration) or isinstance(right, Duration):
+            longer, shorter = _duration(left), _duration(right)
+            if longer is None or shorter is None:
+                return compat.ORDERED_WITH_NULL
+            return test(longer.total_ms, shorter.total_ms)
+        return compat.ORDERED_WITH_NULL
+
+    return compare
+
+
+def _date(value: Value) -> Date | None:
+    if isinstance(value, str):
+        return parse_date(value)
+    return value if isinstance(value, Date) else None
+
+
+def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
+    """`==` (BASE-34)."""
+    if left is None or right is None:
+        return left is right
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, float) or isinstance(right, float):
+        return type(left) is type(right) and bool(left == right)
+    if isinstance(left, Date) or isinstance(right, Date):
+        return _same_date(_date(left), _date(right))
+    if isinstance(left, Link | File) or isinstance(right, Link | File):
+        return _same_file(left, right, context)
+    if isinstance(left, str) and isinstance(right, str):
+        return str(left) == str(right)
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.total_ms == right.total_ms
+    if depth >= MAX_DEPTH:
+        raise ExpressionError(f"The values are nested more than {MAX_DEPTH} deep.")
+    context.budget.tick()
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(
+            equals(one, other, context, depth + 1) for one, other in zip(left, right, strict=True)
+        )
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            equals(value, right[key], context, depth + 1) for key, value in left.items()
+        )
+    return type(left) is type(right) and bool(left == right)
+
+
+def _same_date(left: Date | None, right: Date | None) -> bool:
+    if left is None or right is None:
+        return False
+    if not (left.has_time and right.has_time):
+        return without_time(left).moment == without_time(right).moment
+    return left.moment == right.moment
+
+
+def _same_file(left: Value, right: Value, context: Context) -> bool:
+    """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
+    if isinstance(left, str) or isinstance(right, str):
+        text, link = (left, right) if isinstance(left, str) else (right, left)
+        if not isinstance(link, Link) or not compat.LINK_EQUALS_TEXT:
+            return False
+        return text in (link.target, f"[[{link.target}]]", link_text(link))
+    if not isinstance(left, Link | File) or not isinstance(right, Link | File):
+        return False
+    first, second = path_of(left, context), path_of(right, context)
+    if first is None and second is None:
+        return isinstance(left, Link) and isinstance(right, Link) and left.target == right.target
+    return first == second
+
+
+def path_of(value: Link | File, context: Context) -> str | None:
+    """Path of the file that it means; None for a link that leads nowhere."""
+    if isinstance(value, File):
+        return value.path
+    return None if is_external(value) else context.follow(value)
+
+
+def negate(value: Value, _: Context) -> Value:
+    if value is None:
+        return None if compat.NOT_NULL_IS_NULL else True
+    return not is_true(value)
+
+
+def minus_sign(value: Value, _: Context) -> Value:
+    if value is None:
+        return None
+    if type(value) is float:
+        return -value
+    if isinstance(value, Duration):
+        return value.scaled(-1)
+    raise ExpressionError(f"Invalid operator on {type_name(value)}")
+
+
+def _and(left: Evaluate, right: Evaluate) -> Evaluate:
+    def both(scope: Scope) -> Value:
+        first = left(scope)
+        if not is_true(first):
+            return False if compat.LOGIC_GIVES_BOOLEANS else first
+        second = right(scope)
+        return is_true(second) if compat.LOGIC_GIVES_BOOLEANS else second
+
+    return both
+
+
+def _or(left: Evaluate, right: Evaluate) -> Evaluate:
+    def either(scope: Scope) -> Value:
+        first = left(scope)
+        if is_true(first):
+            return True if compat.LOGIC_GIVES_BOOLEANS else first
+        second = right(scope)
+        return is_true(second) if compat.LOGIC_GIVES_BOOLEANS else second
+
+    return either
+
+
+BINARY: dict[str, Operator] = {
+    "+": plus,
+    "-": minus,
+    "*": _arithmetic(operator.mul, scales_durations=True),
+    "/": _arithmetic(divide, scales_durations=True),
+    "%": _arithmetic(remainder, scales_durations=False),
+    "==": equals,
+    "!=": lambda left, right, context: not equals(left, right, context),
+    "<": _compare(operator.lt),
+    ">": _compare(operator.gt),
+    "<=": _compare(operator.le),
+    ">=": _compare(operator.ge),
+}
+UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": negate, "-": minus_sign}
+LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _and, "||": _or}
+
+
+def order_key(value: Value, context: Context, *, descending: bool = False) -> tuple[Any, ...]:
+    """What sorting compares: booleans, numbers, durations, dates, texts; null last in both directions (BASE-36)."""
+    if value is None:
+        return (-1,) if descending else (9,)
+    match value:
+        case bool():
+            return 0, value
+        case float():
+            return (1, value) if value == value else (2,)
+        case Duration():
+            return 3, value.total_ms
+        case Date():
+            return 4, value.milliseconds
+        case RelativeTime():
+            return 4, value.milliseconds
+        case Link():
+            return 5, natural_key(value.display if value.display is not None else value.target)
+    return 5, natural_key(text_of(value, context))
+
+
+def identity(value: Value, context: Context) -> Any:
+    """What two values of one group share; hashable (BASE-37)."""
+    match value:
+        case None | bool():
+            return value is not None, value is True
+        case float():
+            return "number", value
+        case Link() | File():
+            path = path_of(value, context)
+            return ("file", path) if path is not None else ("link", value.target if isinstance(value, Link) else "")
+        case Date():
+            return "date", value.moment, value.has_time
+        case Duration():
+            return "duration", value.total_ms
+    return "text", type_name(value), text_of(value, context)

@@ -1,0 +1,243 @@
+"""Formulas and filters, read into nodes (BASE-10 to BASE-15)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.syntax import (
+    Binary,
+    Call,
+    Field,
+    Index,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    SyntaxProblem,
+    Unary,
+)
+from obsidian_mcp.core.expressions.values import ExpressionError
+
+MAX_LENGTH = 20_000
+"""Characters of one expression."""
+MAX_NESTING = 60
+"""Brackets inside each other."""
+
+PRECEDENCE = {
+    "||": 1,
+    "&&": 2,
+    **dict.fromkeys(("==", "!="), 3),
+    **dict.fromkeys(("<", ">", "<=", ">="), 4),
+    **dict.fromkeys(("+", "-"), 5),
+    **dict.fromkeys(("*", "/", "%"), 6),
+}
+"""All are left-associative."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[^\W\d][\w$]*|\$[\w$]*)"
+    r"|(?P<operator>\|\||&&|==|!=|<=|>=|\?\?|[-+*/%<>!()\[\].,={}?:&|])|(?P<quote>[\"'])|(?P<end>$))"
+)
+_STRING = {
+    '"': re.compile(r'((?:[^"\\]|\\.)*)"', re.DOTALL),
+    "'": re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL),
+}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_REGEXP = re.compile(r"/((?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/([A-Za-z]*)")
+_FLAGS = frozenset("dgimsuvy")
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+_HINTS = {
+    "and": "Write && for and.",
+    "or": "Write || for or.",
+    "not": "Write ! for not.",
+    "=": "Write == to compare.",
+    "&": "Write && for and.",
+    "|": "Write || for or.",
+    "?": "Write if(condition, value, otherwise).",
+    "??": "Write if(value, value, otherwise).",
+    "{": "Objects cannot be written out; they come from properties only.",
+    "+": "A plus sign stands only between two values.",
+}
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+    end: int
+
+
+def parse(text: str) -> Node:
+    """The node of a whole expression. Raises: SyntaxProblem."""
+    if len(text) > MAX_LENGTH:
+        raise SyntaxProblem(text, MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._nesting = 0
+        self._token = self._read(0)
+
+    def whole(self) -> Node:
+        if self._token.kind == "end":
+            raise self._problem(self._token, "a value", "the expression is empty")
+        node = self._expression()
+        if self._token.kind != "end":
+            raise self._problem(self._token, "an operator or the end")
+        return node
+
+    # Tokens
+
+    def _read(self, at: int) -> _Token:
+        found = _TOKEN.match(self._text, at)
+        if found is None:
+            start = len(self._text) - len(self._text[at:].lstrip())
+            raise SyntaxProblem(self._text, start, f"the character {self._text[start]!r} has no meaning here")
+        kind = str(found.lastgroup)
+        return _Token(kind, found[kind], found.start(kind), found.end())
+
+    def _next(self) -> _Token:
+        token = self._token
+        self._token = self._read(token.end)
+        return token
+
+    def _takes(self, operator: str) -> bool:
+        if self._token.kind == "operator" and self._token.text == operator:
+            self._next()
+            return True
+        return False
+
+    def _closes(self, bracket: str, opened: _Token) -> None:
+        if not self._takes(bracket):
+            raise self._problem(self._token, f'"{bracket}" for the "{opened.text}" at column {opened.at + 1}')
+
+    def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
+        if not problem:
+            problem = "the expression ends here" if token.kind == "end" else f'"{token.text}" cannot stand here'
+        return SyntaxProblem(self._text, token.at, problem, expected, _HINTS.get(token.text, ""))
+
+    # Grammar
+
+    def _expression(self, least: int = 1) -> Node:
+        left = self._unary()
+        while self._token.kind == "operator":
+            strength = PRECEDENCE.get(self._token.text, 0)
+            if strength < least:
+                break
+            operator = self._next().text
+            left = Binary(operator, left, self._expression(strength + 1))
+        return left
+
+    def _unary(self) -> Node:
+        operators = []
+        while self._token.kind == "operator" and self._token.text in ("!", "-"):
+            operators.append(self._next())
+            if len(operators) > MAX_NESTING:
+                raise self._problem(operators[-1], "a value", "there are too many signs in a row")
+        node = self._postfix()
+        for operator in reversed(operators):
+            node = Unary(operator.text, node)
+        return node
+
+    def _postfix(self) -> Node:
+        first = self._token
+        node = self._primary()
+        while self._token.kind == "operator" and self._token.text in ("(", "[", "."):
+            token = self._next()
+            if token.text == ".":
+                if first.kind == "number" and isinstance(node, Literal):
+                    raise self._problem(token, "an operator", "a bare number has no fields or methods")
+                if self._token.kind != "name":
+                    raise self._problem(self._token, "the name of a field or function")
+                name = self._next()
+                node = Field(node, name.text, name.at)
+            elif token.text == "[":
+                self._enter(token)
+                node = Index(node, self._expression())
+                self._leave()
+                self._closes("]", token)
+            else:
+                node = Call(node, self._list(")", token), token.at)
+        return node
+
+    def _primary(self) -> Node:
+        token = self._token
+        match token.kind:
+            case "number":
+                return Literal(float(self._next().text))
+            case "name":
+                self._next()
+                if token.text in _CONSTANTS:
+                    return Literal(_CONSTANTS[token.text])
+                return Name(token.text, token.at)
+            case "quote":
+                return Literal(self._string(token))
+            case "operator" if token.text == "/":
+                return Literal(self._regexp(token))
+            case "operator" if token.text == "(":
+                self._next()
+                self._enter(token)
+                node = self._expression()
+                self._leave()
+                self._closes(")", token)
+                return node
+            case "operator" if token.text == "[":
+                self._next()
+                return ListOf(self._list("]", token))
+        raise self._problem(token, "a value")
+
+    def _list(self, closing: str, opened: _Token) -> tuple[Node, ...]:
+        """Values with commas between them, and the closing bracket."""
+        if self._takes(closing):
+            return ()
+        self._enter(opened)
+        items = [self._expression()]
+        while self._takes(","):
+            items.append(self._expression())
+        self._leave()
+        self._closes(closing, opened)
+        return tuple(items)
+
+    def _enter(self, opened: _Token) -> None:
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise SyntaxProblem(self._text, opened.at, f"brackets are nested more than {MAX_NESTING} deep")
+
+    def _leave(self) -> None:
+        self._nesting -= 1
+
+    def _string(self, token: _Token) -> str:
+        found = _STRING[token.text].match(self._text, token.end)
+        if found is None:
+            raise SyntaxProblem(self._text, token.at, "a quote is not closed", f"a second {token.text}")
+        self._token = self._read(found.end())
+        return _ESCAPE.sub(_unescape, found[1]) if "\\" in found[1] else found[1]
+
+    def _regexp(self, token: _Token) -> RegExp:
+        found = _REGEXP.match(self._text, token.at)
+        if found is None:
+            raise self._problem(token, "a value, or a closed regular expression such as /a+/g")
+        if not _FLAGS.issuperset(found[2]) or len(set(found[2])) < len(found[2]):
+            raise SyntaxProblem(self._text, found.start(2), f'"{found[2]}" are no flags of a regular expression')
+        try:
+            expression = RegExp(found[1], found[2])
+        except ExpressionError as error:
+            raise SyntaxProblem(self._text, token.at, error.message.rstrip(".")) from None
+        self._token = self._read(found.end())
+        return expression
+
+
+def _unescape(found: re.Match[str]) -> str:
+    escape = found[1]
+    if len(escape) == 5:
+        try:
+            return str(json.loads(f'"{found[0]}"'))
+        except ValueError:
+            return escape
+    return _ESCAPED.get(escape, escape)

@@ -1,0 +1,138 @@
+"""Methods of texts, numbers and regular expressions (BASE-53, BASE-54)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.evaluate import Scope
+from obsidian_mcp.core.expressions.regexps import RegExp, escape
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+from . import compat
+from .functions import NUMBER, PATTERN, STRING, Method, Parameter
+
+_WORD_START = re.compile(r"(^|\s)(\S)")
+
+
+def _fold(text: str) -> str:
+    return text.lower() if compat.TEXT_CONTAINS_IGNORES_CASE else text
+
+
+def contains(_: Scope, text: str, value: str) -> Value:
+    return _fold(value) in _fold(text)
+
+
+def contains_all(_: Scope, text: str, *values: str) -> Value:
+    folded = _fold(text)
+    return all(_fold(value) in folded for value in values)
+
+
+def contains_any(_: Scope, text: str, *values: str) -> Value:
+    folded = _fold(text)
+    return any(_fold(value) in folded for value in values)
+
+
+def _charged(change: Callable[[str], str]) -> Callable[[Scope, str], Value]:
+    def run(scope: Scope, text: str) -> Value:
+        scope.context.budget.charge(len(text))
+        return change(text)
+
+    return run
+
+
+def _title(text: str) -> str:
+    return _WORD_START.sub(lambda found: found[1] + found[2].upper(), text)
+
+
+def _replace(scope: Scope, text: str, pattern: str | RegExp, replacement: str) -> Value:
+    budget = scope.context.budget
+    if isinstance(pattern, RegExp):
+        return pattern.replace(text, replacement, everywhere="g" in pattern.flags, budget=budget)
+    count = text.count(pattern)
+    budget.charge(len(text) + count * len(replacement))
+    if "$" not in replacement:
+        return text.replace(pattern, replacement)
+    return RegExp(escape(pattern), "g").replace(text, replacement, everywhere=True, budget=budget)
+
+
+def _repeat(scope: Scope, text: str, count: float) -> Value:
+    if not count >= 0 or math.isinf(count):
+        raise ExpressionError("Invalid count value: the count of repeat() must be 0 or more.")
+    scope.context.budget.charge(len(text) * int(count))
+    return text * int(count)
+
+
+def _reverse(scope: Scope, text: str) -> Value:
+    scope.context.budget.charge(len(text))
+    return text[::-1]
+
+
+def _slice(scope: Scope, text: str, start: float, end: float | None = None) -> Value:
+    scope.context.budget.charge(len(text))
+    return javascript.slice_text(text, start, end)
+
+
+def _split(scope: Scope, text: str, separator: str | RegExp, count: float | None = None) -> Value:
+    budget = scope.context.budget
+    if isinstance(separator, RegExp):
+        parts = separator.split(text, budget)
+    else:
+        budget.charge_items((text.count(separator) if separator else len(text)) + 1)
+        budget.charge(len(text))
+        parts = text.split(separator) if separator else list(text)
+    return parts if count is None else parts[: max(int(count), 0)]
+
+
+TEXT: Mapping[str, Method] = {
+    "contains": Method(contains, (Parameter("value", STRING),)),
+    "containsAll": Method(contains_all, (Parameter("values", STRING, rest=True),)),
+    "containsAny": Method(contains_any, (Parameter("values", STRING, rest=True),)),
+    "startsWith": Method(lambda _, text, query: text.startswith(query), (Parameter("query", STRING),)),
+    "endsWith": Method(lambda _, text, query: text.endswith(query), (Parameter("query", STRING),)),
+    "lower": Method(_charged(str.lower)),
+    "title": Method(_charged(_title)),
+    "trim": Method(_charged(str.strip)),
+    "replace": Method(_replace, (Parameter("pattern", PATTERN), Parameter("replacement", STRING))),
+    "repeat": Method(_repeat, (Parameter("count", NUMBER),)),
+    "reverse": Method(_reverse),
+    "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
+    "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
+}
+TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
+    "length": lambda text, _: float(javascript.units(text)),
+}
+
+
+def _round(_: Scope, number: float, digits: float | None = None) -> Value:
+    if digits is None or not 0 < digits <= 100:
+        return javascript.round_half_up(number)
+    scale = 10.0 ** int(digits)
+    scaled = number * scale
+    return javascript.round_half_up(scaled) / scale if math.isfinite(scaled) else number
+
+
+def _whole(cut: Callable[[float], int]) -> Callable[[Scope, float], Value]:
+    return lambda _, number: float(cut(number)) if math.isfinite(number) else number
+
+
+def _to_fixed(_: Scope, number: float, digits: float | None = None) -> Value:
+    return javascript.to_fixed(number, int(digits or 0) if digits is None or math.isfinite(digits) else -1)
+
+
+NUMBERS: Mapping[str, Method] = {
+    "abs": Method(lambda _, number: abs(number)),
+    "ceil": Method(_whole(math.ceil)),
+    "floor": Method(_whole(math.floor)),
+    "round": Method(_round, (Parameter("digits", NUMBER, optional=True),)),
+    "toFixed": Method(_to_fixed, (Parameter("precision", NUMBER, optional=True),)),
+}
+
+
+def _matches(_: Scope, pattern: RegExp, value: str) -> Value:
+    return pattern.matches(value)
+
+
+REGEXPS: Mapping[str, Method] = {"matches": Method(_matches, (Parameter("value", STRING),))}

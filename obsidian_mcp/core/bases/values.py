@@ -1,0 +1,230 @@
+"""The values of Bases: types, truth, texts, and properties as values (BASE-20 to BASE-27)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.evaluate import Context
+from obsidian_mcp.core.expressions.javascript import number_text
+from obsidian_mcp.core.expressions.limits import ITEM_UNITS
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.links import split_subpath, split_wikilink, wikilink
+
+from . import compat
+from .dates import humanize, parse_date
+
+MAX_TEXT_DEPTH = 40
+"""Lists inside each other that a text may show."""
+
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?", re.ASCII)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?=\S)")
+
+
+class Tag(str):
+    """A tag without its `#`."""
+
+    __slots__ = ()
+
+
+class RelativeTime(str):
+    """The text of `relative()`, which sorts by its time."""
+
+    __slots__ = ("milliseconds",)
+    milliseconds: float
+
+
+class Html(str):
+    __slots__ = ()
+
+
+class Icon(str):
+    __slots__ = ()
+
+
+class Image(str):
+    """The path or URL of an image."""
+
+    __slots__ = ()
+
+
+TYPE_NAMES: dict[type, str] = {
+    type(None): "Null",
+    bool: "Boolean",
+    float: "Number",
+    str: "String",
+    RelativeTime: "String",
+    Date: "Date",
+    Duration: "Duration",
+    list: "List",
+    dict: "Object",
+    RegExp: "RegExp",
+    File: "File",
+    Link: "Link",
+    Tag: "Tag",
+    Html: "HTML",
+    Icon: "Icon",
+    Image: "Image",
+}
+"""As messages and `isType` spell them."""
+
+
+def type_name(value: Value) -> str:
+    return "URL" if type(value) is Link and is_external(value) else TYPE_NAMES[type(value)]
+
+
+def is_external(link: Link) -> bool:
+    """Whether it leads out of the vault: its target has a scheme."""
+    return ":" in link.path and _SCHEME.match(link.path) is not None
+
+
+def is_true(value: Value) -> bool:
+    """Whether a filter with this value passes (BASE-21)."""
+    if value is None or value is False:
+        return False
+    if value is True:
+        return True
+    match value:
+        case float():
+            return value != 0 and value == value
+        case str():
+            return value != ""
+        case list():
+            return bool(value) or compat.EMPTY_LIST_IS_TRUE
+        case dict():
+            return bool(value) or compat.EMPTY_OBJECT_IS_TRUE
+        case Duration():
+            return value.total_ms != 0 or compat.ZERO_DURATION_IS_TRUE
+    return True
+
+
+def is_empty(value: Value) -> bool:
+    """`isEmpty()` (BASE-22)."""
+    return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def text_of(value: Value, context: Context, depth: int = 0) -> str:
+    """`toString()` (BASE-23). Raises: ExpressionError for what is nested too deep or too large."""
+    if isinstance(value, str):
+        return f"![]({value})" if type(value) is Image else str(value)
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return number_text(value)
+        case Date():
+            return date_text(value)
+        case Duration():
+            return humanize(value)
+        case Link():
+            return link_text(value)
+        case File():
+            return value.path
+        case RegExp():
+            return f"/{value.source}/{value.flags}"
+    if depth >= MAX_TEXT_DEPTH:
+        raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")
+    context.budget.charge_items(1)
+    if isinstance(value, list):
+        parts = []
+        for item in value:
+            parts.append(text_of(item, context, depth + 1))
+            context.budget.charge(len(parts[-1]) + 2)
+        return ", ".join(parts)
+    return json.dumps(_plain(value, context, depth), ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Value, context: Context, depth: int) -> Any:
+    """An object as JSON shows it."""
+    context.budget.charge(ITEM_UNITS)
+    if depth >= MAX_TEXT_DEPTH:
+        raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")
+    match value:
+        case None | bool():
+            return value
+        case float():
+            return int(value) if value == value // 1 and abs(value) < 1e21 else value
+        case list():
+            return [_plain(item, context, depth + 1) for item in value]
+        case dict():
+            return {key: _plain(item, context, depth + 1) for key, item in value.items()}
+    text = text_of(value, context, depth)
+    context.budget.charge(len(text))
+    return text
+
+
+def date_text(date: Date) -> str:
+    """`2026-06-10` or `2026-06-10T12:34:56`, local."""
+    return date.moment.isoformat(timespec="seconds")[: 19 if date.has_time else 10]
+
+
+def link_text(link: Link) -> str:
+    """`[[target]]` or `[[target|display]]`; a link that leads out of the vault is `[display](url)` or the URL."""
+    if is_external(link):
+        return link.target if link.display is None else f"[{link.display}]({link.target})"
+    return f"[[{link.target}]]" if link.display is None else f"[[{link.target}|{link.display}]]"
+
+
+def read_wikilink(text: str, source: str) -> Link | None:
+    """The link that a text is as a whole, `[[target]]` or `[[target|display]]`; None for any other text."""
+    found = wikilink(text)
+    if found is None or found.end() != len(text):
+        return None
+    target, display = split_wikilink(found[1])
+    path, subpath = split_subpath(target.strip())
+    return Link(path, subpath, display.strip() if display is not None else None, source=source)
+
+
+def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
+    """The value of a property as its YAML has it, in the note `source` (BASE-20). `tags`: it is the property `tags`."""
+    if type(raw) is str:
+        if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
+            return link
+        if tags:
+            return Tag(raw.removeprefix("#"))
+        if raw[:1].isdigit() and compat.ISO_TEXTS_ARE_DATES and _ISO.fullmatch(raw):
+            date = parse_date(raw)
+            return raw if date is None else date
+        return raw
+    if raw is None or raw is True or raw is False or type(raw) is float:
+        return raw
+    if isinstance(raw, int):
+        try:
+            return float(raw)
+        except OverflowError:
+            return float("inf") if raw > 0 else float("-inf")
+    if isinstance(raw, list):
+        return [of_property(item, source, tags=tags) for item in raw]
+    if isinstance(raw, dict):
+        return {str(key): of_property(item, source) for key, item in raw.items()}
+    return str(raw)
+
+
+def without_time(date: Date) -> Date:
+    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0), has_time=False)
+
+
+def as_text(value: Value) -> str | None:
+    """The text of what counts as a String: texts, tags, links by their target. None for all else."""
+    if isinstance(value, str):
+        return value
+    return value.target if type(value) is Link else None
+
+
+Direction = Literal["ASC", "DESC"]
+
+
+def with_display(link: Link, display: str | None) -> Link:
+    return replace(link, display=display) if display is not None else link
+
+
+def local(moment: datetime) -> Date:
+    """A local date and time, to the millisecond."""
+    return Date(moment.replace(microsecond=moment.microsecond // 1000 * 1000))

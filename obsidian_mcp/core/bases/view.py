@@ -1,0 +1,297 @@
+"""One view of a base over the vault (BASE-70 to BASE-79)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from obsidian_mcp.core.expressions.answer import Answer, Cell, Cells, Column, RowGroup, cell_of
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.evaluate import (
+    Context,
+    Evaluate,
+    Scope,
+    compile_expression,
+    evaluate_or_error,
+)
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.rows import Group, SortBy, filter_rows, group_rows, sort_rows
+from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+
+from . import compat
+from .base_file import Base, Filter, Statement, View, expressions, map_filter, parse_or_problem
+from .dates import humanize
+from .file_methods import FILE_FIELDS
+from .functions import find
+from .language import BASES, Row, file_field, formula_value, note_property
+from .operators import identity, order_key
+from .summaries import BUILT_IN
+from .values import Image, date_text, is_true, link_text, text_of
+
+FILE_LABELS: Mapping[str, str] = {
+    "file.name": "file name",
+    "file.basename": "file base name",
+    "file.path": "file path",
+    "file.folder": "folder",
+    "file.ext": "file extension",
+    "file.size": "file size",
+    "file.ctime": "created time",
+    "file.mtime": "modified time",
+    "file.tags": "file tags",
+    "file.links": "file links",
+    "file.embeds": "file embeds",
+    "file.backlinks": "file backlinks",
+    "file.properties": "properties",
+    "file.file": "file",
+}
+
+CELLS: Cells = {
+    Date: lambda date, _: date_text(date),
+    Duration: lambda duration, _: humanize(duration),
+    Link: lambda link, _: link_text(link),
+    File: lambda file, _: f"[[{file.path}]]",
+    Image: text_of,
+    RegExp: text_of,
+}
+
+FILTER_STEP = "filter"
+SORT_STEP = "sort"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which rows of the result to answer with."""
+
+    limit: int
+    offset: int = 0
+
+
+def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> Answer:
+    """The rows of the view `name`, the first one without a name. `context.this` is a File or None.
+
+    Raises: QueryInvalid when there is no such view, or the query needs too much memory.
+    """
+    view = base.view(name)
+    for warning in base.warnings:
+        context.problems.note(warning)
+    _warn_of_this(base, context)
+    formulas = {name: _formula(name, text, context) for name, text in base.formulas.items()}
+    rows = _rows(base, view, context, formulas)
+    groups = _groups(view, rows, context)
+    if groups is not None:
+        rows = list(chain.from_iterable(group.rows for group in groups))
+    summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
+    ids = compat.DEFAULT_COLUMNS if view.order is None else view.order
+    shown = rows[page.offset : page.offset + page.limit]
+    return Answer(
+        columns=tuple(Column(full_id(each), label(base, each)) for each in ids),
+        rows=list(_cells(shown, [property_value(each) for each in ids], context)),
+        total=len(rows),
+        view=view.name,
+        paths=[row.row.file.path for row in shown],
+        groups=None if groups is None else tuple(_row_group(group, summaries, context) for group in groups),
+        summaries=_summarize(rows, summaries, context) if summaries else None,
+        warnings=_warnings(context),
+    )
+
+
+def full_id(property_id: str) -> str:
+    """`note.status` for `status`."""
+    return property_id if property_id.startswith(("file.", "formula.", "note.")) else f"note.{property_id}"
+
+
+def label(base: Base, property_id: str) -> str:
+    """The name of a column: the display name, else the default of the app."""
+    full = full_id(property_id)
+    bare = full.partition(".")[2]
+    for key in (full, bare) if full.startswith("note.") else (full,):
+        if key in base.labels:
+            return base.labels[key]
+    return FILE_LABELS.get(full, bare)
+
+
+def property_value(property_id: str) -> Evaluate:
+    """The value of a property id; an unknown field of `file` is null, as in the app's columns."""
+    kind, _, name = full_id(property_id).partition(".")
+    if kind == "file":
+        return file_field(name) if name in FILE_FIELDS else lambda _: None
+    return formula_value(name) if kind == "formula" else note_property(name)
+
+
+def _warn_of_this(base: Base, context: Context) -> None:
+    if context.this is not None:
+        return
+    nodes = (parse_or_problem(text) for _, text in expressions(base))
+    if any(not isinstance(node, SyntaxProblem) and uses_name(node, "this") for node in nodes):
+        context.problems.note(
+            "`this` is null here: the base uses it, but the query names no note for it. Pass `this`, the path of the "
+            "note that embeds the base."
+        )
+
+
+def _formula(name: str, text: str, context: Context) -> Evaluate:
+    """The function of a formula; one that does not parse is null, with a warning."""
+    node = parse_or_problem(text)
+    if isinstance(node, SyntaxProblem):
+        context.problems.note(f'Formula "{name}": Unable to parse formula. (position {node.at}) {node.message}')
+        return lambda _: None
+    return compile_expression(node, BASES)
+
+
+# Rows
+
+
+def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evaluate]) -> list[Scope]:
+    """Filtered, sorted and limited."""
+    rows = [Scope(context, Row(file, formulas)) for file in context.vault.files()]
+    parts = [_condition(part) for part in (base.filters, view.filters) if part is not None]
+    if parts:
+        rows = filter_rows(rows, _all_of(parts), context, FILTER_STEP)
+    keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
+    rows = sort_rows(
+        rows,
+        keys or [SortBy(file_field("name"))],
+        lambda value, descending: order_key(value, context, descending=descending),
+        context,
+        SORT_STEP,
+        keep_errors=True,
+    )
+    return rows[: view.limit] if view.limit else rows
+
+
+Condition = Callable[[Scope], bool]
+
+
+def _condition(part: Filter) -> Condition:
+    condition: Condition = map_filter(part, _statement, _junction)
+    return condition
+
+
+def _statement(statement: Statement) -> Condition:
+    node = parse_or_problem(statement.text)
+    if isinstance(node, SyntaxProblem):
+        message = f'"{statement.text}" does not parse: {node.message}'
+
+        def fail(_: Scope) -> bool:
+            raise ExpressionError(message)
+
+        return fail
+    evaluate = compile_expression(node, BASES)
+    return lambda scope: is_true(evaluate(scope))
+
+
+def _junction(kind: str, parts: Sequence[Condition]) -> Condition:
+    if kind == "and":
+        return _all_of(parts)
+    if kind == "or":
+        # An `or` without statements passes everything, like a filter that is not there.
+        return lambda scope: not parts or any(part(scope) for part in parts)
+    return lambda scope: not any(part(scope) for part in parts)
+
+
+def _all_of(parts: Sequence[Condition]) -> Condition:
+    if len(parts) == 1:
+        return parts[0]
+
+    def all_pass(scope: Scope) -> bool:
+        return all(part(scope) for part in parts)
+
+    return all_pass
+
+
+# Groups and summaries
+
+
+def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[Group] | None:
+    if view.group_by is None:
+        return None
+    first: dict[Any, tuple[Any, ...]] = {}
+    """What a value is -> the order key of the first such value, so that links to one file stay together."""
+
+    def key(value: Value, descending: bool) -> tuple[Any, ...]:
+        same = identity(value, context)
+        if same not in first:
+            first[same] = (order_key(value, context, descending=descending), str(same))
+        return first[same]
+
+    by = SortBy(property_value(view.group_by.property), view.group_by.descending)
+    return group_rows(rows, by, key, context, SORT_STEP, keep_errors=True)
+
+
+Summarize = tuple[str, Callable[[Sequence[Value]], Value]]
+"""Name of a summary, and its function."""
+
+
+def _summary(base: Base, name: str, context: Context) -> Summarize:
+    text = base.summaries.get(name)
+    if text is not None:
+        node = parse_or_problem(text)
+        if not isinstance(node, SyntaxProblem):
+            evaluate = compile_expression(node, BASES, frozenset({"values"}))
+            row = Row(File(context.source), {})
+            return name, lambda values: evaluate(Scope(context, row, {"values": list(values)}))
+        context.problems.note(f'Summary "{name}" does not parse: {node.message}')
+        return name, lambda _: None
+    built_in = find(BUILT_IN, name)
+    if built_in is None:
+        context.problems.note(
+            f'The summary "{name}" is not known. Built-in summaries: {", ".join(BUILT_IN)}; others stand under '
+            '"summaries" of the base.'
+        )
+        return name, lambda _: None
+    return name, lambda values: built_in(values, context)
+
+
+def _summarize(
+    rows: Sequence[Scope], summaries: Mapping[str, Summarize], context: Context
+) -> dict[str, dict[str, Cell]]:
+    found: dict[str, dict[str, Cell]] = {}
+    for property_id, (name, summarize) in summaries.items():
+        value = property_value(property_id)
+        values = [_or_null(evaluate_or_error(value, row)) for row in rows]
+        try:
+            context.budget.charge_items(len(values))
+            cell = cell_of(summarize(values), CELLS, context)
+        except ExpressionError as error:
+            cell = {"error": error.message}
+        context.budget.end_row(kept=True)
+        found.setdefault(full_id(property_id), {})[name] = cell
+    return found
+
+
+def _or_null(value: Value) -> Value:
+    return None if isinstance(value, ExpressionError) else value
+
+
+def _row_group(group: Group, summaries: Mapping[str, Summarize], context: Context) -> RowGroup:
+    key = _cell(group.key, context)
+    found = _summarize(group.rows, summaries, context) if summaries else None
+    return RowGroup(key, len(group.rows), found)
+
+
+# The answer
+
+
+def _cells(rows: Sequence[Scope], columns: Sequence[Evaluate], context: Context) -> Iterator[list[Cell]]:
+    for row in rows:
+        yield [_cell(evaluate_or_error(column, row), context) for column in columns]
+        context.budget.end_row(kept=True)
+
+
+def _cell(value: Value, context: Context) -> Cell:
+    try:
+        return cell_of(value, CELLS, context)
+    except ExpressionError as error:
+        return {"error": error.message}
+
+
+def _warnings(context: Context) -> list[str]:
+    counted = [
+        f"Failed to evaluate a filter: {message} ({count} {'file' if count == 1 else 'files'} left out)"
+        for step, message, count in context.problems.counted()
+        if step == FILTER_STEP
+    ]
+    return context.problems.notes + counted

@@ -1,0 +1,82 @@
+"""Expressions whose results were recorded from the running app (specs/bases.md, BASE-80)."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.view import Page, run_view
+from obsidian_mcp.core.expressions.answer import Answer
+from obsidian_mcp.core.expressions.evaluate import Context
+from tests.core.expressions.text_vault import TextVault
+
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "bases"
+CASES: list[dict[str, Any]] = []
+RECORDING: dict[str, Any] = {}
+if (SHARED / "cases.json").exists():
+    RECORDING = json.loads((SHARED / "cases.json").read_text("utf-8"))
+    CASES = RECORDING["cases"]
+
+
+@pytest.fixture(autouse=True)
+def melbourne() -> Iterator[None]:
+    """The time zone of the recording; only systems with `tzset` can change theirs."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system cannot change the time zone of a running program")
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "Australia/Melbourne"
+    time.tzset()
+    yield
+    if before is None:
+        del os.environ["TZ"]
+    else:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
+@cache
+def vault_of(name: str) -> TextVault:
+    return TextVault.of_folder(SHARED / "vaults" / name)
+
+
+def evaluate(case: dict[str, Any]) -> Answer:
+    """The case as a base with one formula, run on the row of its recording."""
+    recorded = RECORDING["contexts"][case["context"]]
+    vault = vault_of(recorded["vault"])
+    base = {
+        "formulas": {**recorded["formulas"], "case": case["expression"]},
+        "filters": f'file.path == "{recorded["row"]}"',
+        "views": [{"type": "table", "name": "V", "order": ["formula.case"]}],
+    }
+    context = Context(vault, datetime.fromisoformat("2026-06-11T22:48:49"), this=vault.file(recorded["this"]))
+    return run_view(read(json.dumps(base)), context, Page(10))
+
+
+@pytest.mark.skipif(not CASES, reason="the recorded cases are not on this machine (../shared/data/bases)")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_an_expression_has_the_result_that_the_app_recorded(case: dict[str, Any]) -> None:
+    """BASE-80"""
+    answer = evaluate(case)
+    [[cell]] = answer.rows
+    expected = case["cell"]
+    if case.get("check") == "any-order":
+        cell, expected = sorted(cell), sorted(expected)
+    if case.get("unparsable"):
+        assert len(answer.warnings) == 1
+        assert "case" in answer.warnings[0]
+    else:
+        assert answer.warnings == []
+    if case.get("check") == "random":
+        assert 0 <= cell < 1
+        return
+    assert cell == expected
+    assert type(cell) is type(expected) or {type(cell), type(expected)} == {int, float}
