@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from obsidian_mcp.core import yaml12
 from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
+from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.errors import QueryInvalid
 
 from . import parser

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from obsidian_mcp.core.daily import formatted
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import Value
+from obsidian_mcp.core.periodic.moment import format_moment
 
 from .dates import relative_text, total
 from .functions import STRING, Method, Parameter
@@ -19,7 +19,7 @@ FORMAT_GROWTH = 30
 
 def _format(scope: Scope, date: Date, pattern: str) -> Value:
     scope.context.budget.charge(FORMAT_GROWTH * len(pattern))
-    return formatted(pattern, date.moment)
+    return format_moment(date.moment, pattern)
 
 
 def _relative(scope: Scope, date: Date) -> Value:

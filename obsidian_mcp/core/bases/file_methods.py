@@ -9,8 +9,8 @@ from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.values import File, Link, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.links import shown
-from obsidian_mcp.core.paths import basename, is_note
+from obsidian_mcp.core.note.links import shown
+from obsidian_mcp.core.text.vault_path import basename, is_note
 
 from . import compat
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of

@@ -15,7 +15,7 @@ from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
-from obsidian_mcp.core.links import split_subpath
+from obsidian_mcp.core.note.links import split_subpath
 
 from . import compat
 from .dates import parse_date, parse_duration

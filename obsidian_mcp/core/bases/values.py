@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
-from obsidian_mcp.core.links import split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
 from . import compat
 from .dates import humanize, parse_date

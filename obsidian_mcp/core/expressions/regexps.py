@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from obsidian_mcp.core.regexp import SECONDS as REGEXP_SECONDS
-from obsidian_mcp.core.regexp import InvalidRegExp, translate
+from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
+from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
 
 from .limits import Budget
 from .values import ExpressionError

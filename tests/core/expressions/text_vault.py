@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from obsidian_mcp.core.catalog import Catalog
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.note import Note, parse
-from obsidian_mcp.core.paths import is_note
-from obsidian_mcp.core.ports import DiskFile
-from obsidian_mcp.core.resolve import resolve
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.note.parser import Note, parse
+from obsidian_mcp.core.text.vault_path import is_note
 
 TIME_NS = 1_704_164_645_000_000_000
 """2024-01-02T03:04:05Z."""
