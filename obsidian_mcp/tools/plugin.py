@@ -114,12 +114,18 @@ def edit_note(
     app: App,
     path: NotePath,
     patch: Annotated[
-        str, Field(description="Patch in diff-match-patch's text format for the text below the frontmatter")
+        str,
+        Field(
+            description="Unified diff of the text below the frontmatter, whose first line is line 1, such as "
+            "'@@ -2,1 +2,2 @@\\n Today\\n+Tomorrow\\n'. Each line begins with a space (kept), - (removed) or + "
+            "(added). File headers are optional; a plain @@ needs lines that stand only once. Nothing is "
+            "applied that does not stand in the note exactly"
+        ),
     ] = "",
     create: Annotated[bool, Field(description="Create the note if there is none")] = False,
     delete: Annotated[bool, Field(description="Delete the note; needs no patch")] = False,
 ) -> Document:
-    """Apply a diff-match-patch patch to the text of a note below its frontmatter, or delete the note."""
+    """Apply a unified diff to the text of a note below its frontmatter, or delete the note."""
     if create and delete:
         raise InvalidArguments("create and delete cannot both be true.", argument="delete")
     if not patch.strip():

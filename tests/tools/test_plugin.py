@@ -16,6 +16,7 @@ from obsidian_mcp.errors import (
     PermissionDenied,
     PropertiesUnreadable,
     SectionNotFound,
+    TextNotFound,
 )
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, call
 from obsidian_mcp.tools.plugin import _outline_id
@@ -118,7 +119,7 @@ def test_read_note_tells_the_sections_there_are(app: App) -> None:
         run(app, "read_note", path="Daily", section="Entry", level=3)
 
 
-PATCH = "@@ -9,14 +9,14 @@\n Go to \n-%5B%5BPlan%5D%5D\n+%5B%5BNext%5D%5D\n"
+PATCH = "@@ -1,2 +1,2 @@\n # Entry\n-Go to [[Plan]]\n+Go to [[Next]]\n"
 
 
 def test_edit_note_patches_the_text_and_nothing_else(app: App, vault: Path) -> None:
@@ -128,8 +129,8 @@ def test_edit_note_patches_the_text_and_nothing_else(app: App, vault: Path) -> N
 
 
 def test_edit_note_never_changes_the_frontmatter(app: App, vault: Path) -> None:
-    with pytest.raises(Exception, match="is not in the note as it is now"):
-        run(app, "edit_note", path="Daily", patch="@@ -1,7 +1,6 @@\n title: \n-D\n aily\n")
+    with pytest.raises(TextNotFound, match="'title: Daily   # shown on top' is not in the note"):
+        run(app, "edit_note", path="Daily", patch="@@ -2 +2 @@\n-title: Daily   # shown on top\n+title: Evening\n")
     assert (vault / "Notes/Daily.md").read_bytes() == DAILY.encode()
 
 
@@ -140,7 +141,7 @@ def test_edit_note_never_changes_the_frontmatter(app: App, vault: Path) -> None:
         ({"patch": "  "}, "patch is required unless delete is true"),
         ({"patch": PATCH, "create": True, "delete": True}, "cannot both be true"),
         ({"patch": "change it"}, "expected a line that begins with @@"),
-        ({"patch": "@@ -1,5 +1,5 @@\n # Ent\n"}, "changes nothing"),
+        ({"patch": "@@ -1 +1 @@\n-# Entry\n+# Entry\n"}, "changes nothing"),
     ],
 )
 def test_edit_note_refuses_what_cannot_be_meant(app: App, arguments: dict[str, Any], problem: str) -> None:
@@ -149,12 +150,12 @@ def test_edit_note_refuses_what_cannot_be_meant(app: App, arguments: dict[str, A
 
 
 def test_edit_note_creates_only_when_allowed(app: App, vault: Path) -> None:
-    new = "@@ -0,0 +1,6 @@\n+# New%0A\n"
+    new = "--- /dev/null\n+++ b/Notes/New.md\n@@ -0,0 +1,3 @@\n+# New\n+\n+50% done\n"
     with pytest.raises(NoteNotFound):
         run(app, "edit_note", path="Notes/New", patch=new)
     outcome = run(app, "edit_note", path="Notes/New", patch=new, create=True)
     assert outcome.contents() == ['Successfully created "Notes/New.md"']
-    assert (vault / "Notes/New.md").read_bytes() == b"# New\n"
+    assert (vault / "Notes/New.md").read_bytes() == b"# New\n\n50% done\n"
 
 
 def test_edit_note_deletes_into_the_trash(app: App, vault: Path) -> None:

@@ -1,123 +1,260 @@
-"""Patches in diff-match-patch's text format, as the plugin's `edit_note` takes them (specs/http.md PLUGIN-04).
+"""Unified diffs, parsed and applied exactly (specs/http.md PLUGIN-04).
 
-    @@ -1,13 +1,14 @@
-     Go to the
-    -cat
-    +bank
-     %0Aagain
+    @@ -2,1 +2,2 @@
+     Today
+    +Tomorrow
 
-The text of a line is percent-encoded; a line end stands in it as %0A, never as the end of the line.
+A hunk applies where its old lines stand, or not at all; there is no fuzz. Line numbers count from 1, lines end at LF.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from obsidian_mcp.core.text.text import Lines, Text
+from obsidian_mcp.core.text.text import BOM, Text, split_lines
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
-from .edits import adapted
+SHOWN = 80
+"""Characters of a line that an error shows."""
+PLACES_SHOWN = 10
+_RANGES = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@.*")
+_BARE = re.compile(r"@@(?:[ .]*@@)?[ \t]*")
+_FILE_HEADER = re.compile(
+    r"(?:diff |index |--- |\+\+\+ |Index: |={3,}$|(?:old|new|deleted file|new file) mode |similarity index |rename )"
+)
+_SIGNS = (" ", "-", "+")
 
-SHOWN = 120
-"""Characters of the missing text that an error shows."""
-_HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_RESERVED = frozenset(";/?:@&=+$,#")
-"""What the format's own writer leaves bare, so that its escape is meant literally."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hunk:
-    """`before` stood about `start` and becomes `after`.
+    """Consecutive lines of a note and what replaces them."""
 
-    The place counts code points in some programs and UTF-16 units in others.
-    """
+    start: int | None
+    """0-based number of the first old line, or of the line before which lines are added; None without a range."""
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    """Sign (space, `-` or `+`) and text without its line end, in the order of the patch."""
+    old_marked: bool = False
+    """The last old line is marked as having no line end."""
+    new_marked: bool = False
 
-    start: int
-    before: str
-    after: str
+    @property
+    def old(self) -> list[str]:
+        return [_bare(text) for sign, text in self.lines if sign != "+"]
+
+    def mark(self) -> None:
+        """Note a `\\ No newline at end of file` after the last line so far."""
+        sign = self.lines[-1][0]
+        self.old_marked = self.old_marked or sign != "+"
+        self.new_marked = self.new_marked or sign != "-"
 
 
 def parse(patch: str) -> list[Hunk]:
-    """Raises: InvalidArguments naming the line that is no patch."""
+    """Return the hunks of a unified diff for one note; headers of files and of hunks may be missing.
+
+    Raises: InvalidArguments naming the line that cannot be part of one.
+    """
+    text = patch.removeprefix(BOM)
+    if text.count("\n") == text.count("\r\n"):  # the line ends of the message, not those of the note
+        text = text.replace("\r\n", "\n")
+    lines = text.removesuffix("\n").split("\n")
+    at = _skip_file_header(lines, 0)
     hunks: list[Hunk] = []
-    start: int | None = None
-    before: list[str] = []
-    after: list[str] = []
-    for number, line in enumerate([*patch.strip("\r\n").split("\n"), "@@ -0,0 +0,0 @@"], 1):
-        line = line.removesuffix("\r")
-        sign, text = line[:1], _decoded(line[1:])
-        if header := _HEADER.fullmatch(line.strip()):
-            if start is not None:
-                hunks.append(Hunk(start, "".join(before), "".join(after)))
-            start, before, after = int(header[3]) - (header[4] != "0"), [], []
-        elif start is None or sign not in (" ", "-", "+", ""):
-            raise InvalidArguments(
-                f"Line {number} of the patch is {line[:SHOWN]!r}; expected a line that begins with @@, a space, - "
-                "or +, in diff-match-patch's text format.",
-                argument="patch",
-                line=number,
-            )
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        ranges = _RANGES.fullmatch(lines[at].rstrip("\r"))
+        if ranges is not None:
+            hunk, at = _read_counted(lines, at, ranges)
+        elif _BARE.fullmatch(lines[at].rstrip("\r")) or (not hunks and lines[at][0] in _SIGNS):
+            hunk, at = _read_uncounted(lines, at + lines[at].startswith("@@"))
+        elif hunks and _skip_file_header(lines, at) > at:
+            raise _malformed(lines, at, "the patch goes on to another file; send one patch for each note")
         else:
-            before += [text] if sign in (" ", "-") and sign else []
-            after += [text] if sign in (" ", "+") and sign else []
+            raise _malformed(lines, at, "expected a line that begins with @@, a space, - or +")
+        hunks.append(hunk)
+    if not any(sign != " " for hunk in hunks for sign, _ in hunk.lines):
+        raise InvalidArguments("The patch adds and removes no line. Send a unified diff.", argument="patch")
     return hunks
 
 
+def _skip_file_header(lines: Sequence[str], at: int) -> int:
+    """The number of the first line after a file's header; `at` where there is none."""
+    start = at
+    while at < len(lines) and (not lines[at].strip() or _FILE_HEADER.match(lines[at])):
+        # A removed line "-- x" looks like a header, but only a header is followed by "+++ ".
+        if lines[at].startswith("--- ") and not (at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
+            break
+        if lines[at].startswith("+++ ") and not (at > start and lines[at - 1].startswith("--- ")):
+            break
+        at += 1
+    return at
+
+
+def _read_counted(lines: Sequence[str], at: int, ranges: re.Match[str]) -> tuple[Hunk, int]:
+    """The hunk whose header is line `at`, and the number of the line after it."""
+    old, new = int(ranges[2] or 1), int(ranges[4] or 1)
+    hunk = Hunk(int(ranges[1]) - (old > 0))
+    header = at
+    at += 1
+    left = {"-": old, "+": new}
+    while at < len(lines):
+        sign, text = lines[at][:1], lines[at][1:]
+        if sign == "\\" and hunk.lines:
+            hunk.mark()
+            at += 1
+            continue
+        if not (left["-"] or left["+"]):
+            break
+        if not lines[at].strip("\r"):
+            sign, text = " ", lines[at]  # an empty line whose leading space got lost on the way
+        if sign not in _SIGNS or any(not left[side] for side in _sides(sign)):
+            break
+        for side in _sides(sign):
+            left[side] -= 1
+        hunk.lines.append((sign, text))
+        at += 1
+    surplus = at < len(lines) and lines[at].strip() and lines[at][0] in _SIGNS and _skip_file_header(lines, at) == at
+    if left["-"] or left["+"] or surplus:
+        raise _malformed(
+            lines,
+            header,
+            f"it announces {old} old and {new} new lines, and other lines follow. Correct the numbers, or leave them "
+            "out: a plain @@ takes all lines up to the next one",
+        )
+    return hunk, at
+
+
+def _sides(sign: str) -> str:
+    return "-+" if sign == " " else sign
+
+
+def _read_uncounted(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
+    """The hunk without ranges that begins at line `at`, and the number of the line after it."""
+    hunk = Hunk(None)
+    while at < len(lines) and not lines[at].startswith("@@"):
+        sign, text = lines[at][:1], lines[at][1:]
+        if sign == "\\" and hunk.lines:
+            hunk.mark()
+        elif sign in _SIGNS and sign:
+            hunk.lines.append((sign, text))
+        elif not lines[at].strip("\r"):
+            hunk.lines.append((" ", lines[at]))
+        else:
+            raise _malformed(lines, at, "expected a line that begins with @@, a space, - or +")
+        at += 1
+    while hunk.lines and hunk.lines[-1] in {(" ", ""), (" ", "\r")}:  # blank lines at the end of the message
+        hunk.lines.pop()
+    return hunk, at
+
+
+def _malformed(lines: Sequence[str], at: int, problem: str) -> InvalidArguments:
+    return InvalidArguments(
+        f"Line {at + 1} of the patch is {lines[at][:SHOWN]!r}: {problem}. Send a unified diff.",
+        argument="patch",
+        line=at + 1,
+    )
+
+
 def apply(body: str, hunks: Sequence[Hunk]) -> str:
-    """The body with every hunk applied, each where its text stands: at its place, or where it stands just once.
+    """Return the body with every hunk applied: at its line, or at the only place where its old lines stand.
 
-    Raises: TextNotFound, TextNotUnique; unlike the original never guesses at text that is only similar.
+    Lines that a hunk does not remove keep their bytes; added lines get the note's line end. A note without a final
+    line end stays so unless the patch has `\\ No newline at end of file`.
+    Raises: TextNotFound, TextNotUnique, InvalidArguments for added lines of which nothing says where they belong.
     """
+    lines = split_lines(body)
+    texts = [_bare(line) for line in lines]
     newline = Text(body).newline
-    moved = 0
-    for hunk in hunks:
-        before, after = hunk.before, hunk.after
-        if before not in body:
-            before, after = adapted(before, newline), adapted(after, newline)
-        place = _place(body, before, max(0, hunk.start + moved))
-        body = body[:place] + after + body[place + len(before) :]
-        moved = place - hunk.start
-    return body
+    result: list[str] = []
+    done = moved = 0
+    for number, hunk in enumerate(hunks, 1):
+        place = _place(texts, hunk, number, done, moved)
+        end = place + len(hunk.old)
+        at_end = end == len(lines)
+        if (hunk.old_marked and (not at_end or body.endswith("\n"))) or (hunk.new_marked and not at_end):
+            raise TextNotFound(
+                f"Hunk {number} of the patch ends at the last line of the note, without a line end; the note is not "
+                "so. Read it again and make the patch from that text."
+            )
+        moved += 0 if hunk.start is None else place - hunk.start - moved
+        result += lines[done:place]
+        result += _replacement(hunk, lines[place:end], newline, at_end=at_end, ended=not body or body.endswith("\n"))
+        done = end
+    return "".join(result + lines[done:])
 
 
-def _place(body: str, before: str, expected: int) -> int:
-    for place in (expected, _from_utf16(body, expected)):
-        if body.startswith(before, place):
-            return min(place, len(body))
-    first = body.find(before)
-    if first < 0:
-        raise TextNotFound(
-            f"The patch does not fit: {before[:SHOWN]!r} is not in the note as it is now. Read it again and make the "
-            "patch from that text.",
-        )
-    if body.find(before, first + 1) >= 0:
-        lines = Lines(body)
-        found = [lines.line(at.start()) + 1 for at in re.finditer(f"(?={re.escape(before)})", body)]
+def _place(texts: Sequence[str], hunk: Hunk, number: int, done: int, moved: int) -> int:
+    """The line at which a hunk applies; `done` lines are taken by earlier hunks, which were `moved` lines off."""
+    old = hunk.old
+    expected = None if hunk.start is None else hunk.start + moved
+    if not old:
+        return _insertion(texts, expected, number, done, moved)
+    if expected is not None and expected >= done and texts[expected : expected + len(old)] == old:
+        return expected
+    found = [at for at in range(done, len(texts) - len(old) + 1) if texts[at : at + len(old)] == old]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        places = [at + 1 for at in found[:PLACES_SHOWN]]
         raise TextNotUnique(
-            f"The patch fits at several places (lines {', '.join(map(str, found[:10]))}) and at none of them just "
-            "where it says. Make it from the note as it is now, with more of the text around the change.",
-            lines=found[:10],
+            f"Hunk {number} of the patch fits at lines {', '.join(map(str, places))} and not at the line that it names."
+            " Make it from the note as it is now, with more lines around the change.",
+            lines=places,
         )
-    return first
+    raise TextNotFound(
+        f"Hunk {number} of the patch does not fit: {_difference(texts, old, expected)}. Read the note again and make "
+        "the patch from that text."
+    )
 
 
-def _from_utf16(body: str, units: int) -> int:
-    if body.isascii():
-        return units
-    return len(body.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore"))
+def _insertion(texts: Sequence[str], expected: int | None, number: int, done: int, moved: int) -> int:
+    """The line before which a hunk without old lines adds its own."""
+    if not texts:
+        return 0
+    if expected is None or moved:
+        raise InvalidArguments(
+            f"Hunk {number} of the patch only adds lines, and nothing says where. Put unchanged lines of the note "
+            "around them.",
+            argument="patch",
+        )
+    if not done <= expected <= len(texts):
+        raise TextNotFound(
+            f"Hunk {number} of the patch adds lines after line {expected}; the note has {len(texts)} lines. Line "
+            "numbers count from the first line below the frontmatter."
+        )
+    return expected
 
 
-def _decoded(text: str) -> str:
-    """Escapes as `decodeURI` reads them; what is no UTF-8 stays as it is."""
+def _difference(texts: Sequence[str], old: Sequence[str], expected: int | None) -> str:
+    """The first line that keeps a hunk from fitting."""
+    missing = next((line for line in old if line not in texts), None)
+    if missing is not None:
+        return f"the line {missing[:SHOWN]!r} is not in the note"
+    for at, (now, line) in enumerate(zip(texts[expected:], old, strict=False), expected or 0):
+        if expected is not None and now != line:
+            return f"line {at + 1} of the note is {now[:SHOWN]!r}, not {line[:SHOWN]!r}"
+    return f"its lines from {old[0][:SHOWN]!r} on do not stand together below the hunk before it"
 
-    def decode(run: re.Match[str]) -> str:
-        try:
-            plain = bytes.fromhex(run[0].replace("%", "")).decode("utf-8")
-        except UnicodeDecodeError:
-            return run[0]
-        return "".join(f"%{ord(char):02X}" if char in _RESERVED else char for char in plain)
 
-    return _ESCAPES.sub(decode, text)
+def _replacement(hunk: Hunk, replaced: Sequence[str], newline: str, *, at_end: bool, ended: bool) -> list[str]:
+    """The new lines of a hunk with their line ends; `ended`: the note ends with a line end."""
+    old = iter(replaced)
+    kept = [(sign, next(old) if sign != "+" else text) for sign, text in hunk.lines]
+    new = [line if line.endswith("\n") else _ended(line, newline) for sign, line in kept if sign != "-"]
+    marked = hunk.old_marked or hunk.new_marked
+    if new and at_end and (hunk.new_marked if marked else not ended):
+        sign, line = next((sign, line) for sign, line in reversed(kept) if sign != "-")
+        new[-1] = line.removesuffix("\r") if sign == "+" and newline == "\r\n" else line.removesuffix("\n")
+    return new
+
+
+def _ended(line: str, newline: str) -> str:
+    return line + ("\n" if line.endswith("\r") else newline)
+
+
+def _bare(line: str) -> str:
+    """A line without its end, LF or CR LF."""
+    return line.removesuffix("\n").removesuffix("\r")
