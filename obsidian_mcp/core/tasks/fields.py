@@ -1,0 +1,196 @@
+"""The fields in a task's line: how both formats write them, and how they are read (TASK-20 to TASK-25)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..text import Span
+from .settings import ReadNotation
+
+Notation = Literal["emoji", "dataview"]
+
+SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What JavaScript's `trim` takes away."""
+
+PRIORITIES = ("highest", "high", "medium", "none", "low", "lowest")
+"""From the most to the least urgent."""
+_PRIORITY_SYMBOLS = {"highest": "🔺", "high": "⏫", "medium": "🔼", "low": "🔽", "lowest": "⏬"}
+_PRIORITY_OF_SYMBOL = {symbol: name for name, symbol in _PRIORITY_SYMBOLS.items()}
+
+_SYMBOLS = {
+    "id": "🆔",
+    "depends_on": "⛔",
+    "recurrence": "🔁",
+    "on_completion": "🏁",
+    "created": "➕",
+    "start": "🛫",
+    "scheduled": "⏳⌛",
+    "due": "📅📆🗓",
+    "cancelled": "❌",
+    "done": "✅",
+}
+"""The first symbol is the one that is written."""
+_KEYS = {
+    "id": "id",
+    "depends_on": "dependsOn",
+    "priority": "priority",
+    "recurrence": "repeat",
+    "on_completion": "onCompletion",
+    "created": "created",
+    "start": "start",
+    "scheduled": "scheduled",
+    "due": "due",
+    "cancelled": "cancelled",
+    "done": "completion",
+}
+_FIELD_OF_KEY = {key: name for name, key in _KEYS.items()}
+
+ORDER = tuple(_KEYS)
+"""The fields in the order in which a canonical line has them."""
+RANK = {name: rank for rank, name in enumerate(ORDER)}
+DATES = ("created", "start", "scheduled", "due", "cancelled", "done")
+_READING_ORDER = (
+    *("priority", "done", "cancelled", "due", "scheduled", "start", "created", "recurrence", "on_completion"),
+    *("tag", "id", "depends_on"),
+)
+_MAX_PASSES = 21
+
+_IDS = r"[A-Za-z0-9_-]+(?: *, *[A-Za-z0-9_-]+)*"
+_VALUES = {
+    **dict.fromkeys(DATES, "[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    "id": "[A-Za-z0-9_-]+",
+    "depends_on": _IDS,
+    "recurrence": "[a-zA-Z0-9, !]*[a-zA-Z0-9,!]",
+    "on_completion": "[a-zA-Z]+",
+    "priority": "|".join(name for name in PRIORITIES if name != "none"),
+}
+_EMOJI = (
+    rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|"
+    + "|".join(rf"[{symbols}]\ufe0f? *(?P<{name}>{_VALUES[name]})" for name, symbols in _SYMBOLS.items())
+)
+
+
+def _bracketed(opening: str, closing: str) -> str:
+    values = "|".join(rf"{key}:: *(?:{_VALUES[name]})" for name, key in _KEYS.items())
+    return rf"\{opening} *(?:{values}) *\{closing}(?: *,)?"
+
+
+_find_emoji = re.compile(_EMOJI).finditer
+_find_dataview = re.compile(f"{_bracketed('[', ']')}|{_bracketed('(', ')')}").finditer
+_dataview_parts = re.compile(r". *([A-Za-z]+):: *(.*?) *[\])](?: *,)?").fullmatch
+_search_tag = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+\Z').search
+find_tags = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+').findall
+"""Return the tags in a text, with their `#`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field in a line. Spans are code points of the line."""
+
+    name: str
+    """One of ORDER, or `tag`."""
+    value: str
+    """As written; of a priority its name."""
+    notation: Notation
+    span: Span
+    """The symbol with its value, or the brackets with a comma behind them."""
+    value_span: Span
+    """What is replaced by another value: of an emoji priority the symbol."""
+
+
+def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list[Field]:
+    """Return the fields and tags at the end of `line[start:end]`, from right to left (TASK-21)."""
+    pending = _candidates(line, start, end, notation)
+    found: list[Field] = []
+    for _ in range(_MAX_PASSES):
+        before = len(found)
+        for name in _READING_ORDER:
+            end = _trimmed(line, start, end)
+            taken = _tag(line, start, end) if name == "tag" else _at_end(pending, name, end)
+            if taken is not None:
+                found.append(taken)
+                end = taken.span.start
+        if len(found) == before:
+            break
+    return found
+
+
+def _trimmed(line: str, start: int, end: int) -> int:
+    while end > start and line[end - 1] in SPACES:
+        end -= 1
+    return end
+
+
+def _candidates(line: str, start: int, end: int, notation: ReadNotation) -> list[Field]:
+    """Everything in the text that looks like a field, by position."""
+    found: list[Field] = []
+    if notation != "dataview":
+        found += (
+            Field(
+                match.lastgroup or "",
+                _PRIORITY_OF_SYMBOL.get(match[match.lastgroup or 0], match[match.lastgroup or 0]),
+                "emoji",
+                Span(*match.span()),
+                Span(*match.span(0 if match.lastgroup == "priority" else match.lastgroup or 0)),
+            )
+            for match in _find_emoji(line, start, end)
+        )
+    if notation != "emoji" and "::" in line:
+        found += (_dataview(line, Span(*match.span())) for match in _find_dataview(line, start, end))
+        found.sort(key=lambda field: field.span.end)
+    return found
+
+
+def _dataview(line: str, span: Span) -> Field:
+    parts = _dataview_parts(line, span.start, span.end)
+    assert parts is not None, "a field in brackets has a key and a value"
+    return Field(_FIELD_OF_KEY[parts[1]], parts[2], "dataview", span, Span(*parts.span(2)))
+
+
+def _at_end(pending: list[Field], name: str, end: int) -> Field | None:
+    while pending and pending[-1].span.end > end:
+        pending.pop()
+    if pending and pending[-1].span.end == end and pending[-1].name == name:
+        return pending.pop()
+    return None
+
+
+def _tag(line: str, start: int, end: int) -> Field | None:
+    if line.find("#", start, end) < 0:
+        return None
+    match = _search_tag(line[start:end])
+    if match is None:
+        return None
+    span = Span(start + match.start(), end)
+    return Field("tag", match[0], "emoji", span, span)
+
+
+def write_field(name: str, value: str, notation: Notation) -> str:
+    """Return a field as a canonical line has it, with the spaces before it (TASK-25)."""
+    if notation == "dataview":
+        return f"  [{_KEYS[name]}:: {value}]"
+    if name == "priority":
+        return " " + _PRIORITY_SYMBOLS[value]
+    return f" {_SYMBOLS[name][0]} {value}"
+
+
+def write_value(name: str, value: str, notation: Notation) -> str:
+    """Return what stands at the `value_span` of a field with this value."""
+    return _PRIORITY_SYMBOLS[value] if name == "priority" and notation == "emoji" else value
+
+
+def write_fields(values: Mapping[str, str], notation: Notation) -> str:
+    """Return all fields in their canonical order."""
+    return "".join(write_field(name, values[name], notation) for name in ORDER if name in values)
+
+
+def leftmost(fields: Sequence[Field]) -> Iterator[Field]:
+    """Yield of fields that stand from right to left those that count: the leftmost of each name (TASK-22)."""
+    seen: set[str] = set()
+    for field in reversed(fields):
+        if field.name != "tag" and field.name not in seen:
+            seen.add(field.name)
+            yield field

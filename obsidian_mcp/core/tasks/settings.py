@@ -1,0 +1,144 @@
+"""The settings of the Tasks plugin (TASK-01 to TASK-05)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from .statuses import DEFAULTS, Status, StatusRegistry, TYPES
+
+PLUGIN_ID = "obsidian-tasks-plugin"
+ENABLED_PLUGINS_FILE = "community-plugins.json"
+SETTINGS_FILE = f"plugins/{PLUGIN_ID}/data.json"
+"""Both relative to the folder of the app's settings, `.obsidian`."""
+
+ReadNotation = Literal["emoji", "dataview", "both"]
+"""How fields are written. `both` reads either, where the plugin is not in use."""
+
+DEFAULT_PRESETS: Mapping[str, str] = {
+    "this_file": "path includes {{query.file.path}}",
+    "this_folder": "folder includes {{query.file.folder}}",
+    "this_folder_only": "filter by function task.file.folder === query.file.folder",
+    "this_root": "root includes {{query.file.root}}",
+    "hide_date_fields": "hide due date\nhide scheduled date\nhide start date\n"
+    "hide created date\nhide done date\nhide cancelled date",
+    "hide_non_date_fields": "hide id\nhide depends on\nhide recurrence rule\nhide on completion\nhide priority",
+    "hide_query_elements": "hide toolbar\nhide postpone button\nhide edit button\nhide backlinks\nhide task count",
+    "hide_everything": "preset hide_date_fields\npreset hide_non_date_fields\npreset hide_query_elements",
+}
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """What the user has set in the plugin; the defaults are the plugin's."""
+
+    plugin_enabled: bool = True
+    """False: the plugin is off or absent, and only the app's own rules for checkboxes hold (TASK-03)."""
+    global_filter: str = ""
+    """Text that the body of a task must contain; compared with case."""
+    notation: ReadNotation = "emoji"
+    set_created_date: bool = False
+    set_done_date: bool = True
+    set_cancelled_date: bool = True
+    recurrence_on_next_line: bool = False
+    remove_scheduled_date_on_recurrence: bool = False
+    use_filename_as_scheduled_date: bool = False
+    filename_date_format: str = ""
+    """A moment format."""
+    filename_date_folders: tuple[str, ...] = ()
+    global_query: str = ""
+    presets: Mapping[str, str] = field(default_factory=lambda: DEFAULT_PRESETS)
+    statuses: StatusRegistry = field(default_factory=StatusRegistry)
+
+    def is_task(self, body: str) -> bool:
+        """Whether a checkbox with this text is a task (TASK-02)."""
+        return self.global_filter in body
+
+
+WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
+
+
+@lru_cache(maxsize=16)
+def read(enabled_plugins: bytes | None, data: bytes | None) -> TaskSettings:
+    """Return the settings in the contents of ENABLED_PLUGINS_FILE and SETTINGS_FILE; None stands for a missing file.
+
+    Contents that are no JSON count as missing: the plugin then starts with its defaults too.
+    """
+    enabled = _json(enabled_plugins)
+    if not isinstance(enabled, list) or PLUGIN_ID not in enabled:
+        return WITHOUT_PLUGIN
+    members = _json(data)
+    return of_members(members if isinstance(members, dict) else {})
+
+
+def of_members(members: Mapping[str, Any]) -> TaskSettings:
+    """Return the settings in the members of the plugin's file. Members of another type than expected are ignored."""
+
+    def flag(name: str, default: bool) -> bool:
+        value = members.get(name)
+        return value if isinstance(value, bool) else default
+
+    def text(name: str) -> str:
+        value = members.get(name)
+        return value if isinstance(value, str) else ""
+
+    folders = members.get("filenameAsDateFolders")
+    return TaskSettings(
+        global_filter=text("globalFilter"),
+        notation="dataview" if members.get("taskFormat") == "dataview" else "emoji",
+        set_created_date=flag("setCreatedDate", False),
+        set_done_date=flag("setDoneDate", True),
+        set_cancelled_date=flag("setCancelledDate", True),
+        recurrence_on_next_line=flag("recurrenceOnNextLine", False),
+        remove_scheduled_date_on_recurrence=flag("removeScheduledDateOnRecurrence", False),
+        use_filename_as_scheduled_date=flag("useFilenameAsScheduledDate", False),
+        filename_date_format=text("filenameAsScheduledDateFormat"),
+        filename_date_folders=tuple(each for each in folders if isinstance(each, str))
+        if isinstance(folders, list)
+        else (),
+        global_query=text("globalQuery"),
+        presets=_presets(members),
+        statuses=_statuses(members.get("statusSettings")),
+    )
+
+
+def _presets(members: Mapping[str, Any]) -> Mapping[str, str]:
+    for name in ("presets", "includes"):
+        found = members.get(name)
+        if isinstance(found, dict):
+            return {key: value for key, value in found.items() if isinstance(value, str)}
+    return DEFAULT_PRESETS
+
+
+def _statuses(value: Any) -> StatusRegistry:
+    if not isinstance(value, dict):
+        return StatusRegistry()
+    rows: list[Any] = []
+    for name, defaults in (("coreStatuses", DEFAULTS[:2]), ("customStatuses", DEFAULTS[2:])):
+        found = value.get(name)
+        rows += [_status(row) for row in found] if isinstance(found, list) else defaults
+    return StatusRegistry(tuple(row for row in rows if row is not None))
+
+
+def _status(row: Any) -> Status | None:
+    if not isinstance(row, dict):
+        return None
+    symbol, kind = row.get("symbol"), row.get("type")
+    if not isinstance(symbol, str) or not symbol:
+        return None
+    return Status(
+        symbol,
+        str(row.get("name") or ""),
+        str(row.get("nextStatusSymbol") or " "),
+        kind if kind in TYPES else "TODO",
+    )
+
+
+def _json(data: bytes | None) -> Any:
+    try:
+        return None if data is None else json.loads(data)
+    except ValueError:
+        return None

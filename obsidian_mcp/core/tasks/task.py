@@ -1,0 +1,242 @@
+"""One task of a vault, with everything that its line and its note say (TASK-20 to TASK-33)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from types import MappingProxyType
+
+from . import recurrence
+from .fields import DATES, SPACES, Field, ReadNotation, find_tags, leftmost, read_fields
+from .recurrence import Rule
+from .settings import TaskSettings
+from .statuses import Status
+
+_LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *(.*)")
+_BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")
+_LINE_ENDS = "\r\n\u2028\u2029"
+
+ON_COMPLETION = ("keep", "delete")
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with a checkbox, taken apart. Places are code points of the line."""
+
+    text: str
+    """Without its line end."""
+    indentation: str
+    """With the marks of quotes."""
+    marker: str
+    symbol: str
+    """The code point between the brackets."""
+    symbol_at: int
+    body_start: int
+    body_end: int
+    """Without a block id and the spaces before it."""
+    description_end: int
+    """Where the first field or tag of the end begins, without the spaces before it."""
+    description: str
+    """With the tags that stand between fields behind it."""
+    fields: tuple[Field, ...]
+    """From right to left, tags among them."""
+    block_id: str | None
+
+    @property
+    def body(self) -> str:
+        return self.text[self.body_start :].strip(SPACES)
+
+    @property
+    def hard_break(self) -> str:
+        """Two or more spaces at the end of the line, else nothing."""
+        spaces = self.text[len(self.text.rstrip(" ")) :]
+        return spaces if len(spaces) > 1 else ""
+
+
+@lru_cache(maxsize=4096)
+def read_line(text: str, notation: ReadNotation) -> Line | None:
+    """Take a line apart, without its line end; None where it is not written as the plugin needs it (TASK-02)."""
+    match = _LINE.match(text)
+    if match is None:
+        return None
+    start, end = match.span(4)
+    for at in range(start, end):
+        if text[at] in _LINE_ENDS:
+            end = at
+            break
+    body_end = start + len(text[start:end].rstrip(SPACES))
+    block = _BLOCK_ID.search(text[start:body_end])
+    if block is not None:
+        body_end = start + len(text[start : start + block.start()].rstrip(SPACES))
+    fields = tuple(read_fields(text, start, body_end, notation))
+    first = fields[-1].span.start if fields else body_end
+    words = text[start:first].strip(SPACES)
+    tags = [field.value for field in reversed(fields) if field.name == "tag"]
+    return Line(
+        text=text,
+        indentation=match[1],
+        marker=match[2],
+        symbol=match[3],
+        symbol_at=match.start(3),
+        body_start=start,
+        body_end=body_end,
+        description_end=start + len(text[start:first].rstrip(SPACES)),
+        description=" ".join([words, *tags]) if tags and words else words or " ".join(tags),
+        fields=fields,
+        block_id=block[1] if block else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a task stands."""
+
+    path: str
+    """Path of the note in the vault, with `.md`."""
+    line: int
+    """1-based."""
+    heading: str | None = None
+    """Source of the nearest heading above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task. Dates that are no calendar day are None and stand in `invalid`."""
+
+    place: Place
+    text: str
+    """The whole line without its line end."""
+    indentation: str
+    status: Status
+    description: str
+    tags: tuple[str, ...]
+    """With `#`, without the global filter's own."""
+    priority: str
+    """One of PRIORITIES."""
+    created: date | None
+    start: date | None
+    scheduled: date | None
+    due: date | None
+    cancelled: date | None
+    done: date | None
+    rule: Rule | None
+    on_completion: str | None
+    """keep or delete."""
+    id: str | None
+    depends_on: tuple[str, ...]
+    block_id: str | None
+    invalid: Mapping[str, str]
+    """By field, text that cannot be read."""
+    scheduled_inferred: bool = False
+    """Whether the scheduled date is that of the note's name (TASK-27)."""
+
+    @property
+    def path(self) -> str:
+        return self.place.path
+
+    @property
+    def recurrence(self) -> str:
+        """The rule's text, or nothing."""
+        return self.rule.text if self.rule else ""
+
+    def day(self, name: str) -> date | None:
+        """Return one of the dates; `happens` is the earliest of start, scheduled and due."""
+        if name == "happens":
+            return min(filter(None, (self.start, self.scheduled, self.due)), default=None)
+        found: date | None = getattr(self, name)
+        return found
+
+    def has_date(self, name: str) -> bool:
+        """Whether a date is written, be it a calendar day or not."""
+        return getattr(self, name) is not None or name in self.invalid
+
+
+def read_task(text: str, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task | None:
+    """Return the task in a line; None for a checkbox that is no task of the plugin (TASK-02).
+
+    `file_date` is the date in the note's name, which a task without start, scheduled and due date takes (TASK-27).
+    """
+    line = read_line(text, settings.notation)
+    if line is None or not settings.is_task(line.body):
+        return None
+    return of_line(line, place, settings, file_date)
+
+
+def of_line(line: Line, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task:
+    """Return the task in a line that is known to hold one."""
+    values = {field.name: field.value for field in leftmost(line.fields)}
+    days, invalid = _days(values)
+    rule = _rule(values, days, invalid, settings)
+    action = values.get("on_completion", "").lower()
+    if action and action not in ON_COMPLETION:
+        invalid["on_completion"] = values["on_completion"]
+    inferred = file_date is not None and not {"start", "scheduled", "due"} & values.keys()
+    return Task(
+        place=place,
+        text=line.text,
+        indentation=line.indentation,
+        status=settings.statuses.get(line.symbol),
+        description=line.description,
+        tags=tuple(tag for tag in find_tags(line.description) if tag != settings.global_filter),
+        priority=values.get("priority", "none"),
+        created=days["created"],
+        start=days["start"],
+        scheduled=file_date if inferred else days["scheduled"],
+        due=days["due"],
+        cancelled=days["cancelled"],
+        done=days["done"],
+        rule=rule,
+        on_completion=action if action in ON_COMPLETION else None,
+        id=values.get("id"),
+        depends_on=tuple(part.strip() for part in values["depends_on"].split(",")) if "depends_on" in values else (),
+        block_id=line.block_id,
+        invalid=invalid or NOTHING,
+        scheduled_inferred=inferred,
+    )
+
+
+def _days(values: Mapping[str, str]) -> tuple[dict[str, date | None], dict[str, str]]:
+    days: dict[str, date | None] = {}
+    invalid: dict[str, str] = {}
+    for name in DATES:
+        written = values.get(name)
+        days[name] = None if written is None else calendar_day(written)
+        if written is not None and days[name] is None:
+            invalid[name] = written
+    return days, invalid
+
+
+def _rule(
+    values: Mapping[str, str], days: Mapping[str, date | None], invalid: dict[str, str], settings: TaskSettings
+) -> Rule | None:
+    written = values.get("recurrence")
+    if written is None:
+        return None
+    rule = recurrence.parse(written)
+    if rule is not None and not rule.when_done:
+        reference = next((name for name in reference_order(settings) if name in values), None)
+        if reference is not None and days[reference] is None:
+            rule = None
+    if rule is None:
+        invalid["recurrence"] = written
+    return rule
+
+
+def reference_order(settings: TaskSettings) -> tuple[str, str, str]:
+    """Return the dates of which the first that is there says when a recurring task is due next (TASK-45)."""
+    if settings.remove_scheduled_date_on_recurrence:
+        return ("due", "start", "scheduled")
+    return ("due", "scheduled", "start")
+
+
+@lru_cache(maxsize=4096)
+def calendar_day(text: str) -> date | None:
+    """Return the day in `YYYY-MM-DD`, None where the calendar has no such day."""
+    try:
+        return date.fromisoformat(text) if len(text) == len("YYYY-MM-DD") else None
+    except ValueError:
+        return None
