@@ -10,6 +10,7 @@ from . import edits
 from .edits import NewLine
 from .fields import leftmost
 from .occurrences import next_date
+from .rule_text import write_rule
 from .settings import TaskSettings
 from .statuses import Status
 from .task import Line, Place, Task, of_line, read_line, reference_order
@@ -72,7 +73,9 @@ def change_status(
     changed = _changed(line, task, status, settings, today, canonical=not losses)
     warnings = [_kept(losses)] if losses else []
     if task.rule and not task.rule.is_complete:
-        warnings.append(f"Only {task.rule.text!r} of the recurrence rule is understood; the rest of it is ignored.")
+        warnings.append(
+            f"Only {write_rule(task.rule)!r} of the recurrence rule is understood; the rest of it is ignored."
+        )
     following = None
     if upcoming is not None and completes:
         following = _next_line(line, task, status, settings, today, upcoming)
@@ -99,7 +102,7 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
     """What the plugin's form of the line would lose (TASK-46)."""
     losses = [f"{name.replace('_', ' ')} {value!r}" for name, value in task.invalid.items()]
     if task.rule is not None and not has_next:
-        losses.append(f"recurrence {task.rule.text!r}, which has no further date")
+        losses.append(f"recurrence {write_rule(task.rule)!r}, which has no further date")
     fields = [field for field in line.fields if field.name != "tag"]
     if len({field.name for field in fields}) < len(fields):
         losses.append("a field that is written twice")
@@ -109,12 +112,12 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
 
 
 def _kept(losses: list[str]) -> str:
-    return f"Only the status and its dates were changed, so as not to lose text that cannot be read: {'; '.join(losses)}."
+    return (
+        f"Only the status and its dates were changed, so as not to lose text that cannot be read: {'; '.join(losses)}."
+    )
 
 
-def _changed(
-    line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool
-) -> str:
+def _changed(line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool) -> str:
     """The line with the new status and its dates of completion (TASK-42)."""
     dates: dict[str, str | None] = {}
     for name, kind, is_set in (
@@ -131,9 +134,7 @@ def _changed(
     return _canonical(line, status, {name: value for name, value in values.items() if value is not None}, settings)
 
 
-def _next_line(
-    line: Line, task: Task, done: Status, settings: TaskSettings, today: date, upcoming: date
-) -> str:
+def _next_line(line: Line, task: Task, done: Status, settings: TaskSettings, today: date, upcoming: date) -> str:
     """The new occurrence: every date moves by as many days as the reference date (TASK-44)."""
     values = _values(line, task)
     for name in ("id", "depends_on", "created", "start", "scheduled", "due", "cancelled", "done"):
@@ -154,7 +155,7 @@ def _values(line: Line, task: Task) -> dict[str, str]:
     """The fields that can be read, as the plugin writes them."""
     values = {field.name: field.value for field in leftmost(line.fields) if field.name not in task.invalid}
     if task.rule is not None:
-        values["recurrence"] = task.rule.text
+        values["recurrence"] = write_rule(task.rule)
     if task.on_completion is not None:
         values["on_completion"] = task.on_completion
     if task.depends_on:

@@ -187,4 +187,3 @@ FORMS = "a day as YYYY-MM-DD, today, tomorrow, a weekday, `next friday`, `in 3 d
 """For messages: what `parse_day` understands."""
 PERIODS = f"{FORMS}, `this week`, `next month`, 2026-Q1, 2026-W05, or two days with a space between"
 """For messages: what `parse_days` understands."""
-

@@ -70,7 +70,8 @@ def with_global_filter(description: str, global_filter: str) -> str:
 
 def _line(text: str, notation: ReadNotation) -> Line:
     line = read_line(text, notation)
-    assert line is not None, "a task stays a task when a field of it changes"
+    if line is None:
+        raise AssertionError("a task stays a task when a field of it changes")  # pragma: no cover
     return line
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..text import Span
+from obsidian_mcp.core.text.text import Span
+
 from .settings import ReadNotation
 
 Notation = Literal["emoji", "dataview"]
@@ -67,9 +68,8 @@ _VALUES = {
     "on_completion": "[a-zA-Z]+",
     "priority": "|".join(name for name in PRIORITIES if name != "none"),
 }
-_EMOJI = (
-    rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|"
-    + "|".join(rf"[{symbols}]\ufe0f? *(?P<{name}>{_VALUES[name]})" for name, symbols in _SYMBOLS.items())
+_EMOJI = rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|" + "|".join(
+    rf"[{symbols}]\ufe0f? *(?P<{name}>{_VALUES[name]})" for name, symbols in _SYMBOLS.items()
 )
 
 
@@ -146,7 +146,8 @@ def _candidates(line: str, start: int, end: int, notation: ReadNotation) -> list
 
 def _dataview(line: str, span: Span) -> Field:
     parts = _dataview_parts(line, span.start, span.end)
-    assert parts is not None, "a field in brackets has a key and a value"
+    if parts is None:
+        raise AssertionError("a field in brackets has a key and a value")  # pragma: no cover
     return Field(_FIELD_OF_KEY[parts[1]], parts[2], "dataview", span, Span(*parts.span(2)))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from ..periodic.moment_parse import parse_moment
+from obsidian_mcp.core.periodic.moment_parse import parse_moment
+
 from .settings import TaskSettings
 from .task import calendar_day
 

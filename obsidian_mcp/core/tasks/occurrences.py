@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from typing import Literal
 
 from dateutil import rrule
 
 from .recurrence import Frequency, Rule
+from .rule_text import write_rule
 
-_FREQUENCIES: dict[Frequency, int] = {
+_FREQUENCIES: dict[Frequency, Literal[0, 1, 2, 3, 4, 5]] = {
     "YEARLY": rrule.YEARLY,
     "MONTHLY": rrule.MONTHLY,
     "WEEKLY": rrule.WEEKLY,
@@ -27,7 +29,7 @@ def next_date(rule: Rule, base: date) -> date | None:
     found = _after(rule, base)
     if rule.months or rule.frequency not in ("MONTHLY", "YEARLY"):
         return found
-    if rule.frequency == "MONTHLY" and " on " in rule.text:
+    if rule.frequency == "MONTHLY" and " on " in write_rule(rule):
         return found
     while found is not None and _units_between(rule, base, found) > rule.interval:
         base -= timedelta(days=1)

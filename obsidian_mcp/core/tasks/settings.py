@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from .statuses import DEFAULTS, Status, StatusRegistry, TYPES
+from .statuses import DEFAULTS, TYPES, Status, StatusRegistry
 
 PLUGIN_ID = "obsidian-tasks-plugin"
 ENABLED_PLUGINS_FILE = "community-plugins.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,8 +61,9 @@ class StatusRegistry:
     def recurring(self, done: Status) -> Status:
         """Return the status of the new occurrence after one was completed with the status `done` (TASK-14)."""
         for kind in ("TODO", "IN_PROGRESS"):
-            if (found := _first(self._chain(done), lambda status, kind=kind: status.type == kind)) is not None:
-                return found
+            for status in self._chain(done):
+                if status.type == kind:
+                    return status
         return self.get(" ")
 
     def _chain(self, status: Status) -> Iterator[Status]:
@@ -70,7 +71,3 @@ class StatusRegistry:
         for _ in self.statuses:
             status = self.toggled(status)
             yield status
-
-
-def _first(statuses: Iterable[Status], matches: Callable[[Status], bool]) -> Status | None:
-    return next((status for status in statuses if matches(status)), None)

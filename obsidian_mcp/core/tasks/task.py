@@ -10,9 +10,10 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from . import recurrence
-from .fields import DATES, SPACES, Field, ReadNotation, find_tags, leftmost, read_fields
+from .fields import DATES, SPACES, Field, find_tags, leftmost, read_fields
 from .recurrence import Rule
-from .settings import TaskSettings
+from .rule_text import write_rule
+from .settings import ReadNotation, TaskSettings
 from .statuses import Status
 
 _LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *(.*)")
@@ -141,7 +142,7 @@ class Task:
     @property
     def recurrence(self) -> str:
         """The rule's text, or nothing."""
-        return self.rule.text if self.rule else ""
+        return write_rule(self.rule) if self.rule else ""
 
     def day(self, name: str) -> date | None:
         """Return one of the dates; `happens` is the earliest of start, scheduled and due."""

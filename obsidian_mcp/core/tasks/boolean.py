@@ -1,0 +1,182 @@
+"""Filters joined by AND, OR, XOR and NOT (TASK-108)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from obsidian_mcp.errors import QueryInvalid
+
+from .explanation import Explanation, Operator, combine
+from .filters import Environment, Filter, parse_filter
+from .task import Task
+
+_DELIMITERS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'))
+_is_boolean = re.compile(r"(?:AND|OR|XOR|NOT)\s*[(\[{\"]|[(\[{\"].+[)\]}\"]", re.DOTALL).search
+_PRECEDENCE: dict[Operator, int] = {"NOT": 4, "XOR": 3, "AND": 2, "OR": 1}
+_OPERATORS = re.compile(r"AND|XOR|OR|NOT")
+
+
+class _Malformed(ValueError):
+    """A combination that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Delimiters:
+    opening: str
+    closing: str
+
+    @property
+    def both(self) -> str:
+        return self.opening + self.closing
+
+
+MAX_DEPTH = 20
+"""Combinations inside combinations, where each has delimiters of another kind."""
+
+
+def parse_boolean(line: str, environment: Environment, depth: int = 0) -> Filter | None:
+    """Return the filter that a combination of filters means, None where the line is none. Raises: QueryInvalid."""
+    if not _is_boolean(line):
+        return None
+    try:
+        if depth > MAX_DEPTH:
+            raise _Malformed(f"combinations are nested more than {MAX_DEPTH} deep")
+        parts = _postfix(_tokens(line, _delimiters(line)))
+        return _combined(parts, environment, depth)
+    except _Malformed as problem:
+        raise QueryInvalid(
+            f"Could not interpret the following instruction as a Boolean combination:\n    {line}\n"
+            f"The error message is:\n    {problem}",
+            line=line,
+        ) from None
+
+
+def _delimiters(line: str) -> _Delimiters:
+    inner = re.sub(r"^[A-Z ]*\s*", "", line.strip())
+    for opening, closing in _DELIMITERS:
+        if inner[:1] == opening and inner[-1:] == closing:
+            return _Delimiters(opening, closing)
+    raise _Malformed(
+        "All filters in a Boolean instruction must be inside one of these pairs of delimiter characters: "
+        '(...) or [...] or {...} or "...". Combinations of those delimiters are not supported.'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    line: str
+
+    def __str__(self) -> str:
+        return self.line
+
+
+_Token = _Operand | Operator | Literal["(", ")"]
+
+
+def _tokens(line: str, delimiters: _Delimiters) -> list[_Token]:
+    opening, closing = re.escape(delimiters.opening), re.escape(delimiters.closing)
+    pieces = re.split(rf"({closing}\s*(?:AND|OR|AND +NOT|OR +NOT|XOR)\s*{opening})", line)
+    for splitter in (rf"(NOT\s*{opening})", rf"(^[{opening} ]*)", rf"([{closing} ]*$)"):
+        pieces = [part for piece in pieces for part in re.split(splitter, piece) if part]
+    is_structure = re.compile(
+        rf"[ {opening}{closing}]+| *{closing} *(?:AND|OR|XOR) *{opening} *|(?:AND|OR|XOR|NOT) *{opening}"
+        rf"|{closing} *(?:AND|OR|XOR)|AND|OR|XOR|NOT"
+    ).fullmatch
+    tokens: list[_Token] = []
+    for piece in pieces:
+        tokens += _structure(piece, delimiters) if is_structure(piece) else [_Operand(piece)]
+    return tokens
+
+
+def _structure(piece: str, delimiters: _Delimiters) -> list[_Token]:
+    if delimiters.opening == delimiters.closing:  # quotes do not nest
+        return cast("list[_Token]", _OPERATORS.findall(piece))
+    found = re.findall(rf"{_OPERATORS.pattern}|[{re.escape(delimiters.both)}]", piece)
+    return cast("list[_Token]", [{delimiters.opening: "(", delimiters.closing: ")"}.get(word, word) for word in found])
+
+
+def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
+    """The tokens with every operator behind its operands. Raises: _Malformed."""
+    output: list[_Operand | Operator] = []
+    pending: list[Operator | Literal["("]] = []
+    expects_operand = True
+
+    def close(strength: int) -> None:
+        while pending and (operator := pending[-1]) != "(" and _PRECEDENCE[operator] >= strength:
+            output.append(operator)
+            pending.pop()
+
+    for part in tokens:
+        begins_operand = isinstance(part, _Operand) or part in ("(", "NOT")
+        if begins_operand != expects_operand:
+            raise _malformed(f"{'an operator' if begins_operand else 'a filter'} is missing in front of '{part}'")
+        match part:
+            case _Operand():
+                output.append(part)
+                expects_operand = False
+            case "(" | "NOT":
+                pending.append(part)
+            case ")":
+                close(0)
+                if not pending:
+                    raise _malformed("a closing delimiter has no opening one")
+                pending.pop()
+            case _:
+                close(_PRECEDENCE[part])
+                pending.append(part)
+                expects_operand = True
+    close(0)
+    if expects_operand:
+        raise _malformed("a filter is missing at the end")
+    if pending:
+        raise _malformed("an opening delimiter has no closing one")
+    return output
+
+
+def _malformed(problem: str) -> _Malformed:
+    return _Malformed(f"malformed boolean query -- {problem}")
+
+
+def _combined(parts: Sequence[_Operand | Operator], environment: Environment, depth: int) -> Filter:
+    steps: list[Filter | Operator] = []
+    explanations: list[Explanation] = []
+    for part in parts:
+        if isinstance(part, _Operand):
+            found = _operand(part.line, environment, depth)
+            steps.append(found)
+            explanations.append(found.explained_in(part.line))
+        else:
+            steps.append(part)
+            operands = explanations[-1:] if part == "NOT" else explanations[-2:]
+            explanations[-len(operands) :] = [combine(part, operands)]
+
+    def matches(task: Task) -> bool:
+        values: list[bool] = []
+        for step in steps:
+            if isinstance(step, Filter):
+                values.append(step.matches(task))
+            elif step == "NOT":
+                values[-1] = not values[-1]
+            else:
+                last = values.pop()
+                first = values[-1]
+                values[-1] = (first and last) if step == "AND" else (first or last) if step == "OR" else first != last
+        return values[0]
+
+    if len(steps) == 1 and isinstance(steps[0], Filter):
+        only = steps[0]
+        return Filter(matches, explanations[0], only.days, only.status)
+    return Filter(matches, explanations[0])
+
+
+def _operand(line: str, environment: Environment, depth: int) -> Filter:
+    try:
+        found = parse_filter(line, environment) or parse_boolean(line, environment, depth + 1)
+    except QueryInvalid as problem:
+        raise _Malformed(f"couldn't parse sub-expression '{line}': {problem.message}") from None
+    if found is None:
+        raise _Malformed(f"couldn't parse sub-expression '{line}': do not understand query")
+    return found

@@ -1,0 +1,403 @@
+"""The filters of a query (TASK-100 to TASK-107)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property, partial
+
+from obsidian_mcp.core.periodic.moment import format_moment
+from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
+from obsidian_mcp.errors import QueryInvalid
+
+from .day_phrases import PERIODS, Days, parse_days
+from .explanation import Explanation
+from .fields import PRIORITIES
+from .settings import TaskSettings
+from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
+from .statuses import TYPES, Status
+from .task import Task
+
+DATE_FIELDS = ("due", "scheduled", "start", "created", "done", "cancelled")
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Which ids the tasks of the vault that are not done have and wait for."""
+
+    open_ids: frozenset[str]
+    awaited_ids: frozenset[str]
+
+    @staticmethod
+    def of(tasks: Iterable[Task]) -> Dependencies:
+        """Return the dependencies between all tasks of a vault (TASK-106)."""
+        still_open = [task for task in tasks if not task.status.is_done]
+        return Dependencies(
+            frozenset(task.id for task in still_open if task.id),
+            frozenset(each for task in still_open for each in task.depends_on),
+        )
+
+    def blocks(self, task: Task) -> bool:
+        """Whether a task that is not done waits for this one, which is not done either."""
+        return not task.status.is_done and task.id in self.awaited_ids
+
+    def is_blocked(self, task: Task) -> bool:
+        """Whether this task, which is not done, waits for one that is not done either."""
+        return not task.status.is_done and not self.open_ids.isdisjoint(task.depends_on)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What filters, sorters and groupers know besides the task."""
+
+    settings: TaskSettings
+    today: date
+    load_dependencies: Callable[[], Dependencies]
+
+    @cached_property
+    def dependencies(self) -> Dependencies:
+        return self.load_dependencies()
+
+
+Predicate = Callable[[Task], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter. `days` and `status` say what an index may leave out before the filter is asked."""
+
+    matches: Predicate
+    explanation: Explanation
+    days: Days | None = None
+    """Only a task with a day in this range in its line can match; None: any can."""
+    status: Callable[[Status], bool] | None = None
+    """The filter is about nothing but the status."""
+
+    def explained_in(self, line: str) -> Explanation:
+        """The explanation as part of a larger one."""
+        return self.explanation if str(self.explanation) == line else Explanation(f"{line} =>", (self.explanation,))
+
+
+def parse_filter(line: str, environment: Environment) -> Filter | None:
+    """Return the filter that a line means, None where it is none. Boolean combinations are read elsewhere.
+
+    Raises: QueryInvalid where the line begins as a filter and goes on in another way.
+    """
+    lower = line.lower()
+    for read in (_fixed, _status_type, _priority, _dates, _text):
+        found = read(line, lower, environment)
+        if found is not None:
+            return found
+    if re.match(r"(?:filter|sort|group) by function", lower):
+        raise QueryInvalid(NO_JAVASCRIPT, line=line)
+    return None
+
+
+def _fixed(line: str, lower: str, environment: Environment) -> Filter | None:
+    """Instructions without a value."""
+    if lower in ("done", "not done"):
+        wanted = lower == "done"
+        text = "DONE or CANCELLED or NON_TASK" if wanted else "TODO or IN_PROGRESS or ON_HOLD"
+        return _by_status(lambda status: status.is_done == wanted, Explanation(f"status type is {text}"))
+    matches = _FIXED.get(lower)
+    if matches is not None:
+        return Filter(matches, Explanation(line))
+    if lower in ("is blocked", "is not blocked"):
+        return Filter(
+            lambda task: environment.dependencies.is_blocked(task) == (lower == "is blocked"), Explanation(line)
+        )
+    if lower in ("is blocking", "is not blocking"):
+        return Filter(lambda task: environment.dependencies.blocks(task) == (lower == "is blocking"), Explanation(line))
+    return None
+
+
+def _by_status(matches: Callable[[Status], bool], explanation: Explanation) -> Filter:
+    return Filter(lambda task: matches(task.status), explanation, status=matches)
+
+
+def _is_top_level(task: Task) -> bool:
+    _, mark, rest = task.indentation.rpartition(">")
+    return rest in ("", " ") if mark else not task.indentation
+
+
+def _fixed_filters() -> dict[str, Predicate]:
+    table: dict[str, Predicate] = {
+        "exclude sub-items": _is_top_level,
+        "is recurring": lambda task: task.rule is not None,
+        "is not recurring": lambda task: task.rule is None,
+        "has id": lambda task: task.id is not None,
+        "no id": lambda task: task.id is None,
+        "has depends on": lambda task: bool(task.depends_on),
+        "no depends on": lambda task: not task.depends_on,
+        "has happens date": has_happens_date,
+        "no happens date": lambda task: not has_happens_date(task),
+    }
+    for word in ("tag", "tags"):
+        table[f"has {word}"] = lambda task: bool(task.tags)
+        table[f"no {word}"] = lambda task: not task.tags
+    for name in DATE_FIELDS:
+        table[f"has {name} date"] = partial(_has_date, name)
+        table[f"no {name} date"] = partial(_lacks_date, name)
+        table[f"{name} date is invalid"] = partial(_has_invalid_date, name)
+    return table
+
+
+def _has_date(name: str, task: Task) -> bool:
+    return task.has_date(name)
+
+
+def _lacks_date(name: str, task: Task) -> bool:
+    return not task.has_date(name)
+
+
+def _has_invalid_date(name: str, task: Task) -> bool:
+    return name in task.invalid
+
+
+def has_happens_date(task: Task) -> bool:
+    """Whether a start, scheduled or due date is written, be it a calendar day or not."""
+    return any(task.has_date(name) for name in ("start", "scheduled", "due"))
+
+
+_FIXED = _fixed_filters()
+
+
+def _status_type(line: str, lower: str, _: Environment) -> Filter | None:
+    if not lower.startswith("status.type"):
+        return None
+    match = re.fullmatch(r"status\.type (is|is not) ([^ ]+)", lower)
+    if match is None or match[2].upper() not in (*TYPES, "EMPTY"):  # the plugin's own name for no status at all
+        raise QueryInvalid(
+            f"Invalid status.type instruction: {line!r}. Write `status.type is` or `status.type is not` and one of "
+            f"{' '.join(TYPES)}.",
+            line=line,
+        )
+    kind, wanted = match[2].upper(), match[1] == "is"
+    return _by_status(lambda status: (status.type == kind) == wanted, Explanation(line))
+
+
+def _priority(line: str, lower: str, _: Environment) -> Filter | None:
+    match = re.fullmatch(rf"priority(?:\s+is)?(?:\s+(above|below|not))?\s+({'|'.join(PRIORITIES)})", lower)
+    if match is None:
+        return None
+    relation, level = match.groups()
+    explanation = line if relation else f"priority is {level}"
+    return Filter(priority_predicate(relation, level), Explanation(explanation))
+
+
+def priority_predicate(relation: str | None, level: str) -> Predicate:
+    """Return whether a priority is `above`, `below` or `not` a level, or is it where the relation is None."""
+    rank = PRIORITIES.index(level)
+    match relation:
+        case "above":
+            return lambda task: PRIORITIES.index(task.priority) < rank
+        case "below":
+            return lambda task: PRIORITIES.index(task.priority) > rank
+        case "not":
+            return lambda task: task.priority != level
+    return lambda task: task.priority == level
+
+
+# Dates
+
+_RELATION = re.compile(r"((?:on|in) or before|before|(?:on|in) or after|after|on|in) ?")
+_DATE_LINE = re.compile(r"(due|scheduled|starts|created|done|cancelled|happens) (.*)", re.DOTALL)
+
+
+def _dates(line: str, lower: str, environment: Environment) -> Filter | None:
+    match = _DATE_LINE.fullmatch(lower)
+    if match is None:
+        return None
+    name = "start" if match[1] == "starts" else match[1]
+    for template in ("<%", "YYYY-MM-DD"):
+        if template in line:
+            raise QueryInvalid(
+                f'Instruction contains unexpanded template text: "{template}" - and cannot be interpreted. '
+                f"Write the date instead. Problem line: {line!r}.",
+                line=line,
+            )
+    found = date_filter(name, match[2], environment.today)
+    if found is None:
+        raise QueryInvalid(
+            f"do not understand {name} date. Problem line: {line!r}. Expected, behind on, in, before, after, "
+            f"on or before or on or after: {PERIODS}.",
+            line=line,
+        )
+    return found
+
+
+def date_filter(name: str, phrase: str, today: date) -> Filter | None:
+    """Return the filter for a date field and a phrase such as `before next week`; None for other words (TASK-103)."""
+    match = _RELATION.match(phrase.lower())
+    written = match[1] if match else "in"
+    relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(written, written)
+    days = parse_days(phrase[match.end() :] if match else phrase, today) or parse_days(phrase, today)
+    if days is None:
+        return None
+    wanted = _wanted_days(relation, days)
+    first, last = wanted.first, wanted.last
+    explanation = _explain_dates(name, relation, days)
+    match name:
+        case "happens":
+            return Filter(
+                lambda task: any(
+                    day is not None and first <= day <= last for day in (task.start, task.scheduled, task.due)
+                ),
+                explanation,
+                wanted,
+            )
+        case "start":
+            return Filter(lambda task: _starts_in(task, first, last), explanation)
+    return Filter(lambda task: (day := getattr(task, name)) is not None and first <= day <= last, explanation, wanted)
+
+
+def _starts_in(task: Task, first: date, last: date) -> bool:
+    """A task without a start date may start at any time."""
+    return first <= task.start <= last if task.start is not None else "start" not in task.invalid
+
+
+def _wanted_days(relation: str, days: Days) -> Days:
+    """The days that have the relation to a period; none where the calendar ends."""
+    one = timedelta(days=1)
+    match relation:
+        case "before":
+            return Days(date.min, days.first - one) if days.first > date.min else Days(date.max, date.min)
+        case "after":
+            return Days(days.last + one, date.max) if days.last < date.max else Days(date.max, date.min)
+        case "on or before":
+            return Days(date.min, days.last)
+        case "on or after":
+            return Days(days.first, date.max)
+    return days
+
+
+def _explain_dates(name: str, relation: str, days: Days) -> Explanation:
+    field = "due, start or scheduled" if name == "happens" else name
+    missing = f"OR no {field} date" if name == "start" else ""
+    if relation == "in" and days.first != days.last:
+        parts = [f"{long_date(days.first)} and", f"{long_date(days.last)} inclusive", missing]
+        return Explanation(f"{field} date is between:", tuple(Explanation(part) for part in parts if part))
+    day = days.last if relation in ("after", "on or before") else days.first
+    words = f"{field} date is {'on' if relation == 'in' else relation} {long_date(day)}"
+    return Explanation(f"{words} {missing}".rstrip())
+
+
+def long_date(day: date) -> str:
+    """`2023-04-19 (Wednesday 19th April 2023)`."""
+    return format_moment(day, "YYYY-MM-DD (dddd Do MMMM YYYY)")
+
+
+# Texts
+
+MAX_REGEXP_LENGTH = 500
+MAX_REPETITIONS = 25
+_REGEXP_HELP = "Write it as /pattern/ or /pattern/flags, for example /waiting|waits/i."
+_OPERATORS = "includes|does not include|regex matches|regex does not match"
+_TEXT_LINE = re.compile(
+    rf"(?:(path|folder|root|filename|heading|description|status\.name|recurrence|id) ({_OPERATORS})"
+    rf"|(tags?) ({_OPERATORS}|include|do not include)) (.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def without_global_filter(text: str, settings: TaskSettings) -> str:
+    """Return a description without the first occurrence of the global filter."""
+    return text.replace(settings.global_filter, "", 1).strip() if settings.global_filter else text
+
+
+_TEXTS: dict[str, Callable[[Task], str]] = {
+    "path": lambda task: task.path,
+    "folder": lambda task: folder_of(task.path),
+    "root": lambda task: root_of(task.path),
+    "filename": lambda task: f"{filename_of(task.path)}.md",
+    "heading": lambda task: task.place.heading or "",
+    "status.name": lambda task: task.status.name,
+    "recurrence": lambda task: task.recurrence,
+    "id": lambda task: task.id or "",
+}
+
+
+def _text(line: str, _: str, environment: Environment) -> Filter | None:
+    match = _TEXT_LINE.fullmatch(line)
+    if match is None:
+        return None
+    operator, value = (match[2] or match[4]).lower(), match[5]
+    wanted = "not" not in operator
+    if "regex" in operator:
+        found, explanation = _regexp(line, value)
+    else:
+        found, explanation = contains(value), Explanation(line)
+    if match[3]:
+        return Filter(lambda task: any(map(found, task.tags)) == wanted, explanation)
+    name = match[1].lower()
+    if name == "description":
+        settings = environment.settings
+        return Filter(lambda task: found(without_global_filter(task.description, settings)) == wanted, explanation)
+    text_of = _TEXTS[name]
+    if name == "status.name":
+        return _by_status(lambda status: found(status.name) == wanted, explanation)
+    return Filter(lambda task: found(text_of(task)) == wanted, explanation)
+
+
+def contains(value: str) -> Callable[[str], bool]:
+    """Return whether a text contains this one, in any case."""
+    lower = value.lower()
+    return lambda text: lower in text.lower()
+
+
+def _regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanation]:
+    match = re.fullmatch(r"/(.+)/([^/]*)", value)
+    if match is None:
+        raise QueryInvalid(f"Invalid instruction: {line!r}. {_REGEXP_HELP}", line=line)
+    source, flags = match.groups()
+    if problem := _regexp_problem(source, flags):
+        raise QueryInvalid(f"Error: Parsing regular expression. {problem} Problem line: {line!r}.", line=line)
+    pattern = translate(source, match_case="i" not in flags)
+    shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
+    intro = "using regex: ".ljust(line.index("/") - 2)
+    return pattern.found, Explanation(f"{intro}'{source}' with {shown}")
+
+
+def _regexp_problem(source: str, flags: str) -> str:
+    """What keeps an expression from being run, or nothing (TASK-105)."""
+    if len(source) > MAX_REGEXP_LENGTH:
+        return f"It has {len(source)} characters, of at most {MAX_REGEXP_LENGTH}."
+    if set(flags) - set("dgimsuv") or len(set(flags)) < len(flags):
+        return f"The flags {flags!r} are not known; i takes either case."
+    try:
+        translate(source, match_case="i" not in flags)
+    except InvalidRegExp as problem:
+        return f"/{source}/: {problem.problem}."
+    repetitions, nested = _repetitions(source)
+    if nested:
+        return f"/{source}/ repeats a repetition, as in (a+)+, which can take very long."
+    if repetitions > MAX_REPETITIONS:
+        return f"/{source}/ has {repetitions} repetitions, of at most {MAX_REPETITIONS}."
+    return ""
+
+
+_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
+
+
+def _repetitions(source: str) -> tuple[int, bool]:
+    """How many repetitions a valid expression has, and whether one holds another."""
+    count = 0
+    groups = [False]
+    """For each open group whether a repetition is in it."""
+    closed = -1
+    closed_repeats = False
+    for match in _REGEXP_PARTS.finditer(re.sub(r"\(\?", "(", source)):
+        part = match[0]
+        if part == "(":
+            groups.append(False)
+        elif part == ")":
+            closed, closed_repeats = match.end(), groups.pop()
+            groups[-1] = groups[-1] or closed_repeats
+        elif part[0] in "*+?{":
+            if closed == match.start() and closed_repeats:
+                return count, True
+            count += 1
+            groups[-1] = True
+    return count, False

@@ -1,0 +1,209 @@
+"""The lines of a query: continued lines, placeholders, presets (TASK-90 to TASK-95)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from obsidian_mcp.errors import QueryInvalid
+
+from .settings import TaskSettings
+
+_MAX_ROUNDS = 10
+_MAX_STATEMENTS = 1000
+_find_placeholders = re.compile(r"\{\{(.*?)\}\}")
+_is_plain_name = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*", re.ASCII).fullmatch
+_is_property = re.compile(r"query\.file\.(property|hasProperty)\((['\"])([^'\"]*)\2\)").fullmatch
+_is_preset = re.compile(r"preset +(.*)", re.IGNORECASE).fullmatch
+
+NO_JAVASCRIPT = (
+    "JavaScript (`… by function`) is not run here; use built-in instructions such as `status.type is`, "
+    "`tag includes`, `regex matches`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One instruction: as written, with continued lines joined, and with placeholders filled in."""
+
+    raw: str
+    joined: str
+    line: str
+
+    def explain(self) -> str:
+        """The forms that differ, one behind the other (TASK-121). Lines are not indented."""
+        text = self.raw.strip()
+        if "\n" in self.raw:
+            text += "\n"
+        if self.joined != self.raw.strip():
+            text += f" =>\n{self.joined}"
+        if self.line != self.joined:
+            text += f" =>\n{self.line}"
+        return text
+
+    def invalid(self, problem: str, hint: str = "") -> QueryInvalid:
+        """Return the error for a mistake in this statement."""
+        message = f"{problem}\nProblem line: {self.line!r}."
+        if self.line != self.raw.strip():
+            message += f" It stands in the query as {self.raw.strip()!r}."
+        return QueryInvalid(f"{message} {hint}".rstrip(), line=self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNote:
+    """The note that a query stands in: what its placeholders and defaults are taken from."""
+
+    path: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """With a slash at its end; `/` is the vault."""
+        return folder_of(self.path)
+
+    def property(self, name: str) -> Any:
+        """Return a property by its name in any case, None without it."""
+        return next((value for key, value in self.properties.items() if key.lower() == name.lower()), None)
+
+
+def folder_of(path: str) -> str:
+    """Return the folder of a note with a slash at its end, `/` at the root."""
+    return path[: path.rfind("/") + 1] or "/"
+
+
+def root_of(path: str) -> str:
+    """Return the topmost folder of a note with a slash at its end, `/` at the root."""
+    return path[: path.find("/") + 1] or "/"
+
+
+def filename_of(path: str) -> str:
+    """Return the name of a note without folder and extension."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def read_statements(text: str, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
+    """Return the instructions of a query in order, presets replaced by their lines; blank lines and comments are
+    left out. Raises: QueryInvalid."""
+    found: list[Statement] = []
+    for joined in join_lines(text):
+        if joined.line.startswith("#"):
+            continue
+        for statement in _filled(joined, settings, note):
+            if statement.line.startswith("#"):
+                continue
+            found += _expand_preset(statement, settings, note, _MAX_ROUNDS)
+            if len(found) > _MAX_STATEMENTS:
+                raise joined.invalid(f"The query has more than {_MAX_STATEMENTS} instructions.")
+    return found
+
+
+def join_lines(text: str) -> Iterator[Statement]:
+    """Yield the lines of a query; a line that ends in a backslash goes on with the next (TASK-90)."""
+    raw: list[str] = []
+    joined: list[str] = []
+    for line in [*re.split(r"\r?\n", text), ""]:
+        part = line.lstrip(" \t") if raw else line
+        raw.append(line)
+        if line.endswith("\\") and not line.endswith("\\\\"):
+            joined.append(part[:-1].rstrip(" \t"))
+            continue
+        joined.append(part[:-1] if line.endswith("\\\\") else part)
+        whole = " ".join(joined).strip()
+        if whole:
+            yield Statement("\n".join(raw), whole, whole)
+        raw, joined = [], []
+
+
+def _filled(statement: Statement, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
+    """The statement with its placeholders filled in; several where a value has several lines (TASK-92)."""
+    source = statement.line
+    if not ("{{" in source and "}}" in source):
+        return [statement]
+    if note is None:
+        raise statement.invalid(
+            'The query looks like it contains a placeholder, with "{{" and "}}", but it stands in no note.',
+            "Pass the note as `this`, or write the value instead.",
+        )
+    for _ in range(_MAX_ROUNDS):
+        before = source
+        source = _find_placeholders.sub(
+            lambda match: _value(match[1].strip(), match[0], statement, settings, note), source
+        )
+        if source == before:
+            break
+    lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
+    if len(lines) == 1:
+        return [replace(statement, line=lines[0])]
+    parts = (f": statement {number} after expansion of placeholder" for number in range(1, len(lines) + 1))
+    return [
+        Statement(statement.raw + part, statement.joined + part, line) for part, line in zip(parts, lines, strict=True)
+    ]
+
+
+_FILE_VALUES: Mapping[str, Callable[[QueryNote], str]] = {
+    "query.file.path": lambda note: note.path,
+    "query.file.pathWithoutExtension": lambda note: note.path.removesuffix(".md"),
+    "query.file.root": lambda note: root_of(note.path),
+    "query.file.folder": lambda note: note.folder,
+    "query.file.filename": lambda note: note.path.rpartition("/")[2],
+    "query.file.filenameWithoutExtension": lambda note: filename_of(note.path),
+}
+
+
+def _value(name: str, written: str, statement: Statement, settings: TaskSettings, note: QueryNote) -> str:
+    """What a placeholder stands for. Raises: QueryInvalid."""
+    if name.startswith("!"):
+        return ""
+    if name in _FILE_VALUES:
+        return _FILE_VALUES[name](note)
+    preset = name.removeprefix("preset.")
+    if preset != name and preset in settings.presets:
+        return settings.presets[preset]
+    match = _is_property(name)
+    problem = "There was an error expanding one or more placeholders."
+    if match is not None:
+        value = note.property(match[3])
+        if match[1] == "hasProperty":
+            return "false" if value is None else "true"
+        if value is None:
+            raise statement.invalid(f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}.")
+        return _as_text(value)
+    if _is_plain_name(name):
+        known = [*_FILE_VALUES, "query.file.property('…')", *(f"preset.{each}" for each in settings.presets)]
+        raise statement.invalid(f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}.")
+    raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _expand_preset(
+    statement: Statement, settings: TaskSettings, note: QueryNote | None, rounds: int
+) -> Iterator[Statement]:
+    """The lines of a preset in place of its name (TASK-93)."""
+    match = _is_preset(statement.line)
+    if match is None:
+        yield statement
+        return
+    name = match[1].strip()
+    if name not in settings.presets:
+        known = ", ".join(sorted(settings.presets)) or "none"
+        raise statement.invalid(
+            f'Cannot find preset "{name}" in the Tasks settings.', f"The presets are: {known}. Case counts."
+        )
+    if not rounds:
+        raise statement.invalid(f"The preset {name!r} contains itself.")
+    for inner in join_lines(settings.presets[name]):
+        if not inner.line.startswith("#"):
+            for filled in _filled(replace(statement, line=inner.line), settings, note):
+                yield from _expand_preset(filled, settings, note, rounds - 1)

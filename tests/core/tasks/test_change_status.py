@@ -1,0 +1,123 @@
+"""Completing, reopening and cancelling tasks (TASK-40 to TASK-48)."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, new_status
+from obsidian_mcp.core.tasks.edits import set_symbol
+from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
+from obsidian_mcp.core.tasks.task import read_line
+
+from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
+
+
+def changed(
+    text: str, wanted: str, settings: TaskSettings, today: date = TODAY, *, has_children: bool = False
+) -> StatusChange:
+    """What a status makes of a line, by the rule that holds for it."""
+    line = read_line(text, settings.notation)
+    assert line is not None
+    core = follows_core(text, settings)
+    status = new_status(wanted, settings.statuses.get(line.symbol), settings, core=core)
+    assert status is not None
+    if core:
+        return StatusChange(set_symbol(line, status.symbol))
+    return change_status(text, status, settings, today, has_children=has_children)
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", ["toggle", "recurrence"])
+def test_lines_change_as_the_plugin_changes_them(name: str) -> None:
+    """TASK-40, TASK-42, TASK-43, TASK-44, TASK-45."""
+    cases = measured(name)["cases"]
+    wrong = []
+    for case in cases:
+        found = changed(
+            case["line"], case["status"], settings_of(case), today_of(case), has_children=bool(case.get("below"))
+        )
+        if found.lines != case["want"]:
+            wrong.append((case, found))
+    assert not wrong
+    assert cases
+
+
+def test_the_same_status_changes_nothing() -> None:
+    """TASK-41."""
+    line = "- [x]   odd  spaces ✅2026-01-01 "
+    assert changed(line, "x", TaskSettings()) == StatusChange(line)
+
+
+def test_a_checkbox_that_is_no_task_follows_the_app() -> None:
+    """TASK-40, TASK-03."""
+    settings = TaskSettings(global_filter="#task")
+    assert changed("- [/] a 📅 2026-11-30", "toggle", settings).lines == ["- [ ] a 📅 2026-11-30"]
+    assert changed("- [ ] a", "toggle", WITHOUT_PLUGIN).lines == ["- [x] a"]
+    assert changed("- [ ] a [due:: 2026-11-30]", "toggle", WITHOUT_PLUGIN).lines == [
+        "- [x] a  [due:: 2026-11-30]  [completion:: 2026-11-25]"
+    ]
+
+
+def test_dates_of_completion_come_and_go() -> None:
+    """TASK-42."""
+    assert changed("- [x] a ✅ 2026-01-01", "-", TaskSettings()).lines == ["- [-] a ❌ 2026-11-25"]
+    assert changed("- [ ] a", "x", TaskSettings(set_done_date=False)).lines == ["- [x] a"]
+
+
+def test_a_recurring_task_leaves_its_next_occurrence() -> None:
+    """TASK-43, TASK-44, TASK-45."""
+    line = "- [ ] a 🆔 one ⛔ two 🔁 every week 🛫 2026-11-18 📅 2026-11-20 ^b"
+    done = "- [x] a 🆔 one ⛔ two 🔁 every week 🛫 2026-11-18 📅 2026-11-20 ✅ 2026-11-25 ^b"
+    upcoming = "- [ ] a 🔁 every week ➕ 2026-11-25 🛫 2026-11-25 📅 2026-11-27"
+    assert changed(line, "toggle", TaskSettings(set_created_date=True)).lines == [upcoming, done]
+    below = TaskSettings(set_created_date=True, recurrence_on_next_line=True)
+    assert changed(line, "toggle", below).lines == [done, upcoming]
+
+
+@pytest.mark.parametrize(
+    ("line", "lines", "warning"),
+    [
+        ("- [ ] a  b 📅 2026-02-30", ["- [x] a  b 📅 2026-02-30 ✅ 2026-11-25"], "2026-02-30"),
+        ("- [ ] a 🔁 every blue moon", ["- [x] a 🔁 every blue moon ✅ 2026-11-25"], "every blue moon"),
+        ("- [ ] a 📅 2026-01-01 📅 2026-01-02", ["- [x] a 📅 2026-01-01 📅 2026-01-02 ✅ 2026-11-25"], "twice"),
+        ("- [ ] a 🏁 archive", ["- [x] a 🏁 archive ✅ 2026-11-25"], "archive"),
+    ],
+)
+def test_text_that_cannot_be_read_is_kept(line: str, lines: list[str], warning: str) -> None:
+    """TASK-46."""
+    found = changed(line, "done", TaskSettings())
+    assert found.lines == lines
+    assert any(warning in each for each in found.warnings)
+
+
+def test_a_rule_without_a_further_date_does_not_repeat() -> None:
+    """TASK-46, TASK-58."""
+    found = changed("- [ ] a 🔁 every day until January 1 2020 📅 2026-11-20", "done", TaskSettings())
+    assert found.lines == ["- [x] a 🔁 every day until January 1 2020 📅 2026-11-20 ✅ 2026-11-25"]
+    assert "no further date" in found.warnings[0]
+
+
+def test_a_task_is_deleted_on_completion_unless_items_hang_on_it() -> None:
+    """TASK-47."""
+    assert changed("- [ ] a 🏁 delete", "done", TaskSettings()).lines == []
+    kept = changed("- [ ] a 🏁 delete", "done", TaskSettings(), has_children=True)
+    assert kept.lines == ["- [x] a 🏁 delete ✅ 2026-11-25"]
+    assert "below it" in kept.warnings[0]
+
+
+def test_a_rule_is_followed_as_far_as_it_is_understood() -> None:
+    """TASK-48."""
+    found = changed("- [ ] a 🔁 every day really 📅 2026-11-20", "done", TaskSettings())
+    assert found.lines[0] == "- [ ] a 🔁 every day 📅 2026-11-21"
+    assert "'every day'" in found.warnings[0]
+
+
+@pytest.mark.parametrize(("wanted", "symbol"), [("done", "x"), ("in_progress", "/"), ("CANCELLED", "-"), ("?", "?")])
+def test_a_status_is_named_by_type_or_symbol(wanted: str, symbol: str) -> None:
+    settings = TaskSettings()
+    found = new_status(wanted, settings.statuses.get(" "), settings, core=False)
+    assert found is not None
+    assert found.symbol == symbol
+    assert new_status("on_hold", settings.statuses.get(" "), settings, core=False) is None

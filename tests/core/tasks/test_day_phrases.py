@@ -1,0 +1,88 @@
+"""Days in words (TASK-80 to TASK-83)."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.tasks.day_phrases import parse_day, parse_days
+from obsidian_mcp.core.tasks.filters import date_filter
+
+from .vectors import TODAY, measured, needs_vectors, today_of
+
+
+@needs_vectors
+def test_filters_take_the_days_that_the_plugin_takes() -> None:
+    """TASK-80, TASK-81, TASK-82."""
+    wrong = []
+    for case in measured("dates")["cases"]:
+        found = date_filter("due", f"on {case['text']}", today_of(case))
+        days = found and found.days and [str(found.days.first), str(found.days.last)]
+        if days != case["want"]:
+            wrong.append((case, days))
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("This WEEK", "2026-11-23", "2026-11-29"),
+        ("last quarter", "2026-07-01", "2026-09-30"),
+        ("2026-W53", "2026-12-28", "2027-01-03"),
+        ("2026-12-01   2026-11-30", "2026-11-30", "2026-12-01"),
+        ("2026-13-01 2026-11-30", "2026-11-30", "2026-11-30"),
+        ("sat", "2026-11-28", "2026-11-28"),
+        ("sunday", "2026-11-22", "2026-11-22"),
+        ("next sunday", "2026-11-29", "2026-11-29"),
+        ("in twelve months", "2027-11-25", "2027-11-25"),
+        ("a week ago", "2026-11-18", "2026-11-18"),
+        ("may", "2027-05-01", "2027-05-01"),
+        ("May 2027", "2027-05-01", "2027-05-01"),
+    ],
+)
+def test_periods(text: str, first: str, last: str) -> None:
+    """TASK-80, TASK-81, TASK-82."""
+    days = parse_days(text, TODAY)
+    assert days is not None
+    assert (str(days.first), str(days.last)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "text", ["not 2026-11-30", "day after tomorrow", "dec", "31 June", "in a few days", "2 weeks", "Feb 29"]
+)
+def test_other_texts_are_no_days(text: str) -> None:
+    """TASK-80."""
+    assert parse_days(text, TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("wednesday", "2026-11-25"),
+        ("this Tuesday", "2026-12-01"),
+        ("next friday", "2026-12-04"),
+        ("24 november", "2027-11-24"),
+        ("29 February", "2028-02-29"),
+        ("next month", "2026-12-25"),
+        ("yesterday", "2026-11-24"),
+        ("last friday", None),
+        ("this week", None),
+        ("May", None),
+        ("2026-02-30", None),
+        ("2026-11-30 2026-12-01", None),
+    ],
+)
+def test_days_to_be_written_are_never_past_by_chance(text: str, wanted: str | None) -> None:
+    """TASK-83."""
+    found = parse_day(text, TODAY)
+    assert (found and found.isoformat()) == wanted
+
+
+@given(st.text(), st.dates(date(1, 1, 2), date(9999, 12, 30)))
+def test_no_text_is_too_strange(text: str, today: date) -> None:
+    for known in (text, f"in {text} days", f"{len(text)} years ago", "next year", "last week", "14 October"):
+        parse_days(known, today)
+        parse_day(known, today)
