@@ -103,7 +103,7 @@ def test_queries_are_explained_in_the_words_of_the_plugin() -> None:
 
 def test_every_line_of_a_query_must_hold() -> None:
     """TASK-90, TASK-101, TASK-112."""
-    assert found("not done\npath includes work") == ["quoted", "write report", "no date at all", "sub item"]
+    assert found("not done\npath includes work") == ["quoted", "write report", "sub item", "no date at all"]
     assert found("(description includes milk) OR \\\n   (description includes hans)") == ["buy milk", "call Hans"]
 
 
