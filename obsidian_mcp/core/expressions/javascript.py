@@ -26,7 +26,7 @@ def number_text(number: float) -> str:
         return text
     power = int(exponent)
     mantissa = mantissa.removesuffix(".0")
-    if -7 <= power < 0:
+    if -7 < power < 0:
         return format(Decimal(text), "f")
     return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
 

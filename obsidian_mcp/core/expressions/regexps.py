@@ -29,7 +29,7 @@ class RegExp:
     def __post_init__(self) -> None:
         """Raises: ExpressionError when it cannot be read."""
         try:
-            translate(self.source, match_case="i" not in self.flags)
+            translate(self.source, match_case="i" not in self.flags, multiline="m" in self.flags)
         except InvalidRegExp as problem:
             raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
 
@@ -67,7 +67,7 @@ class RegExp:
         return [*parts, text[at:]]
 
     def _found(self, text: str) -> Iterator[Any]:
-        pattern = translate(self.source, match_case="i" not in self.flags).pattern
+        pattern = translate(self.source, match_case="i" not in self.flags, multiline="m" in self.flags).pattern
         try:
             yield from pattern.finditer(text, timeout=REGEXP_SECONDS)
         except TimeoutError:

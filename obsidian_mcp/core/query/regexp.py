@@ -45,6 +45,8 @@ _ANCHORS = {
     "b": f"(?:(?<={_LETTER})(?!{_LETTER})|(?<!{_LETTER})(?={_LETTER}))",
     "B": f"(?:(?<={_LETTER})(?={_LETTER})|(?<!{_LETTER})(?!{_LETTER}))",
 }
+_TEXT_ANCHORS = {"^": r"\A", "$": r"\Z"}
+"""What the two mean without the flag `m`."""
 _ANY_BUT_LINE_END = r"(?-i:[^\n\r\u2028\u2029])"
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}", re.ASCII)
@@ -146,9 +148,9 @@ class RegExp:
 
 
 @lru_cache(maxsize=256)
-def translate(source: str, *, match_case: bool = False) -> RegExp:
+def translate(source: str, *, match_case: bool = False, multiline: bool = True) -> RegExp:
     """Raises: InvalidRegExp."""
-    reader = _Reader(source, match_case=match_case)
+    reader = _Reader(source, match_case=match_case, multiline=multiline)
     asked = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
@@ -157,7 +159,7 @@ def translate(source: str, *, match_case: bool = False) -> RegExp:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
     rest = reader.shorter()
-    shorter = replace(translate(rest, match_case=match_case).shortest, source=source) if rest else None
+    shorter = replace(translate(rest, match_case=match_case, multiline=multiline).shortest, source=source) if rest else None
     return RegExp(source, pattern, asked.clauses, asked.neighbours, reader.looks_around, shorter)
 
 
@@ -197,8 +199,9 @@ _CLASS = _Element()
 class _Reader:
     """Reads a JavaScript source from left to right and writes that of the `regex` module to `out`."""
 
-    def __init__(self, source: str, *, match_case: bool) -> None:
+    def __init__(self, source: str, *, match_case: bool, multiline: bool) -> None:
         self.source = source
+        self._anchors = _ANCHORS if multiline else _ANCHORS | _TEXT_ANCHORS
         self.at = 0
         self.out: list[str] = []
         self.caseless = True
@@ -347,7 +350,7 @@ class _Reader:
                 raise InvalidRegExp(start, "there is nothing to repeat before the quantifier")
         self.at += 1
         if char in "^$":
-            self._write(_ANCHORS[char], start)
+            self._write(self._anchors[char], start)
             return _MARK
         if char == ".":
             self._write(_ANY_BUT_LINE_END, start)
@@ -407,7 +410,7 @@ class _Reader:
             raise InvalidRegExp(start, "the expression ends with a lone backslash")
         if char in "bB":
             self.at += 1
-            self._write(_ANCHORS[char], start)
+            self._write(self._anchors[char], start)
             return _MARK
         if char.lower() in _CLASSES:
             self.at += 1
