@@ -9,6 +9,8 @@ import os
 import re
 import threading
 import time
+from datetime import datetime
+from datetime import time as time_of_day
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,13 +27,15 @@ from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import Changer, Obsidian
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.periodic.calendar import Calendar
+from obsidian_mcp.core.periodic.locale import WEEKDAYS
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.sync_tree import Dirty, Scanning
 from obsidian_mcp.core.vault.vault import Vault
 
 from .app import App
 from .config import Config
-from .errors import AppError, ObsidianNotRunning, PolicyInvalid, VaultNotFound
+from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
     from obsidian_mcp.adapters.bridge import Bridge as PluginBridge
@@ -60,6 +64,25 @@ def vault_id(root: Path) -> str:
     """Name of the folder that holds what this program keeps about a vault."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
     return f"{readable}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
+
+
+def calendar(config: Config) -> Calendar:
+    """The clock of this process; a day that is configured without a time has the time of the clock.
+
+    Raises: InvalidArguments for a first day of the week that is no weekday.
+    """
+    if config.week_start and config.week_start not in WEEKDAYS:
+        raise InvalidArguments(
+            f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of {', '.join(WEEKDAYS)}."
+        )
+
+    def now() -> datetime:
+        clock = datetime.now()  # noqa: DTZ005  local, as a person's day is
+        if config.today is None:
+            return clock
+        return config.today if config.today.time() != time_of_day.min else datetime.combine(config.today, clock.time())
+
+    return Calendar(now, config.language, config.week_start)
 
 
 def plugin(config: Config) -> PluginBridge:
@@ -242,7 +265,8 @@ class FolderVaults:
                 place = vault_id(disk.root)
                 journal = SqliteJournal(self._config.state / place)
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
-                vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app)
+                clock = calendar(self._config)
+                vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, clock)
                 if watcher is not None:
                     vault.keeper.start(helpers(disk.root, MODEST))
                     vault.follow(watcher.changed)

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, cast, get_args
 
@@ -96,6 +97,12 @@ class Config:
     plugin: PluginConfig = field(default_factory=PluginConfig)
     bridge: bool = False
     """Offer the plugin's tools."""
+    today: datetime | None = None
+    """The day, and the time where one is given, that it is instead of the clock's; for tests."""
+    language: str = ""
+    """Tag of the language that names and counts dates, such as `en-gb`; empty = what the vault's settings say."""
+    week_start: str = ""
+    """First day of the week, such as `monday`; empty = what the vault's settings say."""
     colours: bool = True
     """Whether a terminal is sent colours."""
 
@@ -134,6 +141,9 @@ def read(
         app=_app(env, backend, allow_eval=allow_eval),
         plugin=_plugin(env),
         bridge=any(env.get(f"OBSIDIAN_MCP_{name}", "").strip() for name in ("HOST", "PORT", "TRANSPORT")),
+        today=_today(env.get("OBSIDIAN_MCP_TODAY", "").strip()),
+        language=env.get("OBSIDIAN_MCP_LOCALE", "").strip(),
+        week_start=env.get("OBSIDIAN_MCP_WEEK_START", "").strip().lower(),
         colours=not env.get("NO_COLOR") and env.get("TERM") != "dumb",
     )
 
@@ -212,6 +222,15 @@ def _seconds(text: str) -> float:
     if not 0 < seconds <= 3600:
         raise InvalidArguments(f"OBSIDIAN_MCP_TIMEOUT is {text!r}; it must be a number of seconds from 0 to 3600.")
     return seconds
+
+
+def _today(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None) if text else None
+    except ValueError:
+        raise InvalidArguments(
+            f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and a time."
+        ) from None
 
 
 def _own_folder(env: Mapping[str, str], kind: Literal["CACHE", "STATE"]) -> Path:

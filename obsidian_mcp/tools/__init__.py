@@ -1,6 +1,6 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import search, notes, edits, moves, files, attachments, links, tags, properties, history, app, plugin  # noqa: I001
+from . import search, notes, edits, periodic, moves, files, attachments, links, tags, properties, history, app, plugin  # noqa: I001
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "listed",
     "moves",
     "notes",
+    "periodic",
     "plugin",
     "properties",
     "search",

@@ -1,4 +1,4 @@
-"""What the app's settings files say, read from their text (semantics 4.3, 6.2, 6.4, 8.3; specs/links.md).
+"""What the app's settings files say, read from their text (semantics 4.3, 6.2, 8.3; specs/links.md).
 
 A missing file, a missing key and a value that the app could not have written all mean the app's default; the last of
 them also gives a warning. Nothing is ever written back.
@@ -46,17 +46,6 @@ class AppSettings:
     strict_line_breaks: bool = False
     tab_size: int = 4
     use_tab: bool = True
-    warnings: tuple[str, ...] = field(default=(), compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class DailyNotes:
-    """`daily-notes.json`."""
-
-    folder: str = ""
-    format: str = "YYYY-MM-DD"
-    template: str = ""
-    autorun: bool = False
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -112,19 +101,6 @@ def app_settings(text: str | None) -> AppSettings:
         strict_line_breaks=source.flag("strictLineBreaks", default.strict_line_breaks),
         tab_size=source.count("tabSize", default.tab_size),
         use_tab=source.flag("useTab", default.use_tab),
-        warnings=tuple(source.warnings),
-    )
-
-
-def daily_notes(text: str | None) -> DailyNotes:
-    """`daily-notes.json` of a vault. An empty format is the default format."""
-    source = _Source("daily-notes.json", text)
-    default = DailyNotes()
-    return DailyNotes(
-        folder=source.text("folder", default.folder),
-        format=source.text("format", default.format) or default.format,
-        template=source.text("template", default.template),
-        autorun=source.flag("autorun", default.autorun),
         warnings=tuple(source.warnings),
     )
 

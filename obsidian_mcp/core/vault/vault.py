@@ -21,12 +21,14 @@ from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Keeper
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
+from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
 
 from .changes import Changes, Done, Operation, Write
+from .periodic_notes import PeriodicNotes
 from .sync_tree import Dirty, Listing
 from .sync_worker import Follower
 
@@ -75,9 +77,10 @@ class Vault:
         policy: Policy = policy_module.DEFAULT,
         app: Obsidian | None = None,
         through_app: Changer | None = None,
+        calendar: Calendar | None = None,
     ) -> None:
         """`app` is asked for what the user wants answered by the app, `through_app` makes changes instead of `files`
-        where it can (specs/obsidian-command.md, backends).
+        where it can (specs/obsidian-command.md, backends). `calendar` says what day it is.
         """
         self.name = name
         self.files = files
@@ -93,6 +96,7 @@ class Vault:
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
         self.graph = Graph(self.keeper, self.catalog, self._indexed, self.hides)
+        self.periodic = PeriodicNotes(self, calendar or Calendar())
         self._follower: Follower | None = None
         self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
 
@@ -123,8 +127,13 @@ class Vault:
     def find(self, raw: str) -> FileEntry:
         """The file that a person's name or path means, or the one note that has it as an alias.
 
+        A name such as `daily:today` means a periodic note (PERIODIC-11).
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
         """
+        if (located := self.periodic.named(raw)) is not None:
+            if located.entry is None:
+                raise self.periodic.missing(located)
+            return located.entry
         with self.lock:
             entry = names.find(self.catalog, raw)
             if entry is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Final
 
 from obsidian_mcp.app import App
@@ -59,14 +59,20 @@ def weekly_review(
 ) -> str:
     """Review the notes that changed in the last days: what happened, what is open, what comes next."""
     place = app.vaults.get(vault)
-    since = datetime.now(UTC) - timedelta(days=number(days, "days", 1, 366))
+    since = place.periodic.calendar.now() - timedelta(days=number(days, "days", 1, 366))
     wanted = chosen(place, folder, tag)
     notes = recent_notes(place, lambda entry: entry.mtime_ns >= since.timestamp() * 1e9 and wanted(entry))
+    weekly = place.periodic.locate("week")
+    target = (
+        f" My weekly note is {weekly.path}: offer to put the review there with obsidian_daily_note, period weekly."
+        if weekly.rule.configured
+        else ""
+    )
     begun = (
         f"Write a review of the last {days} days from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
         "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
-        f"enough.\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
+        f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
     )
     shown = [quoted(place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
     rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
@@ -184,7 +190,7 @@ def plan_from_tasks(
         f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
         "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
         "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
-        f"clear. Today is {datetime.now().astimezone():%A, %Y-%m-%d}.\n\n"
+        f"clear. Today is {place.periodic.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
     )
 

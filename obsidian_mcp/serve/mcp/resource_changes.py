@@ -105,6 +105,6 @@ class Followed:
                     continue
                 listed = moved
                 found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
-                if resources.todays_path(place) in different:
+                if place.periodic.locate("day").path in different:
                     found |= self._static & {resources.TODAY}
         return Changes(sorted(found), listed)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import daily, media, uri
+from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
-from obsidian_mcp.core.files.settings import daily_notes
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, parse
+from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
@@ -103,10 +101,10 @@ def read(app: App, address: str) -> Content:
         return Content(address, media.NOTE, known[address](app.vaults.get()))
     if address == TODAY:
         place = app.vaults.get()
-        path = todays_path(place)
-        entry = place.at(VaultPath(path)) or place.look_for(path)
-        if entry is None:
-            raise NoteNotFound(f"There is no daily note of today yet. It would be {path!r}.", uri=address, path=path)
+        today = place.periodic.locate("day")
+        if today.entry is None:
+            raise place.periodic.missing(today)
+        entry = today.entry
     else:
         place, entry = find(app, address)
     data = place.files.read(entry.disk, MAX_BYTES)
@@ -137,12 +135,6 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
         if (entry := place.at(path) or place.look_for(path)) is not None:
             return place, entry
     raise NoteNotFound(f"There is no file {str(paths[0])!r} in the vault {place.name!r}.", uri=address, path=paths[0])
-
-
-def todays_path(place: Vault) -> str:
-    data = place.files.config("daily-notes.json")
-    settings = daily_notes(None if data is None else data.decode("utf-8", "replace"))
-    return daily.path_of(settings, datetime.now().astimezone().date())
 
 
 def recent_notes(place: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:

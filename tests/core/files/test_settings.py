@@ -10,12 +10,10 @@ import pytest
 
 from obsidian_mcp.core.files.settings import (
     AppSettings,
-    DailyNotes,
     IgnoreFilters,
     RegisteredVault,
     app_registry,
     app_settings,
-    daily_notes,
     property_types,
 )
 
@@ -26,7 +24,6 @@ REAL_VAULTS = Path(__file__).parents[4] / "shared" / "data" / "vaults"
 def test_without_settings_the_apps_defaults_hold(text: str | None) -> None:
     assert app_settings(text) == AppSettings()
     assert app_settings(text).warnings == ()
-    assert daily_notes(text) == DailyNotes(folder="", format="YYYY-MM-DD", template="", autorun=False)
     assert app_registry(text).vaults == ()
     assert dict(property_types(text).types) == {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
 
@@ -96,12 +93,6 @@ def test_a_value_that_cannot_be_meant_is_passed_over_with_a_warning_and_the_othe
 
 def test_a_setting_that_is_null_has_its_default() -> None:
     assert app_settings('{"userIgnoreFilters": null, "newLinkFormat": null}').warnings == ()
-
-
-def test_daily_notes_are_read_and_an_empty_format_is_the_default() -> None:
-    assert daily_notes('{"folder": "Daily", "format": "", "template": "T/Daily", "autorun": true}') == DailyNotes(
-        folder="Daily", format="YYYY-MM-DD", template="T/Daily", autorun=True
-    )
 
 
 def test_types_are_found_in_any_case_and_three_of_them_are_fixed() -> None:
@@ -188,15 +179,8 @@ def test_no_filters_are_false() -> None:
 @pytest.mark.parametrize("vault", ["kepano", "tasks-demo"])
 def test_the_settings_of_real_vaults_are_read_without_a_warning(vault: str) -> None:
     folder = REAL_VAULTS / vault / ".obsidian"
-    read = {
-        name: (folder / name).read_text(encoding="utf-8") for name in ("app.json", "daily-notes.json", "types.json")
-    }
-    app, daily, types = (
-        app_settings(read["app.json"]),
-        daily_notes(read["daily-notes.json"]),
-        property_types(read["types.json"]),
-    )
+    read = {name: (folder / name).read_text(encoding="utf-8") for name in ("app.json", "types.json")}
+    app, types = app_settings(read["app.json"]), property_types(read["types.json"])
     assert app.always_update_links
-    assert daily.folder.startswith("Daily")
     assert len(types.types) > 3
-    assert app.warnings + daily.warnings + types.warnings == ()
+    assert app.warnings + types.warnings == ()

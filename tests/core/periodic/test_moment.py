@@ -24,6 +24,15 @@ MEASURED: dict[str, list[dict[str, Any]]] = (
 needs_vectors = pytest.mark.skipif(not MEASURED["format"], reason="../shared/data/periodic is not here")
 
 
+OWN = json.loads((Path(__file__).parents[3] / "specs/vectors/moment.json").read_text(encoding="utf-8"))["cases"]
+
+
+@pytest.mark.parametrize(("pattern", "day", "written"), OWN)
+def test_a_date_is_written_as_the_app_writes_it(pattern: str, day: str, written: str) -> None:
+    """PERIODIC-3"""
+    assert format_moment(date.fromisoformat(day), pattern) == written
+
+
 def _locale(case: dict[str, Any]) -> Locale:
     first_day = WEEKDAYS.index(case["week_start"]) if "week_start" in case else None
     return locale(case.get("locale", "en")).starting(first_day)

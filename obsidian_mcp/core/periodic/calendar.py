@@ -1,0 +1,24 @@
+"""The present time and the language of dates, as the configuration gives them (PERIODIC-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A clock with a language.
+
+    `now` gives the present time, local and without a zone; `language` (a tag such as `en-gb`) and `week_start` (a
+    weekday) go before what the vault's settings say, where they are not empty.
+    """
+
+    now: Callable[[], datetime] = datetime.now
+    language: str = ""
+    week_start: str = ""
+
+    @property
+    def today(self) -> date:
+        return self.now().date()

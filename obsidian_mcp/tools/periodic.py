@@ -1,0 +1,83 @@
+"""Daily to yearly notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.note import edits, sections
+from obsidian_mcp.core.vault.periodic_notes import ADJECTIVES
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import VaultName
+from .registry import Document, tool
+
+PAGE = 40_000
+"""Characters of one answer (TOOL-07)."""
+
+PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
+Position = Literal["append", "prepend", "section"]
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicNote:
+    path: str
+    date: str
+    """First day of the period."""
+    created: bool
+    changed: bool
+    etag: str
+    cursor: str | None = None
+    """Line and column at which the template wants the cursor, 1-based."""
+    next_offset: int | None = None
+    """Where obsidian_read_note goes on when the text is longer than a page."""
+    warnings: list[str] | None = None
+
+
+@tool("daily", title="Daily note", writes=True)
+def daily_note(
+    app: App,
+    date: Annotated[str, Field(description="today, 2026-11-20, last monday, 3 days ago, 2026-W47, Q4 …")] = "today",
+    period: PeriodName = "daily",
+    content: Annotated[str, Field(description="Markdown to add")] = "",
+    position: Annotated[Position, Field(description="section: at the end of heading's section")] = "append",
+    heading: Annotated[str, Field(description="Heading for section")] = "",
+    create: Annotated[bool, Field(description="Make a missing note from its template")] = True,
+    vault: VaultName = "",
+) -> PeriodicNote | Document:
+    """Open the daily (weekly … yearly) note of a date and add to it, in one step; a missing one is made where and from
+    the template that the vault's settings say. Without content its text is the answer.
+    """
+    if position == "section" and not heading:
+        raise InvalidArguments("position section needs heading: the heading to add under.", argument="heading")
+    if heading and not content:
+        raise InvalidArguments("heading needs content: what to add under it.", argument="content")
+
+    def change(body: str) -> str:
+        if heading:
+            found = sections.locate(body, heading).content
+            if position == "prepend":
+                return edits.insert(body, found.start, content)
+            return edits.append_to_span(body, found, content)
+        if position == "prepend":
+            return edits.insert(body, parser.text_start(body), content)
+        return edits.append(body, content)
+
+    place = app.vaults.get(vault)
+    opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)
+    text = opened.content.text.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    facts = PeriodicNote(
+        opened.content.entry.path,
+        opened.located.first.isoformat(),
+        opened.created,
+        opened.changed,
+        opened.content.etag,
+        cursor=None if opened.cursor is None else f"{opened.cursor[0]}:{opened.cursor[1]}",
+        next_offset=PAGE if not content and len(text) > PAGE else None,
+        warnings=[*opened.warnings] or None,
+    )
+    return facts if content else Document(facts, text[:PAGE])

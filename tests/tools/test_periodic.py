@@ -1,0 +1,209 @@
+"""Daily to yearly notes: opened, made and added to in one call (PERIODIC-11, 13 to 15)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
+from obsidian_mcp.tools import call
+from tests.conftest import app_on
+
+Opened = Callable[..., App]
+SUNDAY = datetime.fromisoformat("2026-11-22T09:05")
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """Opens an App on a new vault: `files` by path, `settings` below `.obsidian` by name, on Sunday 2026-11-22."""
+    apps = []
+
+    def build(files: dict[str, str] | None = None, /, **settings: Any) -> App:
+        root = tmp_path / "vault"
+        root.mkdir()
+        for path, text in (files or {}).items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8", newline="")
+        plugins = [
+            name for name in ("periodic-notes", "calendar", "templater-obsidian") if name.replace("-", "_") in settings
+        ]
+        for name, value in ({"community_plugins": plugins} | settings).items():
+            name = name.replace("_", "-")
+            written = root / ".obsidian" / (f"plugins/{name}/data.json" if name in plugins else f"{name}.json")
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(json.dumps(value), encoding="utf-8")
+        usual = app_on(root).config
+        apps.append(compose.build(replace(usual, today=SUNDAY)))
+        return apps[-1]
+
+    yield build
+    for app in apps:
+        app.vaults.close()
+
+
+def run(app: App, tool: str = "daily_note", /, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def files(app: App) -> dict[str, str]:
+    return {str(entry.path): app.vaults.get().read(entry).text.body for entry in app.vaults.get().entries()}
+
+
+def test_milk_goes_into_todays_note_in_one_call_on_a_vault_without_settings(opened: Opened) -> None:
+    """PERIODIC-13"""
+    app = opened()
+    made = run(app, content="- milk")
+    assert (made["path"], made["date"], made["created"]) == ("2026-11-22.md", "2026-11-22", True)
+    again = run(app, content="- eggs")
+    assert again["created"] is False
+    assert files(app) == {"2026-11-22.md": "- milk\n- eggs"}
+
+    run(app, "undo")
+    run(app, "undo")
+    assert files(app) == {}
+
+
+def test_a_note_is_opened_without_content_and_made_only_where_it_may_be(opened: Opened) -> None:
+    """PERIODIC-13"""
+    app = opened({"2026-11-21.md": "yesterday's"})
+    assert run(app, date="yesterday")["content"] == "yesterday's"
+    with pytest.raises(NoteNotFound, match=r"It would be '2026-11-23\.md'"):
+        run(app, date="tomorrow", create=False)
+    assert run(app, date="tomorrow")["created"]
+    assert sorted(files(app)) == ["2026-11-21.md", "2026-11-23.md"]
+
+
+def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> None:
+    """PERIODIC-11"""
+    weekly = {"weeklyNoteFormat": "GGGG-[W]WW", "weeklyNoteFolder": "Weeks"}
+    app = opened({"2026-11-22.md": "day", "2026-11-20.md": "friday", "Weeks/2026-W46.md": "week"}, calendar=weekly)
+
+    assert run(app, "read_note", name="daily:today")["content"] == "day"
+    assert run(app, "read_note", name="Daily: 2026-11-20")["content"] == "friday"
+    assert run(app, "read_note", name="daily:last friday")["path"] == "2026-11-20.md"
+    assert run(app, "read_note", name="weekly:last")["content"] == "week"
+    assert run(app, "edit_note", name="daily:", operation="append", content="x")["path"] == "2026-11-22.md"
+    assert run(app, "get_links", name="daily:today")["path"] == "2026-11-22.md"
+    with pytest.raises(NoteNotFound, match="no weekly note of 2026-W47 yet"):
+        run(app, "read_note", name="weekly:this")
+    with pytest.raises(InvalidArguments, match="Cannot read the date"):
+        run(app, "read_note", name="daily:someday")
+
+
+def test_the_core_plugin_makes_no_folder_but_those_of_its_format(opened: Opened) -> None:
+    """PERIODIC-14"""
+    app = opened(daily_notes={"folder": "Daily", "format": "YYYY/DD"})
+    with pytest.raises(NoteNotFound) as missing:
+        run(app, content="x")
+    assert missing.value.message == 'Failed to create daily note. Folder "Daily" not found.'
+    assert files(app) == {}
+
+    (app.vaults.get().files.root / "Daily").mkdir()
+    assert run(app, content="x")["path"] == "Daily/2026/22.md"
+
+
+def test_the_plugins_make_their_folders(opened: Opened) -> None:
+    """PERIODIC-14"""
+    app = opened(periodic_notes={"monthly": {"enabled": True, "folder": "A/B", "format": "YYYY/MMMM"}})
+    assert run(app, period="monthly", date="last month")["path"] == "A/B/2026/October.md"
+
+
+def test_a_period_that_nothing_makes_is_not_made(opened: Opened) -> None:
+    """PERIODIC-14"""
+    app = opened({"2026-Q4.md": "there"})
+    with pytest.raises(NoteNotFound, match="Weekly notes are not set up"):
+        run(app, period="weekly", content="x")
+    assert run(app, period="quarterly")["content"] == "there"
+
+
+def test_a_missing_template_is_an_error_and_nothing_is_made(opened: Opened) -> None:
+    """PERIODIC-14"""
+    app = opened(daily_notes={"template": "T/Daily"})
+    with pytest.raises(NoteNotFound) as missing:
+        run(app, content="x")
+    assert missing.value.message == 'Failed to create daily note. Template file "T/Daily" not found.'
+    assert files(app) == {}
+
+
+def test_a_new_note_has_its_template_and_the_content_goes_where_it_is_asked(opened: Opened) -> None:
+    """PERIODIC-10, PERIODIC-13: the template is filled in for the day of the note."""
+    template = "---\nday: {{date:dddd}}\n---\n# {{title}} {{time}}\n## Log\n\n## End\n"
+    app = opened({"T/Daily.md": template}, daily_notes={"template": "T/Daily.md"})
+
+    run(app, date="2026-11-20", content="- milk", position="section", heading="Log")
+    assert files(app)["2026-11-20.md"] == "---\nday: Friday\n---\n# 2026-11-20 09:05\n## Log\n- milk\n\n## End\n"
+    run(app, content="first", position="prepend")
+    assert files(app)["2026-11-22.md"].startswith("---\nday: Sunday\n---\nfirst\n# 2026-11-22")
+    with pytest.raises(SectionNotFound):
+        run(app, date="tomorrow", content="x", position="section", heading="No")
+    assert "2026-11-23.md" not in files(app)
+
+
+def test_templates_run_what_templater_needs_no_javascript_for(opened: Opened) -> None:
+    """PERIODIC-12"""
+    template = "<% tp.date.now('YYYY', 0, tp.file.title) %>|<% tp.file.cursor() %>|"
+    app = opened({"T.md": template}, daily_notes={"template": "T"}, templater_obsidian={})
+    made = run(app)
+    assert (made["content"], made["cursor"]) == ("2026||", "1:6")
+
+
+def test_a_template_that_needs_templater_in_the_app_makes_nothing(opened: Opened) -> None:
+    """PERIODIC-12"""
+    app = opened({"T.md": "ok <%* tR += 1 %>"}, daily_notes={"template": "T"}, templater_obsidian={})
+    with pytest.raises(TemplateFailed, match='Template "T" line 1 uses'):
+        run(app, content="x")
+    assert list(files(app)) == ["T.md"]
+
+
+def test_templaters_commands_stay_where_the_vault_has_no_templater(opened: Opened) -> None:
+    """PERIODIC-12"""
+    app = opened({"T.md": "<% tp.file.title %>"}, daily_notes={"template": "T"})
+    assert run(app)["content"] == "<% tp.file.title %>"
+
+
+def test_a_moved_note_of_a_plugin_is_added_to_where_it_is(opened: Opened) -> None:
+    """PERIODIC-8"""
+    weekly = {"weeklyNoteFolder": "Weeks"}
+    app = opened({"Weeks/old/2026-W48.md": "here"}, calendar=weekly)
+    assert run(app, period="weekly", content="x")["path"] == "Weeks/old/2026-W48.md"
+
+
+def test_the_notes_of_a_period_are_listed_by_their_days(opened: Opened) -> None:
+    """PERIODIC-16"""
+    app = opened({"D/2026-11-20.md": "", "D/x.md": "", "D/2026-11-22.md": ""}, daily_notes={"folder": "D"})
+    listed = app.vaults.get().periodic.listed("day")
+    assert [day.isoformat() for _, day in listed] == ["2026-11-22", "2026-11-20"]
+
+
+def test_listing_without_the_folder_of_the_settings_names_it(opened: Opened) -> None:
+    """PERIODIC-16"""
+    app = opened(daily_notes={"folder": "missing-folder/"})
+    with pytest.raises(NoteNotFound, match="missing-folder"):
+        app.vaults.get().periodic.listed("day")
+
+
+@pytest.mark.parametrize("name", ["YYYY:MM", "[con]", "[a|b]"])
+def test_a_format_that_gives_no_file_name_is_an_error(opened: Opened, name: str) -> None:
+    """PERIODIC-14"""
+    app = opened(daily_notes={"format": name})
+    with pytest.raises(AppError, match=r"file name|device"):
+        run(app, content="x")
+
+
+def test_the_clock_and_the_language_come_from_the_environment() -> None:
+    """PERIODIC-1"""
+    read = config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "2026-01-02", "OBSIDIAN_MCP_LOCALE": "de"})
+    calendar = compose.calendar(read)
+    assert (calendar.today.isoformat(), calendar.language) == ("2026-01-02", "de")
+    with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_TODAY"):
+        config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "tomorrow"})
+    with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_WEEK_START"):
+        compose.calendar(config.read((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
