@@ -13,7 +13,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'edit Alpha append --content "- [ ] Order brass"',
         'edit Alpha replace_text --find "no oil" --content "little oil" --dry-run',
     ),
-    "daily": ("daily", 'daily --content "- milk"', "daily --period weekly --date last --no-create"),
+    "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
     "list": ("list Projects", "list --recursive --sort modified --limit 10"),
     "info": ("info --json",),
