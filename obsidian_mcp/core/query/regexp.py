@@ -159,7 +159,8 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True) 
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
     rest = reader.shorter()
-    shorter = replace(translate(rest, match_case=match_case, multiline=multiline).shortest, source=source) if rest else None
+    shorter = translate(rest, match_case=match_case, multiline=multiline).shortest if rest else None
+    shorter = replace(shorter, source=source) if shorter else None
     return RegExp(source, pattern, asked.clauses, asked.neighbours, reader.looks_around, shorter)
 
 
