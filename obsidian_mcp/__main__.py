@@ -15,7 +15,7 @@ def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
     from obsidian_mcp.serve.stdio import handshake
 
-    if handshake.is_server(sys.argv[1:]):
+    if handshake.is_server(sys.argv[1:]) and "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
         import gc
 
         gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables

@@ -39,6 +39,8 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own with two vaults; the real one is out of reach."""
     for name in ("Notes", "Work"):
         shutil.copytree(FIXTURES / "basic", tmp_path / name)
+    (tmp_path / "Pictures").mkdir()
+    (tmp_path / "Pictures" / "wheel.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     for variable in [name for name in os.environ if name.startswith(("OBSIDIAN", "BURLY", "XDG_"))]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -6,19 +6,19 @@ from typing import Final
 
 EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "search": ('search "quick fox" --limit 5', "search 'tag:#work -file:list' --paths-only --json"),
-    "create": ('create "Ideas/Gear" --content "# Gear"', "create Log --content - < notes.txt"),
+    "create": ('create "Ideas/Gear" "# Gear"', "create Log < notes.txt"),
     "delete": ("delete Alpha",),
     "read": ("read Alpha", "read Alpha --section Plan", "read Alpha --view outline --json"),
     "edit": (
-        'edit Alpha append --content "- [ ] Order brass"',
-        'edit Alpha replace_text --find "no oil" --content "little oil" --dry-run',
+        'edit Alpha append "- [ ] Order brass"',
+        'edit Alpha replace_text "little oil" --find "no oil" --dry-run',
     ),
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
     "list": ("list Projects", "list --recursive --sort modified --limit 10"),
     "info": ("info --json",),
     "attachments": ("attachments --unused", "attachments wheel.svg > wheel.svg", "attachments --note Home"),
-    "attach": ('attach dot.txt --data "aGVsbG8="',),
+    "attach": ("attach ~/Pictures/wheel.png --note Alpha",),
     "links": ("links Alpha",),
     "graph": ("graph orphans", "graph path --name Home --to Alpha"),
     "tags": ("tags", "tags work", "tags work --rename-to job --dry-run"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.setup.install import Change
     from obsidian_mcp.setup.system import System
 
-    from .main import Asked
+    from .options import Options
 
 _client = click.argument("client", type=click.Choice(list(CLIENTS)), required=False)
 _name = click.option("--name", default="obsidian", show_default=True, help="Name of the server in the client.")
@@ -42,7 +42,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print the answer a
 @_json
 @click.pass_obj
 def install(
-    asked: Asked,
+    options: Options,
     client: str | None,
     vaults: tuple[str, ...],
     read_only: bool,
@@ -65,8 +65,8 @@ def install(
         if client is None and not listing:
             raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are here.")
         return _list(system, as_json=as_json)
-    folders = _chosen_vaults(asked, vaults, system)
-    line = [*command_line(Running.here(system.environ)), *(["--read-only"] if read_only or asked.read_only else [])]
+    folders = _chosen_vaults(options, vaults, system)
+    line = [*command_line(Running.here(system.environ)), *(["--read-only"] if read_only or options.read_only else [])]
     for folder in folders:
         line += ["--vault", str(folder)]
     was_here = CLIENTS[client].is_present(system)
@@ -94,7 +94,7 @@ def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> in
 @click.command("doctor")
 @_json
 @click.pass_obj
-def doctor(asked: Asked, as_json: bool) -> int:
+def doctor(options: Options, as_json: bool) -> int:
     """Check everything this program needs, and start what the clients are configured to start.
 
     Each line says that a part is fine or what to do about it. The exit status is 0 when nothing is broken.
@@ -105,7 +105,7 @@ def doctor(asked: Asked, as_json: bool) -> int:
     from obsidian_mcp.setup.system import System
 
     findings = []
-    for finding in examine(asked.config(), System.here()):
+    for finding in examine(options.config(), System.here()):
         findings.append(finding)
         if not as_json:
             colour = {"fine": "green", "note": "yellow", "problem": "red"}[finding.status]
@@ -123,11 +123,11 @@ def doctor(asked: Asked, as_json: bool) -> int:
 @click.command("vaults")
 @_json
 @click.pass_obj
-def vaults(asked: Asked, as_json: bool) -> int:
+def vaults(options: Options, as_json: bool) -> int:
     """List the vaults that the Obsidian app knows: open ones first, then the last used."""
     from obsidian_mcp.setup.known import known_vaults
 
-    known = known_vaults(asked.config().app_folders)
+    known = known_vaults(options.config().app_folders)
     if as_json:
         rows = [
             {
@@ -157,12 +157,13 @@ def vaults(asked: Asked, as_json: bool) -> int:
     "completion",
     epilog='bash, in ~/.bashrc:  eval "$(obsidian-mcp completion bash)"  |  zsh, in ~/.zshrc after compinit:  '
     'eval "$(obsidian-mcp completion zsh)"  |  fish:  obsidian-mcp completion fish > '
-    "~/.config/fish/completions/obsidian-mcp.fish",
+    "~/.config/fish/completions/obsidian-mcp.fish  |  PowerShell, in $PROFILE:  "
+    "obsidian-mcp completion powershell | Out-String | Invoke-Expression",
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a script that makes the shell complete commands and options."""
+    """Print a script that makes the shell complete commands, options, and names of notes, folders, tags and vaults."""
     from click.shell_completion import get_completion_class
 
     source = get_completion_class(shell)
@@ -174,11 +175,11 @@ def completion(ctx: click.Context, shell: str) -> None:
 COMMANDS = {command.name or "": command for command in (install, uninstall, doctor, vaults, completion)}
 
 
-def _chosen_vaults(asked: Asked, named: Sequence[str], system: System) -> list[Path]:
+def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
     """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
     from obsidian_mcp.setup.known import known_vaults, problem_of
 
-    settings = config.read((*asked.vaults, *named), system.environ)
+    settings = config.read((*options.vaults, *named), system.environ)
     if settings.vaults:
         folders = [Path(folder).absolute() for folder in settings.vaults]
         for folder in folders:

@@ -5,6 +5,7 @@ Beside compose, the only place that names concrete adapters: it tries each of th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sqlite3
@@ -13,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -52,7 +53,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from python()
     yield from folders(config)
     yield from allowed(config)
-    yield from vaults(config)
+    yield from vaults(config, system)
     yield from watching(config)
     yield from app(system)
     yield from plugin(system.environ)
@@ -108,9 +109,13 @@ def allowed(config: Config) -> Iterator[Finding]:
         yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
-def vaults(config: Config) -> Iterator[Finding]:
-    """The vaults that a server started like this would serve, each opened as a server does."""
+def vaults(config: Config, system: System) -> Iterator[Finding]:
+    """The vaults that are configured, that the app knows, or else that clients' entries name; each opened as a server
+    opens it (DOC-02)."""
     paths = [path.absolute() for path in config.vaults or registered_vaults(config.app_folders)]
+    if not paths:
+        paths = list(dict.fromkeys(_vaults_of_clients(system)))
+        config = replace(config, vaults=tuple(paths))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
             yield Finding(
@@ -333,6 +338,13 @@ def entry_state(
     if answer.seconds > SLOW_START:
         return Finding(subject, "note", f"{told}; that is slow.", "Install the program instead of running it by uvx.")
     return Finding(subject, "fine", told)
+
+
+def _vaults_of_clients(system: System) -> Iterator[Path]:
+    for client in CLIENTS.values():
+        with contextlib.suppress(ClientConfigRefused):  # `clients` reports it
+            for server in install.configured(client, system):
+                yield from vaults_named(server.command)
 
 
 def vaults_named(command: Sequence[str]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
-from .params import VaultName
+from .params import Limit, Offset, VaultName
 from .registry import Document, Picture, tool
 
 IMAGE_BYTES = 700_000
@@ -60,8 +60,8 @@ def attachments(
     note: Annotated[str, Field(description="List what this note embeds")] = "",
     query: Annotated[str, Field(description="Part of the path, or image, pdf, audio, video")] = "",
     unused: Annotated[bool, Field(description="Linked nowhere")] = False,
-    limit: Annotated[int, Field(ge=1, le=500)] = 50,
-    offset: Annotated[int, Field(ge=0)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
     vault: VaultName = "",
 ) -> Attachments | Document | Picture | ReadAttachment:
     """List images, PDFs and other files; with name, look at an image or read a PDF's text."""

@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.changes import Create, Remove, Write
 from obsidian_mcp.core.vault.vault import etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 
-from .params import Name, VaultName
+from .params import Name, VaultName, whole_answers
 from .registry import Document, tool
 
 PAGE = 40_000
@@ -186,7 +186,7 @@ def _part(body: str, section: str, lines: str) -> Span:
 
 def _page_end(body: str, start: int, end: int) -> int:
     """The end of a page: at a line's end where one is near."""
-    if end - start <= PAGE:
+    if end - start <= PAGE or whole_answers.get():
         return end
     newline = body.rfind("\n", start + PAGE // 2, start + PAGE)
     return newline + 1 if newline >= 0 else start + PAGE

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextvars import ContextVar
+from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+
+whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
+"""True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
+MOST_RESULTS: Final = 500
+"""Entries of one page for a model."""
+
+
+def _fits_a_page(limit: int) -> int:
+    if limit > MOST_RESULTS and not whole_answers.get():
+        raise ValueError(f"should be less than or equal to {MOST_RESULTS}")
+    return limit
+
 
 Name = Annotated[str, Field(description="Note name or path, .md optional", min_length=1)]
 VaultName = Annotated[str, Field(description="Vault, if there are several")]
 Etag = Annotated[str, Field(description="From a read: refuse if the note changed since")]
 DryRun = Annotated[bool, Field(description="Show what would change, write nothing")]
-Limit = Annotated[int, Field(ge=1, le=500)]
+Limit = Annotated[int, Field(ge=1, json_schema_extra={"maximum": MOST_RESULTS}), AfterValidator(_fits_a_page)]
 Offset = Annotated[int, Field(description="Skip this many results", ge=0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.search.grouping import grouping
-from obsidian_mcp.core.search.hits import SNIPPETS, Grouped, Hits, Match, Request
+from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.search.sorting import order
 from obsidian_mcp.core.text import clock
 from obsidian_mcp.core.text.vault_path import VaultPath, parse_folder
@@ -17,7 +18,7 @@ from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
-from .params import Limit, Offset, VaultName
+from .params import Limit, Offset, VaultName, whole_answers
 from .registry import tool
 
 EVERYTHING = '""'
@@ -59,6 +60,7 @@ def search(
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
         order(sort) if sort.strip() else None,
+        sys.maxsize if whole_answers.get() else ANSWER_CHARACTERS,
     )
     by = grouping(group) if group.strip() else None
     named = None if everything else app_answers.found(place, request)

@@ -105,7 +105,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(settings: Config
     file.touch()
     broken = replace(settings, vaults=(tmp_path / "gone", file, *settings.vaults))
 
-    found = by_subject(doctor.vaults(broken))
+    found = by_subject(doctor.vaults(broken, system))
 
     assert (found["Vault gone"].status, found["Vault file.md"].status) == ("problem", "problem")
     assert "does not exist" in found["Vault gone"].message
@@ -114,7 +114,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(settings: Config
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config) -> None:
-    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=()))
+    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=(), system))
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -126,7 +126,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     vaults = {"a": {"path": str(settings.vaults[0])}, "b": {"path": str(tmp_path / "gone")}}
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=(registry.parent,))))
+    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=(registry.parent,)), system))
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
 
@@ -136,7 +136,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, vaults=(plain,))))
+    found = by_subject(doctor.vaults(replace(settings, vaults=(plain,)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message
@@ -146,14 +146,14 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, policy_file=policy)))
+    found = by_subject(doctor.vaults(replace(settings, policy_file=policy), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
 
 
 def test_the_state_of_the_index_is_told(settings: Config) -> None:
-    assert by_subject(doctor.vaults(settings))["Index of basic"].status == "note"
+    assert by_subject(doctor.vaults(settings, system))["Index of basic"].status == "note"
 
     from obsidian_mcp import compose
 
@@ -162,7 +162,7 @@ def test_the_state_of_the_index_is_told(settings: Config) -> None:
     app.vaults.get().keeper.finish()
     app.vaults.close()
 
-    assert by_subject(doctor.vaults(settings))["Index of basic"].message.endswith("files, up to date")
+    assert by_subject(doctor.vaults(settings, system))["Index of basic"].message.endswith("files, up to date")
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ class Request:
     """Only files changed last at or after the one, and before the other; nanoseconds since the epoch."""
     order: Order | None = None
     """None: best first."""
+    characters: int = ANSWER_CHARACTERS
+    """Most of the answer, as it stands in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,6 @@ def _told(members: dict[str, object]) -> dict[str, object]:
     return {name: member for name, member in members.items() if member is not None}
 
 
-def room_beside(*remarks: str | None) -> int:
+def room_beside(characters: int, *remarks: str | None) -> int:
     """Characters that an answer has for its hits."""
-    return ANSWER_CHARACTERS - 240 - sum(len(_written(each)) for each in remarks if each)
+    return characters - 240 - sum(len(_written(each)) for each in remarks if each)

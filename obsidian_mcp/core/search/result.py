@@ -57,9 +57,9 @@ class Result:
 
         return show
 
-    @property
-    def room(self) -> int:
-        return room_beside(self.widened, self.building, self.note)
+    def room(self, characters: int) -> int:
+        """Characters that an answer of at most `characters` has for its hits."""
+        return room_beside(characters, self.widened, self.building, self.note)
 
 
 def found(scene: Scene, request: Request, query: Node, building: str | None) -> Result:
@@ -103,7 +103,7 @@ def named(scene: Scene, request: Request, query: Node | None, paths: Sequence[Va
 def hits(result: Result, request: Request) -> Hits:
     """One page. Raises: InvalidArguments for an order by what no note has, OperationTimeout."""
     items = result.first(request.offset + request.limit, request.order)[request.offset :]
-    filled = page.filled(items, result.shown(items, request.order), result.room)
+    filled = page.filled(items, result.shown(items, request.order), result.room(request.characters))
     following = request.offset + len(filled)
     return Hits(
         result.total,
@@ -122,7 +122,7 @@ def groups(result: Result, request: Request, by: Facet) -> Grouped:
     grouped = grouping.grouped(result.scene, items, by)
     entries_of_page = islice(chain.from_iterable(grouped.values()), request.offset, request.offset + request.limit)
     show = result.shown(list(entries_of_page), request.order)
-    filled, entries = page.filled_groups(grouped, show, result.room, request.offset, request.limit)
+    filled, entries = page.filled_groups(grouped, show, result.room(request.characters), request.offset, request.limit)
     following = request.offset + entries
     return Grouped(
         result.total,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obsidian_mcp.cli import progress as bar
-from obsidian_mcp.core.text import progress
 from tests.serve import slow_server
 from tests.serve.raw import MODERN, Message, RawServer, notification, request
 
@@ -92,25 +88,3 @@ def test_a_search_tells_how_far_it_is(basic: Path) -> None:
         assert told
         assert told[0]["params"]["progressToken"] == 7
         assert server.close() == 0
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_shows_a_bar_only_for_what_takes_long_and_wipes_it() -> None:
-    quick, slow, pipe = Terminal(), Terminal(), io.StringIO()
-    with bar.shown(quick):
-        progress.report(1, 2, "Quick")
-    for stream in (slow, pipe):
-        with bar.shown(stream):
-            began = time.monotonic()
-            while time.monotonic() - began < bar.MOMENT + 0.05:
-                progress.report(1, 2, "Slow")
-
-    assert quick.getvalue() == ""
-    assert "Slow [###############---------------] 1/2" in slow.getvalue()
-    assert slow.getvalue().endswith("\r")
-    assert pipe.getvalue() == ""
-    assert progress.current.get() is None

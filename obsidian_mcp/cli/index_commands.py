@@ -1,0 +1,70 @@
+"""Commands about the index of a vault."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from .examples import epilog
+from .options import Options, json_option, vault_option
+from .output import readable, write
+
+
+@click.group()
+def index() -> None:
+    """Look at the index of a vault, or build it anew."""
+
+
+@index.command("status", epilog=epilog("index status"))
+@vault_option
+@json_option
+@click.pass_obj
+def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
+    """Where the index is, what it holds and what is missing."""
+    with options.opened(vault) as place:
+        place.keeper.begin()
+        pending, _ = place.keeper.pending()
+        status = place.keeper.index.status()
+        facts = {
+            "vault": place.name,
+            "file": str(status.file) if status.file else "in memory",
+            "bytes": status.bytes,
+            "files": status.files,
+            "pending": len(pending),
+            "warnings": status.warnings,
+            "rows": dict(status.rows),
+        } | ({"problem": status.problem} if status.problem else {})
+    write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
+
+
+@index.command("rebuild", epilog=epilog("index rebuild"))
+@vault_option
+@json_option
+@click.pass_obj
+def index_rebuild(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
+    """Build the index anew from the files."""
+    from obsidian_mcp.core.text import progress
+
+    with options.opened(vault) as place:
+        place.keeper.index.clear()
+        place.keeper.begin()
+        total = len(place.keeper.pending()[0])
+        with click.progressbar(length=total, label="Indexing", width=0, file=sys.stderr) as bar:
+            progress.current.set(lambda done, _, __: bar.update(done - bar.pos))
+            place.keeper.finish()
+            bar.update(total - bar.pos)
+        facts = {"vault": place.name, "indexed": total}
+    write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")
+
+
+@index.command("dump", epilog=epilog("index dump"))
+@vault_option
+@click.pass_obj
+def index_dump(options: Options, vault: tuple[str, ...]) -> None:
+    """Print what Obsidian's metadata cache would hold: files, resolvedLinks, unresolvedLinks, as JSON."""
+    from obsidian_mcp.core.vault.dump import dump
+
+    with options.opened(vault) as place:
+        write(json.dumps(dump(place), ensure_ascii=False) + "\n")

@@ -1,0 +1,64 @@
+"""The options that stand before the command and hold for every command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from obsidian_mcp import config
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    vaults: tuple[str, ...] = ()
+    """Folders, or names of vaults that the Obsidian app knows."""
+    read_only: bool = False
+    backend: str = ""
+    allow_eval: bool = False
+
+    def with_vaults(self, vaults: tuple[str, ...]) -> Options:
+        """These options with vaults named behind the command, which count before the others."""
+        return replace(self, vaults=vaults + self.vaults)
+
+    def config(self) -> config.Config:
+        """The configuration of this process. Raises: InvalidArguments."""
+        settings = config.read(self.vaults, read_only=self.read_only, backend=self.backend, allow_eval=self.allow_eval)
+        folders = (_folder(path, settings) for path in settings.vaults)
+        return replace(settings, vaults=tuple(dict.fromkeys(folders)))
+
+    @contextmanager
+    def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
+        """The first of the vaults, open for one command. Raises: VaultNotFound."""
+        from obsidian_mcp import compose
+
+        app = compose.build(self.with_vaults(vaults).config())
+        try:
+            yield app.vaults.get()
+        finally:
+            app.vaults.close()
+
+
+def _folder(named: Path, settings: config.Config) -> Path:
+    """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
+    that the Obsidian app shows (CLI-04)."""
+    if named.exists() or os.sep in str(named):
+        return named
+    from obsidian_mcp.core.text.vault_path import name_key
+    from obsidian_mcp.setup.known import known_vaults
+
+    configured = [path for path in (*settings.vaults, *config.read().vaults) if path.exists()]
+    known = [vault.path for vault in known_vaults(settings.app_folders)]
+    return next((path for path in [*configured, *known] if name_key(path.name) == name_key(str(named))), named)
+
+
+vault_option = click.option("--vault", "-V", multiple=True, metavar="NAME|DIR", help="Vault name or folder.")
+json_option = click.option("--json", "-j", "as_json", is_flag=True, help="Print the answer as JSON.")

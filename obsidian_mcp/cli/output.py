@@ -1,0 +1,87 @@
+"""Answers for people: labelled columns, sizes in units, local times (specs/cli.md, CLI-11)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from .render import safe, width
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_SIZES: Final = frozenset({"size", "bytes"})
+
+
+def write(text: str) -> None:
+    """Write UTF-8 to stdout with line ends as they are, whatever the system's habits."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def readable(data: Mapping[str, Any], indent: str = "") -> str:
+    """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other lists a line each."""
+    lines = []
+    for key, value in data.items():
+        label = f"{indent}{key.replace('_', ' ')}:"
+        if isinstance(value, Mapping):
+            lines.append(f"{label}\n{readable(value, indent + '  ')}")
+        elif isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+            lines.append(f"{label}\n" + "".join(f"{indent}  {row}\n" for row in table(value)))
+        elif isinstance(value, list):
+            lines.append(f"{label}\n" + "".join(f"{indent}  {_cell(item)}\n" for item in value))
+        elif isinstance(value, str) and "\n" in value:
+            lines.append(f"{label}\n" + "".join(f"{indent}  {line}\n" for line in value.splitlines()))
+        else:
+            lines.append(f"{label} {_cell(value, key)}\n")
+    return "".join(lines)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """Return the lines of a table: titles, then the rows; columns are as wide as their widest cell."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[column.replace("_", " ").upper() for column in columns]]
+    cells += [[_cell(row.get(column, ""), column) for column in columns] for row in rows]
+    widths = [max(_columns(line[at]) for line in cells) for at in range(len(columns))]
+    right = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
+    for line in cells:
+        yield "  ".join(
+            " " * (room - _columns(cell)) + cell if to_right else cell + " " * (room - _columns(cell))
+            for cell, room, to_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+
+
+def _cell(value: Any, key: str = "") -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return ""
+    if isinstance(value, int) and key in _SIZES:
+        return _size(value)
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell(member)}" for name, member in value.items())
+    text = safe(str(value))
+    return _local(text) if _TIME.fullmatch(text) else text
+
+
+def _size(count: int) -> str:
+    """A number of bytes with the unit in which it has at most three digits before the point."""
+    if count < 1000:
+        return f"{count} bytes"
+    amount, units = float(count), iter(("kB", "MB", "GB", "TB"))
+    unit = ""
+    while amount >= 1000 and (unit_next := next(units, "")):
+        amount, unit = amount / 1000, unit_next
+    return f"{amount:.1f} {unit}"
+
+
+def _local(time: str) -> str:
+    return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _columns(text: str) -> int:
+    return sum(map(width, text))

@@ -1,0 +1,114 @@
+"""Commands that serve: MCP on stdio, a plugin's tools, and HTTP."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import click
+
+from obsidian_mcp import config
+
+from .examples import epilog
+from .options import Options, vault_option
+
+
+@click.command(epilog=epilog("serve"))
+@click.pass_obj
+def serve(options: Options) -> int:
+    """Serve the vault to one MCP client on stdio (the default)."""
+    return serve_vaults(options)
+
+
+def serve_vaults(options: Options) -> int:
+    """Serve the vaults on stdio, or a plugin's tools where the environment names one; returns the exit status."""
+    import gc
+
+    gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
+    from obsidian_mcp import compose
+    from obsidian_mcp.serve.stdio import call_handler, handshake
+    from obsidian_mcp.serve.stdio import server as stdio
+
+    settings = options.config()
+    if settings.bridge:
+        return serve_plugin(settings)
+    app = compose.build(settings, serving=True)
+
+    def load() -> stdio.Served:
+        from obsidian_mcp.serve.mcp import server as mcp
+
+        server = mcp.build_server(app)
+        return stdio.Served(server, server.create_initialization_options(), server.news.close)
+
+    app.vaults.warm()
+    first, answered = handshake.finish()
+    try:
+        return stdio.run(load, call_handler.Desk(app), first=first, answered=answered)
+    finally:
+        app.vaults.close()
+
+
+@click.command(epilog=epilog("bridge"))
+@click.option("--host", help="Where the plugin listens.  [default: OBSIDIAN_MCP_HOST, else 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Its port.  [default: OBSIDIAN_MCP_PORT, else 3000]")
+@click.pass_obj
+def bridge(options: Options, host: str | None, port: int | None) -> int:
+    """Offer a plugin's tools to one MCP client on stdio, and the vault's where --vault names one."""
+    settings = options.config()
+    plugin = settings.plugin
+    return serve_plugin(replace(settings, plugin=replace(plugin, host=host or plugin.host, port=port or plugin.port)))
+
+
+def serve_plugin(settings: config.Config) -> int:
+    """Serve the tools of a plugin, beside those of the vaults that were named; returns the exit status."""
+    from obsidian_mcp import compose
+    from obsidian_mcp.serve.stdio import handshake, plugin_bridge
+    from obsidian_mcp.serve.stdio import server as stdio
+
+    plugin = compose.plugin(settings)
+    app = compose.build(settings, serving=True) if settings.vaults else None
+    front = plugin_bridge.build(plugin_bridge.Desk(plugin, settings.timeout), settings, app)
+    if app is not None:
+        app.vaults.warm()
+    first, answered = handshake.finish()
+    try:
+        served = stdio.Served(front.server, front.options, front.close)
+        return stdio.run(lambda: served, first=first, answered=answered, grace=plugin_bridge.GRACE)
+    finally:
+        if app is not None:
+            app.vaults.close()
+
+
+@click.command(epilog=epilog("http"))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a key.")
+@click.option(
+    "--port",
+    "ports",
+    type=click.IntRange(0, 65535),
+    multiple=True,
+    default=[3000],
+    show_default=True,
+    help="Port; repeat for several.",
+)
+@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="Web page that may call without a key.")
+@vault_option
+@click.pass_obj
+def http(options: Options, host: str, ports: tuple[int, ...], origins: tuple[str, ...], vault: tuple[str, ...]) -> int:
+    """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Keys: OBSIDIAN_MCP_API_KEY."""
+    from obsidian_mcp import compose
+    from obsidian_mcp.serve.http import server
+
+    settings = options.with_vaults(vault).config()
+    settings = replace(settings, http=replace(settings.http, allow_origins=(*settings.http.allow_origins, *origins)))
+    app = compose.build(settings, serving=True)
+    app.vaults.warm()
+    try:
+        return server.run(
+            app,
+            host=host,
+            ports=ports,
+            built_in=compose.built_in_tools(settings),
+            announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
+        )
+    finally:
+        app.vaults.close()

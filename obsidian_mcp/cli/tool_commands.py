@@ -1,0 +1,296 @@
+"""The subcommand of every tool: its arguments from the tool's schema, its answer whole and in words for people."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal, TextIO, get_args, get_origin
+
+import click
+from click.shell_completion import CompletionItem
+from pydantic.fields import FieldInfo
+
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.errors import AppError, InvalidArguments
+from obsidian_mcp.serve.mcp.completion import Completes, complete
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools.params import whole_answers
+
+from .examples import epilog
+from .options import Options, json_option
+from .output import readable, write
+
+SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
+"""Short options, by parameter."""
+COMPLETES: Final[Mapping[str, Completes]] = {
+    "name": "note",
+    "note": "note",
+    "to": "note",
+    "folder": "folder",
+    "tag": "tag",
+    "vault": "vault",
+}
+"""What the shell completes, by parameter."""
+SHOWN_AFTER_SECONDS: Final = 0.5
+"""Work that is quicker shows no progress."""
+EVERYTHING: Final = 1_000_000_000
+"""A limit that nothing reaches."""
+_TEXT: Final = "\x00"
+"""Put before an argument such as `- [ ] milk`, so that click reads no option in it; no argument can hold this byte."""
+
+
+class ToolCommand(click.Command):
+    """A command whose arguments may begin with a dash and a space, as list items do (CLI-13)."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f"{_TEXT}{text}" if text.startswith(("- ", "--- ")) else text for text in args])
+
+
+def tool_command(name: str) -> click.Command | None:
+    """Return the subcommand of a tool: what it requires is positional, or else its first argument; the rest is options.
+
+    None where no tool has a command of that name.
+    """
+    if name == "attach":
+        return attach
+    tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
+    if tool is None:
+        return None
+    members = tool.model.model_fields
+    first = next(iter(members)) if not any(field.is_required() for field in members.values()) else ""
+    parameters: list[click.Parameter] = []
+    for key, field in members.items():
+        if key == "content":
+            parameters += [
+                click.Argument([key], required=False),
+                click.Option(["--content", "content_option"], help=f"{field.description}; - reads standard input"),
+            ]
+        elif key == "vault":
+            parameters.append(_vault_option())
+        else:
+            parameters.append(_parameter(key, field, positional=field.is_required() or key == first))
+    parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
+    return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
+
+
+def _vault_option() -> click.Option:
+    return click.Option(
+        ["--vault", "-V"], metavar="NAME|DIR", help="Vault name or folder.", shell_complete=_completer("vault")
+    )
+
+
+def _parameter(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
+    kind, multiple = click_type(field.annotation)
+    completer = _completer(COMPLETES[key]) if key in COMPLETES else None
+    if positional:
+        return click.Argument(
+            [key],
+            type=kind,
+            required=field.is_required(),
+            nargs=-1 if multiple else 1,
+            default=None if field.is_required() or multiple else field.default,
+            shell_complete=completer,
+        )
+    names = [f"--{key.replace('_', '-')}", key, *([SHORT[key]] if key in SHORT else [])]
+    if kind is click.BOOL:
+        if field.default:
+            names[0] = f"{names[0]}/--no-{names[0][2:]}"
+        return click.Option(names, is_flag=True, default=field.default, help=field.description)
+    if key == "limit":  # a person gets everything (CLI-10)
+        return click.Option(names, type=click.IntRange(1), show_default="all", help="How many to show")
+    return click.Option(
+        names,
+        type=kind,
+        multiple=multiple,
+        default=None if multiple else field.default,
+        show_default=field.default not in ("", None),
+        help=field.description,
+        shell_complete=completer,
+    )
+
+
+def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
+    """Return the type of an option, and whether it may be given several times."""
+    if get_origin(annotation) is Literal:
+        return click.Choice([str(choice) for choice in get_args(annotation)]), False
+    if get_origin(annotation) is list:
+        return click.STRING, True
+    simple: Mapping[Any, click.ParamType[Any]] = {bool: click.BOOL, int: click.INT, float: click.FLOAT}
+    return simple.get(annotation, click.STRING), False
+
+
+def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Names of the vault that begin with what was typed, for the shell."""
+
+    def names(ctx: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+        from obsidian_mcp import compose
+
+        options = ctx.find_object(Options) or Options()
+        try:
+            settings = _options_for(options, ctx.params.get("vault") or "").config()
+            app = compose.build(settings)
+            try:
+                return [CompletionItem(value) for value in complete(app, kind, typed).values]
+            finally:
+                app.vaults.close()
+        except AppError:  # a shell shows nothing where there is nothing to show
+            return []
+
+    return names
+
+
+def _options_for(options: Options, vault: str) -> Options:
+    return options.with_vaults((vault,)) if vault else options
+
+
+def runner(tool: Tool) -> Callable[..., None]:
+    """Return what the subcommand of a tool does: call it, and print its answer."""
+
+    @click.pass_obj
+    def execute(options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
+        arguments = {
+            key: list(value) if isinstance(value, tuple) else _plain(value)
+            for key, value in given.items()
+            if value not in ((), None) and key != "content_option"
+        }
+        if "content" in tool.model.model_fields:
+            content = content_of(_plain(given.get("content")), _plain(given.get("content_option")))
+            arguments = {**arguments, "content": content} if content is not None else arguments
+        if "limit" in tool.model.model_fields:
+            arguments.setdefault("limit", EVERYTHING)
+        run_tool(tool, _options_for(options, vault), arguments, as_json=as_json)
+
+    return execute
+
+
+def run_tool(tool: Tool, options: Options, arguments: Mapping[str, Any], *, as_json: bool) -> None:
+    """Call a tool once and print its whole answer."""
+    from obsidian_mcp import compose
+
+    settings = options.config()
+    app = compose.build(settings)
+    token = whole_answers.set(True)
+    try:
+        with shown_progress():
+            outcome = call(app, tool.name, arguments)
+    finally:
+        whole_answers.reset(token)
+        app.vaults.close()
+    print_outcome(outcome, tool, arguments, as_json=as_json, colours=settings.colours)
+
+
+def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *, as_json: bool, colours: bool) -> None:
+    if as_json:
+        data = outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
+        write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    elif outcome.picture is not None and not sys.stdout.isatty():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(outcome.picture.image)
+        sys.stdout.buffer.flush()
+    elif outcome.text is not None:
+        write(outcome.text)
+    elif tool.command == "search":
+        write_hits(outcome.result, arguments, colours=colours)
+    else:
+        write(readable(outcome.data))
+
+
+def content_of(argument: str | None, option: str | None) -> str | None:
+    """The content that was given as an argument or option; `-`, or neither while standard input is a pipe or a file,
+    reads standard input (CLI-05). None where there is none. Raises: InvalidArguments."""
+    if argument is not None and option is not None:
+        raise InvalidArguments("Give the content once: as an argument or with --content.", argument="content")
+    given = argument if argument is not None else option
+    if given == "-" or (given is None and _is_fed()):
+        return standard_input()
+    return given
+
+
+def _is_fed() -> bool:
+    """Whether standard input is a pipe or a file: then somebody sends content."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # there is no standard input
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+def standard_input() -> str:
+    """Raises: InvalidArguments for what is not UTF-8."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArguments(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from error
+
+
+def _plain(value: Any) -> Any:
+    return value.removeprefix(_TEXT) if isinstance(value, str) else value
+
+
+def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:
+    """Print what a search found. In a pipe only files and lines go to stdout, and remarks to stderr (CLI-09)."""
+    from . import render
+
+    terminal = sys.stdout.isatty()
+    screen = render.Screen(shutil.get_terminal_size().columns, colours) if terminal else None
+    paths_only = arguments.get("paths_only", False) and not terminal
+    listed = render.listing(found, arguments["query"], screen, paths_only=paths_only)
+    remarks = render.remarks(found, arguments.get("offset", 0))
+    if terminal and os.name == "nt":  # click knows the consoles that take no colours
+        click.echo(f"{listed}{remarks}", nl=False)
+    elif terminal:
+        write(f"{listed}{remarks}")
+    else:
+        write(listed)
+        sys.stdout.flush()
+        print(remarks, end="", file=sys.stderr)
+
+
+@contextmanager
+def shown_progress(stream: TextIO | None = None) -> Iterator[None]:
+    """Show on a terminal how far the work of this block is, once it takes longer than a moment."""
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield
+        return
+    begun = time.monotonic()
+    bar: Any = None
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal bar
+        if bar is None and (time.monotonic() - begun < SHOWN_AFTER_SECONDS or not total):
+            return
+        if bar is None or bar.label != label:
+            bar = click.progressbar(length=total, label=label, width=0, show_eta=False, file=stream)
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    token = progress.current.set(show)
+    try:
+        yield
+    finally:
+        progress.current.reset(token)
+        if bar is not None:
+            stream.write("\r" + " " * shutil.get_terminal_size().columns + "\r")
+            stream.flush()
+
+
+@click.command(epilog=epilog("attach"))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path))
+@click.option("--name", help="File name or path in the vault.  [default: the file's own name]")
+@click.option("--note", default="", help="Note that it is for.", shell_complete=_completer("note"))
+@click.option("--vault", "-V", metavar="NAME|DIR", help="Vault name or folder.")
+@json_option
+@click.pass_obj
+def attach(options: Options, file: Path, name: str | None, note: str, vault: str | None, as_json: bool) -> None:
+    """Copy a file of yours into the vault, into its attachment folder unless --name has a folder."""
+    arguments = {"name": name or file.name, "note": note, "data": base64.b64encode(file.read_bytes()).decode()}
+    run_tool(TOOLS["obsidian_add_attachment"], _options_for(options, vault or ""), arguments, as_json=as_json)

@@ -1,0 +1,224 @@
+"""The subcommands of the tools as a person or a script uses them (specs/cli.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.cli.tool_commands import SHOWN_AFTER_SECONDS, shown_progress
+from obsidian_mcp.core.text import progress
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(basic: Path) -> Run:
+    """Run the command in a copy of the vault `basic`; `fed` is what a pipe sends to its standard input."""
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("OBSIDIAN")},
+        "OBSIDIAN_VAULT_PATH": str(basic),
+        "OBSIDIAN_MCP_CACHE": str(basic.parent / "cache"),
+        "OBSIDIAN_MCP_STATE": str(basic.parent / "state"),
+        "OBSIDIAN_MCP_POLICY": str(basic.parent / "policy.toml"),
+        "HOME": str(basic.parent),
+    }
+
+    def execute(*arguments: str, fed: str | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "obsidian_mcp", *arguments],
+            stdin=subprocess.DEVNULL if fed is None else None,
+            input=fed,
+            capture_output=True,
+            encoding="utf-8",
+            env={**environment, **extra},
+            timeout=60,
+            check=False,
+        )
+
+    return execute
+
+
+def test_read_prints_a_note_of_any_length_whole(run: Run, basic: Path) -> None:
+    # CLI-10: a note of 75 KB stopped at 39 974 bytes
+    text = "".join(f"Line {number} of a long note.\n" for number in range(3000))
+    (basic / "Long.md").write_text(text, encoding="utf-8")
+
+    done = run("read", "Long")
+
+    assert (done.returncode, done.stdout) == (0, text)
+
+
+def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) -> None:
+    # CLI-10: `--limit 500` into a pipe printed 89 of 6 049 hits
+    for number in range(600):
+        (basic / f"Found {number}.md").write_text(f"The heron of day {number}, which is a long line. " * 6, "utf-8")
+
+    everything = run("search", "heron", "--paths-only")
+    some = run("search", "heron", "--limit", "550", "--paths-only")
+
+    assert len(everything.stdout.splitlines()) == 600
+    assert len(some.stdout.splitlines()) == 550
+
+
+def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:
+    # CLI-10
+    for number in range(620):
+        (basic / f"Listed {number}.md").touch()
+
+    listed = json.loads(run("list", "--json").stdout)
+
+    assert len(listed["files"]) == listed["total"] >= 620
+
+
+@pytest.mark.parametrize("arguments", [("create", "Fed"), ("create", "Fed", "-"), ("create", "Fed", "--content", "-")])
+def test_what_is_piped_into_create_becomes_the_note(run: Run, basic: Path, arguments: tuple[str, ...]) -> None:
+    # CLI-05: standard input was dropped and success reported
+    assert run(*arguments, fed="From a pipe: 日本語\n").returncode == 0
+    assert (basic / "Fed.md").read_text(encoding="utf-8") == "From a pipe: 日本語\n"
+
+
+def test_what_is_piped_into_edit_is_added(run: Run, basic: Path) -> None:
+    # CLI-05
+    assert run("edit", "Home", "append", fed="- [ ] from a pipe\n").returncode == 0
+    assert (basic / "Home.md").read_text(encoding="utf-8").endswith("- [ ] from a pipe\n")
+
+
+def test_content_that_begins_like_a_list_item_needs_no_marker(run: Run, basic: Path) -> None:
+    # CLI-13
+    assert run("edit", "Home", "append", "- [ ] buy milk").returncode == 0
+    assert run("edit", "Home", "append", "--content", "- [ ] buy bread").returncode == 0
+    assert (basic / "Home.md").read_text(encoding="utf-8").endswith("- [ ] buy milk\n- [ ] buy bread\n")
+
+
+def test_content_given_twice_is_refused_and_nothing_is_written(run: Run, basic: Path) -> None:
+    # CLI-05
+    done = run("create", "Twice", "one", "--content", "two")
+
+    assert done.returncode != 0
+    assert "Give the content once" in done.stderr
+    assert not (basic / "Twice.md").exists()
+
+
+def test_an_error_names_commands_not_tools(run: Run) -> None:
+    # CLI-12
+    done = run("create", "Home", "again")
+
+    assert "`obsidian-mcp edit`" in done.stderr
+    assert "obsidian_" not in done.stderr
+
+
+def test_a_vault_is_named_by_the_name_the_app_shows_before_or_after_the_command(
+    run: Run, basic: Path, tmp_path: Path
+) -> None:
+    # CLI-04
+    other = tmp_path / "Second vault"
+    other.mkdir()
+    (other / "Only here.md").touch()
+    registry = tmp_path / "config" / "obsidian" / "obsidian.json"
+    registry.parent.mkdir(parents=True)
+    registry.write_text(json.dumps({"vaults": {"a": {"path": str(other), "ts": 1}}}), encoding="utf-8")
+    folders = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "APPDATA": str(tmp_path / "config")}
+    if sys.platform == "darwin":
+        (tmp_path / "Library/Application Support").mkdir(parents=True)
+        registry.parent.rename(basic.parent / "Library/Application Support/obsidian")
+
+    before = run("--vault", "second vault", "list", **folders)
+    after = run("list", "--vault", "second vault", **folders)
+
+    assert "Only here.md" in before.stdout
+    assert after.stdout == before.stdout
+
+
+def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:
+    # CLI-15
+    picture = tmp_path / "wheel of brass.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+
+    done = run("attach", str(picture), "--json")
+
+    added = json.loads(done.stdout)
+    assert (basic / added["path"]).read_bytes() == picture.read_bytes()
+    assert added["path"].endswith("wheel of brass.png")
+
+
+def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, basic: Path) -> None:
+    # CLI-11
+    (basic / "Big.md").write_text("x" * 12_345, encoding="utf-8")
+    os.utime(basic / "Big.md", (1_700_000_000, 1_700_000_000))
+
+    listed = run("list", TZ="Asia/Tokyo").stdout.splitlines()
+
+    assert re.fullmatch(r"  PATH +SIZE +MODIFIED", next(line for line in listed if "PATH" in line))
+    row = next(line for line in listed if "Big.md" in line)
+    assert "12.3 kB" in row
+    if hasattr(time, "tzset"):
+        assert row.endswith("2023-11-15 07:13")
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "expected"),
+    [
+        ("obsidian-mcp read Mori", "Mori", "Mori Ayumi"),
+        ("obsidian-mcp list Pro", "Pro", "Projects"),
+        ("obsidian-mcp tags wo", "wo", "work"),
+        ("obsidian-mcp sea", "sea", "search"),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_the_shell_completes_commands_and_names(run: Run, shell: str, words: str, typed: str, expected: str) -> None:
+    # CLI-14: bash and zsh pass the number of the word, fish and PowerShell the word itself
+    place = typed if shell in ("fish", "powershell") else str(len(words.split()) - 1)
+
+    done = run(_OBSIDIAN_MCP_COMPLETE=f"{shell}_complete", COMP_WORDS=words, COMP_CWORD=place)
+
+    assert expected in done.stdout
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    pty = pytest.importorskip("pty")
+    ends = pty.openpty()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals on Windows")
+def test_alone_on_a_terminal_the_program_explains_itself(basic: Path, terminal: tuple[int, int]) -> None:
+    # CLI-01
+    done = subprocess.run(
+        [sys.executable, "-m", "obsidian_mcp"], stdin=terminal[1], capture_output=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 0
+    assert b"obsidian-mcp install claude-desktop" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals on Windows")
+def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
+    terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # CLI-16
+    monkeypatch.setenv("COLUMNS", "38")
+    theirs, ours = terminal
+    with open(ours, "w", encoding="utf-8", closefd=False) as stream:
+        with shown_progress(stream):
+            progress.report(1, 2, "Quick")
+        with shown_progress(stream):
+            begun = time.monotonic()
+            while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
+                progress.report(1, 2, "Renaming the tag")
+    stream_text = os.read(theirs, 100_000).decode()
+
+    assert "Quick" not in stream_text
+    assert "Renaming the tag" in stream_text
+    assert all(len(line) <= 38 for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream_text)))
+    assert progress.current.get() is None
