@@ -47,6 +47,9 @@ CATCH_UP = 1.0
 """Seconds after which a scan looks for what changed before the system began to report (WATCH-02), so that no call has
 to wait for it."""
 
+ONE_SHOT = "command line"
+"""The author of changes that one-shot commands make: a later command takes back what an earlier one did (SAFE-20)."""
+
 
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
@@ -116,6 +119,7 @@ class FolderVaults:
     def __init__(self, config: Config, *, serving: bool) -> None:
         self._config = config
         self._serving = serving and config.watch
+        self._author = "" if serving else ONE_SHOT
         self._app = AppAccess(
             config.app.program,
             config.app.environment,
@@ -263,7 +267,7 @@ class FolderVaults:
                     self._watchers.append(watcher)
                     dirty = watcher
                 place = vault_id(disk.root)
-                journal = SqliteJournal(self._config.state / place)
+                journal = SqliteJournal(self._config.state / place, process=self._author)
                 index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
                 clock = calendar(self._config)
                 vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, clock)

@@ -18,6 +18,7 @@ import pytest
 FOLDER = Path(__file__).parent / "transcripts"
 VARIES = [
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\b"), "<time>"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), "<local time>    "),
     (re.compile(r"\b[0-9a-f]{16}\b(?=$|\")", re.MULTILINE), "<etag>"),
     (re.compile(r"\d+ bytes"), "<n> bytes"),
 ]

@@ -83,11 +83,14 @@ class SqliteJournal:
         *,
         keep_bytes: int = KEEP_BYTES,
         patience: float = LOCK_SECONDS,
-        process: str = _PROCESS,
+        process: str = "",
     ) -> None:
-        """Nothing is opened yet: a vault can be read where no journal can be written."""
+        """Nothing is opened yet: a vault can be read where no journal can be written.
+
+        `process`: the author of changes; this process where it is empty.
+        """
         self._folder = folder
-        self._process = process
+        self._process = process or _PROCESS
         self._clock = clock
         self._keep_bytes = keep_bytes
         self._patience = patience

@@ -18,6 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 from pydantic.fields import FieldInfo
 
+from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
@@ -178,6 +179,7 @@ def run_tool(tool: Tool, options: Options, arguments: Mapping[str, Any], *, as_j
     settings = options.config()
     app = compose.build(settings)
     token = whole_answers.set(True)
+    client.set(Client("command line"))
     try:
         with shown_progress():
             outcome = call(app, tool.name, arguments)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from . import jsontext, tomltext
+from . import jsontext
 from .clients import Client
 
 Entry = dict[str, Any]
@@ -40,8 +42,7 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
         return text
     with _refused(client, text):
         if client.format == "toml":
-            cleared = tomltext.remove(text, (client.key, name)) if afresh else text
-            after = tomltext.put(cleared, (client.key, name), dict(entry))
+            after = _put_toml(_without_toml(text, client.key, name) if afresh else text, client.key, name, entry)
         elif existing is None or afresh:
             after = jsontext.put(text, (client.key, name), merged)
         else:
@@ -59,7 +60,8 @@ def erase(client: Client, text: str, name: str) -> str:
     if name not in servers(client, text):
         return text
     with _refused(client, text):
-        after = (tomltext if client.format == "toml" else jsontext).remove(text, (client.key, name))
+        toml = client.format == "toml"
+        after = _without_toml(text, client.key, name) if toml else jsontext.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
     return _proved(client, after, {**before, client.key: kept})
 
@@ -78,7 +80,7 @@ def _proved(client: Client, after: str, expected: dict[str, Any]) -> str:
 def _parse(client: Client, text: str) -> dict[str, Any]:
     with _refused(client, text):
         if client.format == "toml":
-            return tomltext.parse(text)
+            return tomllib.loads(text)
         if not text.strip():
             return {}
         document = jsontext.parse(text)
@@ -97,10 +99,61 @@ def _refused(client: Client, text: str) -> Iterator[None]:
         yield
     except jsontext.Unreadable as error:
         raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
-    except tomltext.Unreadable as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error
-    except (tomltext.NotATable, ValueError) as error:
+    except ValueError as error:
         raise Broken(f"holds {client.key!r} in a form that this program does not change") from error
+
+
+def _put_toml(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with a server's table that holds `entry`; other keys of the table stay (TEXT-01, TEXT-02)."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    servers: Any = document.setdefault(key, tomlkit.table(is_super_table=True))
+    if name not in servers:
+        servers[name] = tomlkit.table()
+    for member, value in entry.items():
+        if servers[name].get(member) != value:
+            servers[name][member] = value
+    return _with_line_ends(text, tomlkit.dumps(document))
+
+
+def _without_toml(text: str, key: str, name: str) -> str:
+    """The text without a server's table and the tables below it; comments behind it are the next table's and stay."""
+    import tomlkit
+    from tomlkit.items import Comment, Item, Table, Whitespace
+
+    document = tomlkit.parse(text)
+    servers: Any = document.get(key, {})
+    if name not in servers:
+        return text
+    if not isinstance(servers[name], Table):
+        raise ValueError(name)
+    behind: list[Item] = []
+    last: Any = servers[name]
+    while isinstance(last, Table):
+        items = [item for _, item in last.value.body]
+        kept = next((at for at in range(len(items), 0, -1) if not isinstance(items[at - 1], Comment | Whitespace)), 0)
+        behind = [*items[kept:], *behind]
+        last = items[kept - 1] if kept else None
+    placeholder = tomlkit.table()
+    if any(isinstance(item, Comment) for item in behind):
+        for item in behind:
+            placeholder.value.append(None, item)
+    servers[name] = placeholder
+    spelled = f'(?:{re.escape(name)}|"{re.escape(name)}")'
+    header = re.compile(rf"^\[{re.escape(key)}\.{spelled}\][ \t]*\r?\n?", re.MULTILINE)
+    emptied = tomlkit.dumps(document)
+    for found in header.finditer(emptied):  # a string over several lines may hold the same line
+        after = emptied[: found.start()] + emptied[found.end() :]
+        if name not in tomllib.loads(after).get(key, {}):
+            return _with_line_ends(text, after)
+    raise ValueError(name)
+
+
+def _with_line_ends(before: str, after: str) -> str:
+    return re.sub(r"(?<!\r)\n", "\r\n", after) if "\r\n" in before else after
 
 
 def _position(text: str, offset: int) -> str:

@@ -163,6 +163,15 @@ def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, ba
         assert row.endswith("2023-11-15 07:13")
 
 
+def test_undo_takes_back_what_an_earlier_command_did(run: Run, basic: Path) -> None:
+    # CLI-17
+    before = (basic / "Home.md").read_bytes()
+    assert run("edit", "Home", "append", "one line more").returncode == 0
+
+    assert run("undo").returncode == 0
+    assert (basic / "Home.md").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("words", "typed", "expected"),
     [

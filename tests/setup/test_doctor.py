@@ -44,6 +44,17 @@ def settings(tmp_path: Path, basic: Path) -> Config:
     return replace(read, cache=tmp_path / "cache", state=tmp_path / "state")
 
 
+def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
+    settings: Config, system: System, server: list[str], basic: Path
+) -> None:  # DOC-02
+    install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
+
+    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=()), system))
+
+    assert found["Vault basic"].message.startswith(str(basic))
+    assert all(finding.status != "problem" for finding in found.values())
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> list[str]:
     """A command that looks like ours and notes every start in the file `starts`."""
@@ -100,7 +111,9 @@ def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System
     assert files_below(system.home) == home
 
 
-def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(settings: Config, tmp_path: Path) -> None:  # DOC-01
+def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
+    settings: Config, tmp_path: Path, system: System
+) -> None:  # DOC-01
     file = tmp_path / "file.md"
     file.touch()
     broken = replace(settings, vaults=(tmp_path / "gone", file, *settings.vaults))
@@ -113,14 +126,14 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(settings: Config
     assert found["Vault basic"].status == "fine"
 
 
-def test_without_any_vault_it_is_said_how_to_name_one(settings: Config) -> None:
-    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=(), system))
+def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
+    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
 
 
-def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Path) -> None:
+def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Path, system: System) -> None:
     registry = tmp_path / "app/obsidian.json"
     registry.parent.mkdir()
     vaults = {"a": {"path": str(settings.vaults[0])}, "b": {"path": str(tmp_path / "gone")}}
@@ -131,7 +144,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
 
 
-def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_path: Path, system: System) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
@@ -142,7 +155,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     assert "no .obsidian folder" in found["Vault plain"].message
 
 
-def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp_path: Path) -> None:
+def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp_path: Path, system: System) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
@@ -152,7 +165,7 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     assert "line 1" in found["Vault basic"].message
 
 
-def test_the_state_of_the_index_is_told(settings: Config) -> None:
+def test_the_state_of_the_index_is_told(settings: Config, system: System) -> None:
     assert by_subject(doctor.vaults(settings, system))["Index of basic"].status == "note"
 
     from obsidian_mcp import compose
