@@ -11,7 +11,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note import edits, sections
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault, stale
 from obsidian_mcp.errors import InvalidArguments
@@ -79,36 +78,32 @@ def edit_note(
                 return edits.append_to_span(body, found.content, content)
         return edits.insert(body, found.content.start, content)
 
-    if dry_run:
-        before = place.read_text(entry)
-        body = before.text.body
-        after = change(body)
-        return EditedNote(entry.path, after != body, before.etag, diff=edits.diff(entry.path, body, after))
-    edited = place.edit("edit_note", entry, change, etag)
+    edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
     return EditedNote(
         entry.path,
         changed=edited.before.etag != edited.after.etag,
-        etag=edited.after.etag,
+        etag=edited.before.etag if dry_run else edited.after.etag,
+        diff=edited.diff if dry_run else None,
         merged=edited.merged or None,
     )
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
     with place.changing():
-        before = place.read_text(entry)
+        before = place.read_note(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
         rewritten, warnings = move.rename_heading(place, entry, heading, text)
         if not dry_run and rewritten:
             place.commit("edit_note", move.writes(rewritten))
         after = place.read_text(place.catalog[entry.path])
-    shown = "".join(diff(each.content.entry.path, each.content.text.body, each.after) for each in rewritten)
+    shown = "".join(each.diff for each in rewritten)
     return EditedNote(
         entry.path,
         changed=bool(rewritten),
         etag=after.etag,
         diff=shown[:DIFF_CHARACTERS] if dry_run else None,
-        updated=[str(each.content.entry.path) for each in rewritten if each.content.entry.path != entry.path] or None,
+        updated=[str(each.path) for each in rewritten if each.path != entry.path] or None,
         warnings=warnings or None,
     )
 

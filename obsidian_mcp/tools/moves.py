@@ -8,7 +8,6 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault import move
 
@@ -57,12 +56,11 @@ def move_note(
             place.commit("move_note", move.operations(plan))
     shown = ""
     if dry_run:
-        parts = (diff(each.content.entry.path, each.content.text.body, each.after) for each in plan.rewritten)
-        shown = "".join(parts)[:DIFF_CHARACTERS]
+        shown = "".join(each.diff for each in plan.rewritten)[:DIFF_CHARACTERS]
     warnings = [*plan.warnings]
     if warning := link_warning(plan.target):
         warnings.append(warning)
-    updated = [UpdatedFile(each.content.entry.path, list(each.lines)) for each in plan.rewritten]
+    updated = [UpdatedFile(each.path, list(each.lines)) for each in plan.rewritten]
     return Moved(
         path=plan.source,
         to=plan.target,

@@ -11,7 +11,6 @@ from pydantic import BeforeValidator, Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import edits as core_properties
 from obsidian_mcp.core.note import parser as note
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import InvalidArguments
 
@@ -96,12 +95,13 @@ def properties(
             return core_properties.remove_property(body, property, newline)
         return core_properties.set_property(body, property, meant(value), newline)
 
-    if dry_run:
-        body = place.read_text(entry).text.body
-        after = change(body)
-        return Properties(entry.path, changed=after != body, diff=diff(entry.path, body, after))
-    edited = place.edit("properties", entry, change, etag)
-    return Properties(entry.path, changed=edited.before.etag != edited.after.etag, etag=edited.after.etag)
+    edited = place.edit("properties", entry, change, etag, dry_run=dry_run)
+    return Properties(
+        entry.path,
+        changed=edited.before.etag != edited.after.etag,
+        etag=None if dry_run else edited.after.etag,
+        diff=edited.diff if dry_run else None,
+    )
 
 
 def meant(value: str) -> Any:

@@ -9,10 +9,9 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import rename_tag
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.text import progress
-from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.vault.changes import Operation, Write
+from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -20,6 +19,7 @@ from .params import DryRun, Limit, Offset, VaultName
 from .registry import tool
 
 DIFF_CHARACTERS = 10_000
+FILES_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Tags:
     tags: list[ListedTag] | None = None
     notes: list[TaggedNote] | None = None
     renamed: list[str] | None = None
-    """Notes in which the tag was renamed, or would be."""
+    """Notes and canvases in which the tag was renamed, or would be; `total` counts them all."""
+    more_renamed: int | None = None
     diff: str | None = None
     next_offset: int | None = None
     note: str | None = None
@@ -92,22 +93,29 @@ def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:
 
 def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
     with place.changing():
-        operations: list[Operation] = []
-        renamed, shown = [], ""
-        files = place.graph.tagged(old).value
-        for done, file in enumerate(files):
-            progress.report(done, len(files), "Renaming the tag")
-            entry = place.catalog.get(file.path)
-            if entry is None or not file.path.lower().endswith(".md"):
-                continue
+        renamed = _plan(place, old, new)
+        if renamed and not dry_run:
+            place.commit("tags", move.writes(renamed))
+    shown = "".join(each.diff for each in renamed[:FILES_SHOWN]) if dry_run else None
+    return Tags(
+        len(renamed),
+        renamed=[each.path for each in renamed[:FILES_SHOWN]],
+        more_renamed=len(renamed) - FILES_SHOWN if len(renamed) > FILES_SHOWN else None,
+        diff=shown[:DIFF_CHARACTERS] if shown is not None else None,
+    )
+
+
+def _plan(place: Vault, old: str, new: str) -> list[move.Rewritten]:
+    renamed = []
+    files = place.graph.tagged(old).value
+    for done, file in enumerate(files):
+        progress.report(done, len(files), "Renaming the tag")
+        entry = place.catalog.get(file.path)
+        if entry is not None:
             content = place.read_text(entry)
-            text = content.text
-            body = rename_tag.rename(text.body, old, new)
-            if body != text.body:
-                operations.append(Write(entry.disk, content.data, Text(body, text.bom).encode()))
-                renamed.append(str(file.path))
-                if dry_run and len(shown) < DIFF_CHARACTERS:
-                    shown += diff(file.path, text.body, body)
-        if operations and not dry_run:
-            place.commit("tags", operations)
-    return Tags(len(renamed), renamed=renamed, diff=shown[:DIFF_CHARACTERS] if dry_run else None)
+            body = content.text.body
+            rename = rename_tag.in_note if is_note(entry.path) else rename_tag.in_canvas
+            after = rename(body, old, new)
+            if after != body:
+                renamed.append(move.Rewritten(content, after))
+    return renamed

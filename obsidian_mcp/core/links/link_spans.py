@@ -7,35 +7,19 @@ thinks in the link's own characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
 from obsidian_mcp.core.frontmatter.yaml12 import Value
 from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link, PropertyLink, decode, find_destination, split_wikilink
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 
 _SCALAR = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Characters of a file's body that become `text`."""
-
-    span: Span
-    text: str
-
-
-def apply(body: str, edits: Iterable[Edit]) -> str:
-    """`body` with edits that do not overlap; every other character stays."""
-    parts, done = [], 0
-    for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
-        parts += [body[done : edit.span.start], edit.text]
-        done = edit.span.end
-    return "".join([*parts, body[done:]])
 
 
 @dataclass(frozen=True, slots=True)

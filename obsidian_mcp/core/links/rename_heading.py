@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import BlockId, Heading
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
@@ -19,7 +20,7 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
-from .link_spans import CardPath, Edit, LinkPlace, Referrer
+from .link_spans import CardPath, LinkPlace, Referrer
 from .resolve import encoded, needs_angle, resolve, wiki_holds
 from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded, skipped_link
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
+from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 
-from .link_spans import CardPath, Edit, LinkPlace, Referrer
+from .link_spans import CardPath, LinkPlace, Referrer
 from .resolve import (
     clean,
     destination,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
@@ -14,6 +16,23 @@ from obsidian_mcp.errors import TextNotFound, TextNotUnique
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
 _LONE_LF = re.compile(r"(?<!\r)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Characters of a file's body that become `text`."""
+
+    span: Span
+    text: str
+
+
+def apply(body: str, edits: Iterable[Edit]) -> str:
+    """`body` with edits that do not overlap; every other character stays."""
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
+        parts += [body[done : edit.span.start], edit.text]
+        done = edit.span.end
+    return "".join([*parts, body[done:]])
 
 
 def adapted(content: str, newline: str) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from obsidian_mcp.core.frontmatter.edits import replace_tag
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import InvalidName
 
+from . import canvas
+from .edits import Edit, apply
 from .parser import parse
 
 _NOT_IN_A_TAG = re.compile(r"[\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
@@ -24,17 +27,26 @@ def checked(name: str) -> str:
     return found
 
 
-def rename(body: str, old: str, new: str) -> str:
-    """The body with the tag `old` and its descendants called `new`; every other character stays.
+def in_note(body: str, old: str, new: str) -> str:
+    """The note with the tag `old` and its descendants called `new`; every other character stays (TAG-30).
 
     Raises: PropertiesUnreadable where an item of the `tags` property cannot be changed on its own.
     """
-    parsed = parse(body)
-    parts, at = [], 0
-    for tag in parsed.tags:
+    renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
+    return replace_tag(renamed, old, new, Text(body).newline)
+
+
+def in_canvas(body: str, old: str, new: str) -> str:
+    """The same in the text cards of a canvas, inside their JSON strings (TAG-31)."""
+    texts = [card.text for card in canvas.read(body).cards if card.text is not None]
+    places = (Edit(text.place(span), text.written(new)) for text in texts for span in _names(text.value, old))
+    return apply(body, places)
+
+
+def _names(body: str, old: str) -> Iterator[Span]:
+    """Where the text says the name of a tag, or that part of a nested tag's name."""
+    for tag in parse(body).tags:
         if tags.covers(old, tag.name):
-            name = tag.span.start + 1  # after the #
-            parts += [body[at:name], new]
+            start = tag.span.start + 1  # after the #
             levels = tag.name.split("/")[: old.count("/") + 1]  # not len(old): another case can have another length
-            at = name + len("/".join(levels))
-    return replace_tag("".join([*parts, body[at:]]), old, new, Text(body).newline)
+            yield Span(start, start + len("/".join(levels)))

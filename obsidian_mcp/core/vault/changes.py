@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
+from obsidian_mcp.core.frontmatter import yaml12
+from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag, StorageFailed
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import extension, name_key
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, StaleEtag, StorageFailed
 
 from .sync_tree import Listing
 
@@ -72,6 +75,34 @@ class Done:
 
     change: int
     location: str | None = None
+
+
+def _check_readable(operation: Operation) -> None:
+    """No change breaks a canvas or base that was readable before (FILE-10). Raises: InvalidArguments."""
+    if not isinstance(operation, Write | Create):
+        return
+    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
+    problem = _problem(operation.disk, after)
+    if problem is not None and _problem(operation.disk, before) is None:
+        path = normal_form(operation.disk)
+        raise InvalidArguments(
+            f"{path!r} could not be read any more after this change, so nothing was written. {problem}", path=path
+        )
+
+
+def _problem(disk: str, data: bytes) -> str | None:
+    """Why a canvas or base cannot be read; None where it can, and for all other files."""
+    match extension(disk):
+        case ".canvas":
+            return canvas.read(Text.decode(data).body).error
+        case ".base":
+            try:
+                yaml12.load(Text.decode(data).body)
+            except yaml12.NoValue:
+                return None
+            except yaml12.InvalidYaml as error:
+                return f"The base is not readable: line {error.line}: {error.problem}."
+    return None
 
 
 class Changes:
@@ -141,6 +172,8 @@ class Changes:
         with self.changing():
             for operation in operations:
                 self._check_allowed(tool, operation)
+                if undoes is None:
+                    _check_readable(operation)
             made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
             deadline.begin_commit()

@@ -10,6 +10,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.note import canvas, parser, sections
+from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.text import Lines, Text
 from obsidian_mcp.core.text.vault_path import (
@@ -33,7 +34,15 @@ class Rewritten:
 
     content: Content
     after: str
-    lines: tuple[int, ...]
+    lines: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> VaultPath:
+        return self.content.entry.path
+
+    @property
+    def diff(self) -> str:
+        return diff(self.path, self.content.text.body, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +196,7 @@ def _applied(
         if edits.edits:
             lines = Lines(body)
             changed = sorted({lines.line(edit.span.start) + 1 for edit in edits.edits})
-            found.append(Rewritten(content, link_spans.apply(body, edits.edits), tuple(changed)))
+            found.append(Rewritten(content, apply(body, edits.edits), tuple(changed)))
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]

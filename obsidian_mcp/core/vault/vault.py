@@ -6,7 +6,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files import names
@@ -24,7 +24,7 @@ from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
 
 from .changes import Changes, Done, Operation, Write
@@ -35,6 +35,12 @@ from .sync_worker import Follower
 log = logging.getLogger(__name__)
 
 NO_FILTERS = IgnoreFilters(())
+
+_EDITORS = {
+    ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
+    ".base": "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked first.",
+}
+_NO_EDITOR = "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on every file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,10 @@ class Edited:
     before: Content
     after: Content
     merged: bool
+
+    @property
+    def diff(self) -> str:
+        return diff(self.before.entry.path, self.before.text.body, self.after.text.body)
 
 
 def etag_of(data: bytes) -> str:
@@ -252,6 +262,16 @@ class Vault:
             )
         return content
 
+    def read_note(self, entry: FileEntry) -> Content:
+        """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change the file."""
+        if not is_note(entry.path):
+            raise NotText(
+                f"{str(entry.path)!r} is not a note, so its text and properties cannot be edited: that could break "
+                f"the file. {_EDITORS.get(extension(entry.path), _NO_EDITOR)}",
+                path=entry.path,
+            )
+        return self.read_text(entry)
+
     def shown(self, entry: FileEntry) -> Content:
         """As `read_text`, for an answer: with the backend `cli` the app has to give the note as well.
 
@@ -282,20 +302,22 @@ class Vault:
         """Make the changes, all or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
 
-    def edit(self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "") -> Edited:
-        """Replace a file's text by `change(text)`, as one step.
+    def edit(
+        self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
+    ) -> Edited:
+        """Replace a note's text by `change(text)`, as one step; with `dry_run` only say what that would give.
 
         The text is the body after a byte order mark, which is kept. With the `etag` of an older version, `change` is
         made to that version and merged with what happened since, where the two do not touch.
-        Raises: StaleEtag, and whatever `change` raises, with nothing written.
+        Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
         """
-        with self.changing():
-            before = self.read_text(entry)
+        with nullcontext() if dry_run else self.changing():
+            before = self.read_note(entry)
             text = before.text
             merged = bool(etag) and etag != before.etag
             body = self._merged(before, change, etag) if merged else change(text.body)
             after = Text(body, text.bom).encode()
-            if after != before.data:
+            if after != before.data and not dry_run:
                 self.commit(tool, [Write(entry.disk, before.data, after)])
             return Edited(before, Content(self.catalog.get(entry.path) or entry, after, etag_of(after)), merged)
 

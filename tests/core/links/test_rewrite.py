@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.links.link_spans import Referrer, apply, read
+from obsidian_mcp.core.links.link_spans import Referrer, read
 from obsidian_mcp.core.links.rename_heading import plan_block, plan_heading
 from obsidian_mcp.core.links.resolve import link_key, resolve
 from obsidian_mcp.core.links.rewrite import After, FileEdits, folder_moves, link_keys, plan
+from obsidian_mcp.core.note.edits import apply
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text import compat
