@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +33,9 @@ HALVES = [
     [*PYTEST, *COVERAGE, *WAITING],
 ]
 REPORT = [["coverage", "combine", "--quiet"], ["coverage", "report", "--skip-covered"]]
+
+SHARED = Path(__file__).parents[2] / "shared"
+"""Other people's data, where this machine has it."""
 
 STRICT = {"PYTHONWARNDEFAULTENCODING": "1", "PYTHONUTF8": "0"}
 """For tests: a file opened without naming its encoding fails; notes are UTF-8, Windows is not."""
@@ -74,13 +78,29 @@ def run_halves() -> bool:
     return fine and not status
 
 
+def report_skipped(log: Path) -> bool:
+    """Print what was skipped and why; False if tests of ../shared were skipped although it is there."""
+    reasons = Counter(log.read_text(encoding="utf-8").splitlines())
+    listed = "; ".join(f"{count} because {reason}" for reason, count in reasons.most_common())
+    print(f"Skipped: {listed or 'nothing'}.", flush=True)
+    missed = [reason for reason in reasons if "../shared" in reason] if SHARED.is_dir() else []
+    if missed:
+        print(f"Failed: {SHARED} is here, but tests that read it were skipped: {'; '.join(missed)}.", flush=True)
+    return not missed
+
+
 def main() -> int:
     for old in Path().glob(".coverage*"):
         old.unlink()
-    fine = all(run(step) for step in STEPS)
-    fine = fine and run_halves()
-    fine = fine and run([*PYTEST, MEASUREMENTS], **STRICT)
-    fine = fine and all(run(step) for step in REPORT)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "skipped"
+        log.touch()
+        os.environ["SKIPPED_LOG"] = str(log)
+        fine = all(run(step) for step in STEPS)
+        fine = fine and run_halves()
+        fine = fine and run([*PYTEST, MEASUREMENTS], **STRICT)
+        fine = fine and all(run(step) for step in REPORT)
+        fine = report_skipped(log) and fine
     return not fine
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +20,22 @@ VaultCopy = Callable[[str], Path]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite snapshots and generated documentation")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _log_skipped(report)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    _log_skipped(report)
+
+
+def _log_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Add the reason of a skipped test to the file that `tests/check.py` reads at its end."""
+    log = os.environ.get("SKIPPED_LOG")
+    if log and report.skipped and isinstance(report.longrepr, tuple):
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(" ".join(report.longrepr[2].removeprefix("Skipped: ").split()) + "\n")
 
 
 @pytest.fixture

@@ -264,7 +264,7 @@ def test_exact_results_are_those_of_a_plain_scan(
 ) -> None:
     # SEARCH-40
     if not vault.is_dir():
-        pytest.skip("the vaults of other people are not beside this checkout")
+        pytest.skip("the vaults of other people are not here (../shared/data/vaults)")
     if vault.name not in shelves:
         place = tmp_path_factory.mktemp("copies") / vault.name
         copy = findability.unpack(place) if vault == findability.BUNDLES else Path(shutil.copytree(vault, place))

@@ -296,7 +296,7 @@ def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> No
         assert {len(span.of(plain.path)) for span in found.path} <= {1, len(word)}
 
 
-@pytest.mark.skipif(not VAULT.is_dir(), reason="the vaults of other people are not beside this checkout")
+@pytest.mark.skipif(not VAULT.is_dir(), reason="the vaults of other people are not here (../shared/data/vaults)")
 @pytest.mark.parametrize(
     "query",
     [

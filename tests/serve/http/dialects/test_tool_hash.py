@@ -30,7 +30,7 @@ def test_a_list_has_the_hash_that_node_gives_it(case: dict[str, str]) -> None:
     assert tool_hash(tools) == case["sha256"]
 
 
-@pytest.mark.skipif(not ORIGINALS.exists(), reason="the original's vectors are not on this machine")
+@pytest.mark.skipif(not ORIGINALS.exists(), reason="the original's vectors are not here (../shared/data)")
 def test_the_original_gives_the_same_hashes() -> None:
     vectors = json.loads(ORIGINALS.read_text(encoding="utf-8"))
     different = {vector["id"] for vector in vectors if tool_hash(json.loads(vector["tools_json"])) != vector["sha256"]}
