@@ -96,7 +96,8 @@ def formula_value(name: str) -> Evaluate:
             try:
                 result = formula(Scope(scope.context, row))
             except ExpressionError as error:
-                result = error
+                result = error.bare()
+            scope.context.budget.hold(result)
             row.results[name] = result
         if isinstance(result, ExpressionError):
             raise ExpressionError(result.message)

@@ -187,8 +187,6 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     if type(raw) is str:
         if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
             return link
-        if tags:
-            return Tag(raw.removeprefix("#"))
         if raw[:1].isdigit() and compat.ISO_TEXTS_ARE_DATES and _ISO.fullmatch(raw):
             date = parse_date(raw)
             return raw if date is None else date
@@ -201,7 +199,9 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
         except OverflowError:
             return float("inf") if raw > 0 else float("-inf")
     if isinstance(raw, list):
-        return [of_property(item, source, tags=tags) for item in raw]
+        return [
+            Tag(item.removeprefix("#")) if tags and type(item) is str else of_property(item, source) for item in raw
+        ]
     if isinstance(raw, dict):
         return {str(key): of_property(item, source) for key, item in raw.items()}
     return str(raw)

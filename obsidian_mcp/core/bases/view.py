@@ -253,7 +253,7 @@ def _summarize(
         value = property_value(property_id)
         values = [_or_null(evaluate_or_error(value, row)) for row in rows]
         try:
-            context.budget.charge_items(len(values))
+            context.budget.hold(values)
             cell = cell_of(summarize(values), CELLS, context)
         except ExpressionError as error:
             cell = {"error": error.message}
@@ -277,8 +277,10 @@ def _row_group(group: Group, summaries: Mapping[str, Summarize], context: Contex
 
 def _cells(rows: Sequence[Scope], columns: Sequence[Evaluate], context: Context) -> Iterator[list[Cell]]:
     for row in rows:
-        yield [_cell(evaluate_or_error(column, row), context) for column in columns]
+        cells = [_cell(evaluate_or_error(column, row), context) for column in columns]
+        context.budget.hold(cells)
         context.budget.end_row(kept=True)
+        yield cells
 
 
 def _cell(value: Value, context: Context) -> Cell:

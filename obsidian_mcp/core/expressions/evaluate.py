@@ -189,7 +189,7 @@ def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionErr
     try:
         return evaluate(scope)
     except ExpressionError as error:
-        return error
+        return error.bare()
 
 
 def _field(of: Evaluate, name: str, get: Callable[[Value, str, Scope], Value]) -> Evaluate:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.errors import QueryInvalid
 
-from .values import ExpressionError
+from .values import ExpressionError, Value
 
-QUERY_UNITS = 20_000_000
+QUERY_UNITS = 12_000_000
 """Units one query may hold: a unit is one character (1 to 4 bytes); a list item counts ITEM_UNITS."""
 ROW_UNITS = 1_000_000
 """Units that the expressions of one row may build."""
@@ -27,10 +27,13 @@ class Budget:
     """Counts what a query builds. One per run; not shared between threads."""
 
     def __init__(self, query_units: int = QUERY_UNITS, row_units: int = ROW_UNITS) -> None:
-        self._held = 0
-        self._row = 0
         self._query_units = query_units
         self._row_units = row_units
+        self._held = 0
+        """Units that all rows so far keep."""
+        self._row_held = 0
+        self._row = 0
+        """Units built for the present row, most of which are gone soon."""
         self._ticks = 0
 
     def charge(self, units: float) -> None:
@@ -50,6 +53,21 @@ class Budget:
         """As `charge`, for the items of a list."""
         self.charge(count * ITEM_UNITS)
 
+    def hold(self, value: Value) -> None:
+        """Count a value that the present row keeps until the query ends."""
+        match value:
+            case None | bool() | float():
+                self._row_held += 1
+            case str():
+                self._row_held += len(value)
+            case list() if not any(isinstance(item, list | dict) for item in value):
+                texts = sum(len(item) for item in value if isinstance(item, str))
+                self._row_held += ITEM_UNITS + ITEM_UNITS * len(value) + texts
+            case list() | dict():
+                self._row_held += ITEM_UNITS + self._row
+            case _:
+                self._row_held += ITEM_UNITS
+
     def tick(self) -> None:
         """Call once per step of a loop. Raises: OperationTimeout."""
         self._ticks += 1
@@ -58,16 +76,16 @@ class Budget:
             checkpoint()
 
     def end_row(self, *, kept: bool) -> None:
-        """Begin the next row; what a `kept` row built stays counted.
+        """Begin the next row. What a row holds that is not `kept` counts no more.
 
-        Raises: QueryInvalid when the rows together hold too much.
+        Raises: QueryInvalid when the rows together hold too much, OperationTimeout.
         """
-        if kept:
-            self._held += self._row
+        if kept and self._row_held:
+            self._held += self._row_held
             if self._held > self._query_units:
                 raise QueryInvalid(
-                    "The query builds more than fits in memory and was stopped. Filter the rows further, "
+                    "The query holds more than fits in memory and was stopped. Filter the rows further, "
                     "or make its texts and lists shorter."
                 )
-        self._row = 0
+        self._row = self._row_held = 0
         self.tick()

@@ -12,6 +12,7 @@ from typing import Any
 
 from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
 from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
+from obsidian_mcp.core.text.deadline import checkpoint, current
 
 from .limits import Budget
 from .values import ExpressionError
@@ -29,7 +30,7 @@ class RegExp:
     def __post_init__(self) -> None:
         """Raises: ExpressionError when it cannot be read."""
         try:
-            translate(self.source, match_case="i" not in self.flags, multiline="m" in self.flags)
+            self._pattern()
         except InvalidRegExp as problem:
             raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
 
@@ -66,11 +67,19 @@ class RegExp:
             return []
         return [*parts, text[at:]]
 
+    def _pattern(self) -> Any:
+        flags = self.flags
+        return translate(self.source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags).pattern
+
     def _found(self, text: str) -> Iterator[Any]:
-        pattern = translate(self.source, match_case="i" not in self.flags, multiline="m" in self.flags).pattern
+        pattern = self._pattern()
+        checkpoint()
+        deadline = current.get()
+        left = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
         try:
-            yield from pattern.finditer(text, timeout=REGEXP_SECONDS)
+            yield from pattern.finditer(text, timeout=left)
         except TimeoutError:
+            checkpoint()
             raise ExpressionError(
                 f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s and was stopped."
             ) from None

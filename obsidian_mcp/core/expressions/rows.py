@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from .evaluate import Context, Evaluate, Scope
 from .values import ExpressionError, Value
+
+T = TypeVar("T")
+ROW_ITEMS = 8
+"""List items that take as much memory as one more row."""
 
 OrderKey = Callable[[Value, bool], Any]
 """(value, descending) -> something that Python compares; `descending` lets nulls stay last in both directions."""
@@ -50,16 +53,16 @@ def filter_rows(rows: Iterable[Scope], passes: Callable[[Scope], bool], context:
 
 
 def evaluate_rows(
-    rows: Sequence[Scope], value: Evaluate, context: Context, step: str, *, keep_errors: bool = False
-) -> list[tuple[Scope, Value]]:
-    """Each row with a value of its own; with `keep_errors`, one that fails has None instead of being left out."""
-    found: list[tuple[Scope, Value]] = []
+    rows: Sequence[Scope], value: Callable[[Scope], T], context: Context, step: str, *, failed: T | None = None
+) -> list[tuple[Scope, T]]:
+    """Each row with a value of its own; a row that fails has `failed`, or is left out where that is None."""
+    found: list[tuple[Scope, T]] = []
     for row in rows:
         try:
             found.append((row, value(row)))
         except ExpressionError as error:
-            if keep_errors:
-                found.append((row, None))
+            if failed is not None:
+                found.append((row, failed))
             else:
                 context.problems.record(step, error.message)
         context.budget.end_row(kept=True)
@@ -75,13 +78,17 @@ def sort_rows(
     *,
     keep_errors: bool = False,
 ) -> list[Scope]:
-    """The rows in order of the first key, then of the second, and so on; stable in both directions (EXPR-52)."""
+    """The rows in order of the first key, then of the second, and so on; stable in both directions (EXPR-52).
+
+    With `keep_errors`, a row whose key fails is sorted as null.
+    """
     columns: list[dict[int, Any]] = []
     left = list(rows)
     for key in keys:
-        pairs = evaluate_rows(left, key.value, context, step, keep_errors=keep_errors)
+        failed = order_key(None, key.descending) if keep_errors else None
+        pairs = evaluate_rows(left, _keyed(key, order_key, context), context, step, failed=failed)
         left = [row for row, _ in pairs]
-        columns.append({id(row): order_key(value, key.descending) for row, value in pairs})
+        columns.append({id(row): order for row, order in pairs})
     for key, column in zip(reversed(keys), reversed(columns), strict=True):
         left.sort(key=lambda row: column[id(row)], reverse=key.descending)
     return left
@@ -98,16 +105,34 @@ def group_rows(
 ) -> list[Group]:
     """Rows with equal order keys together, groups in order of the key; rows keep their order inside (EXPR-53).
 
-    `order_key` must tell apart what belongs to different groups.
+    `order_key` must tell apart what belongs to different groups. With `keep_errors`, a row whose key fails is in the
+    group of null.
     """
-    pairs = evaluate_rows(rows, by.value, context, step, keep_errors=keep_errors)
-    keyed = [(order_key(value, by.descending), row, value) for row, value in pairs]
-    keyed.sort(key=itemgetter(0), reverse=by.descending)
+
+    def evaluate(row: Scope) -> tuple[Any, Value]:
+        value = by.value(row)
+        context.budget.hold(value)
+        return order_key(value, by.descending), value
+
+    failed = (order_key(None, by.descending), None) if keep_errors else None
+    pairs = evaluate_rows(rows, evaluate, context, step, failed=failed)
+    pairs.sort(key=lambda pair: pair[1][0], reverse=by.descending)
     groups = []
-    for _, members in groupby(keyed, key=itemgetter(0)):
+    for _, members in groupby(pairs, key=lambda pair: pair[1][0]):
         listed = list(members)
-        groups.append(Group(listed[0][2], [row for _, row, _ in listed]))
+        groups.append(Group(listed[0][1][1], [row for row, _ in listed]))
     return groups
+
+
+def _keyed(by: SortBy, order_key: OrderKey, context: Context) -> Callable[[Scope], Any]:
+    value_of, descending, hold = by.value, by.descending, context.budget.hold
+
+    def key(row: Scope) -> Any:
+        value = value_of(row)
+        hold(value)
+        return order_key(value, descending)
+
+    return key
 
 
 def flatten_rows(
@@ -121,7 +146,7 @@ def flatten_rows(
     flat: list[Scope] = []
     for row, value in evaluate_rows(rows, values, context, step):
         items = value if isinstance(value, list) else [value]
-        context.budget.charge_items(2 * len(items))
+        context.budget.hold([None] * (ROW_ITEMS * len(items)))
         flat.extend(extend(row, item) for item in items)
         context.budget.end_row(kept=True)
     return flat

@@ -48,6 +48,7 @@ _ANCHORS = {
 _TEXT_ANCHORS = {"^": r"\A", "$": r"\Z"}
 """What the two mean without the flag `m`."""
 _ANY_BUT_LINE_END = r"(?-i:[^\n\r\u2028\u2029])"
+_ANY = r"(?-i:[\s\S])"
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}", re.ASCII)
 _CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
@@ -148,9 +149,9 @@ class RegExp:
 
 
 @lru_cache(maxsize=256)
-def translate(source: str, *, match_case: bool = False, multiline: bool = True) -> RegExp:
-    """Raises: InvalidRegExp."""
-    reader = _Reader(source, match_case=match_case, multiline=multiline)
+def translate(source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False) -> RegExp:
+    """`multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises: InvalidRegExp."""
+    reader = _Reader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
     asked = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
@@ -159,8 +160,10 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True) 
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
     rest = reader.shorter()
-    shorter = translate(rest, match_case=match_case, multiline=multiline).shortest if rest else None
-    shorter = replace(shorter, source=source) if shorter else None
+    shorter = None
+    if rest:
+        simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
+        shorter = replace(simpler.shortest, source=source)
     return RegExp(source, pattern, asked.clauses, asked.neighbours, reader.looks_around, shorter)
 
 
@@ -200,8 +203,9 @@ _CLASS = _Element()
 class _Reader:
     """Reads a JavaScript source from left to right and writes that of the `regex` module to `out`."""
 
-    def __init__(self, source: str, *, match_case: bool, multiline: bool) -> None:
+    def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:
         self.source = source
+        self._dot = _ANY if dot_all else _ANY_BUT_LINE_END
         self._anchors = _ANCHORS if multiline else _ANCHORS | _TEXT_ANCHORS
         self.at = 0
         self.out: list[str] = []
@@ -354,7 +358,7 @@ class _Reader:
             self._write(self._anchors[char], start)
             return _MARK
         if char == ".":
-            self._write(_ANY_BUT_LINE_END, start)
+            self._write(self._dot, start)
             return _CLASS
         return self._letter(char, start)
 

@@ -154,9 +154,11 @@ def test_a_row_that_builds_too_much_fails_and_a_query_that_holds_too_much_is_ref
     with pytest.raises(ExpressionError, match="more than 60 characters"):
         budget.charge(61)
     budget.end_row(kept=False)
-    budget.charge(50)
+    budget.hold("x" * 90)
+    budget.end_row(kept=False)
+    budget.hold("x" * 50)
     budget.end_row(kept=True)
-    budget.charge(51)
+    budget.hold("x" * 51)
     with pytest.raises(QueryInvalid, match="more than fits in memory"):
         budget.end_row(kept=True)
 
