@@ -162,10 +162,21 @@ def _syntax_mistake(text: str, path: Path, problem: SyntaxProblem) -> Mistake:
     """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
     place = locate(text, path, inside=problem.at)
     line, column = place or (1, None)
-    where = " ".join(str(part) for part in path[:2]) if path[0] == "formulas" else str(path[0])
     expected = f" Expected {problem.expected}." if problem.expected else ""
     hint = f" {problem.hint}" if problem.hint else ""
-    return Mistake(f"{where}: {problem.problem}.{expected}{hint}", line, column, refused=False)
+    return Mistake(f"{_subject(path)}: {problem.problem}.{expected}{hint}", line, column, refused=False)
+
+
+def _subject(path: Path) -> str:
+    """What the expression at this place is."""
+    match path:
+        case ("formulas", name):
+            return f'Formula "{name}"'
+        case ("summaries", name):
+            return f'Summary "{name}"'
+        case ("views", int() as place, *_):
+            return f"Filter of view {place + 1}"
+    return "Filter"
 
 
 def locate(text: str, path: Path, inside: int = 0) -> tuple[int, int] | None:

@@ -33,7 +33,7 @@ def run(base: str | Mapping[str, Any], *, vault: TextVault = VAULT, this: str = 
 
 def view_of(**keys: Any) -> dict[str, Any]:
     """A base of one table view; `filters`, `formulas` and `properties` are those of the base."""
-    base = {key: keys.pop(key) for key in ("filters", "formulas", "properties") if key in keys}
+    base: dict[str, Any] = {key: keys.pop(key) for key in ("filters", "formulas", "properties") if key in keys}
     return {**base, "views": [{"type": "table", "name": "V", **keys}]}
 
 
