@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract as facts
-from obsidian_mcp.core.index.extract import Facts, LinkFact, TagFact
+from obsidian_mcp.core.index.extract import Facts, LinkFact, TagFact, TaskFact
 from obsidian_mcp.core.index.indexer import Keeper
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.note import mention
@@ -193,6 +193,13 @@ class Graph:
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Everything known of one file: headings, tasks, block ids, warnings; None for no note or canvas."""
         return self._questions.ask(lambda view: view.facts(path), only=path)
+
+    def tasks(
+        self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
+    ) -> Answer[list[tuple[VaultPath, TaskFact]]]:
+        """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those with one of these
+        marks; every one that may have an id or depend on one; and some others (TASK-130)."""
+        return self._questions.ask_all(lambda view: view.tasks(days, without_marks))
 
     # -- the whole vault ---------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ files on the spot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import itemgetter
@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract as facts
 from obsidian_mcp.core.index import indexer
-from obsidian_mcp.core.index.extract import AliasFact, Facts, LinkFact, PropertyFact, TagFact
+from obsidian_mcp.core.index.extract import AliasFact, Facts, LinkFact, PropertyFact, TagFact, TaskFact
 from obsidian_mcp.core.index.index import Busy, Record, Replaced, digest_of
 from obsidian_mcp.core.index.indexer import ATTEMPTS, Keeper
 from obsidian_mcp.core.index.rows import Rows
@@ -73,6 +73,9 @@ class View:
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._all(self.rows.aliases(key), lambda each: (fact for fact in each.aliases if fact.key == key))
+
+    def tasks(self, days: tuple[str, str] | None, without_marks: Collection[str]) -> list[tuple[VaultPath, TaskFact]]:
+        return self._all(self.rows.tasks(days, without_marks), lambda facts: facts.tasks)
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         return dict(self._all(self.rows.warnings().items(), lambda each: (each.warnings,) if each.warnings else ()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -19,6 +20,7 @@ from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.elements import ListItem
 from obsidian_mcp.core.note.links import Link, PropertyLink, Style
 from obsidian_mcp.core.query import scopes
+from obsidian_mcp.core.tasks.hints import names_dependency, written_days
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, extension, is_note, name_key
@@ -111,11 +113,20 @@ class BlockFact(NamedTuple):
 
 
 class TaskFact(NamedTuple):
+    """A checkbox, and what a question about tasks narrows it down by before the line is read (core/tasks)."""
+
     mark: str
     """The character between the brackets; a space means to do."""
     line: int
     text: str
-    """First line, after the brackets."""
+    """The first line as it stands, without its line end."""
+    heading: str | None
+    """Source of the nearest heading above, of those that make sections."""
+    first_day: str
+    last_day: str
+    """The first and the last `YYYY-MM-DD` in the line by date; empty without one."""
+    linked: bool
+    """Whether the line may have an id, or depend on one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +314,12 @@ def _property(name: str, value: Any) -> PropertyFact:
 
 
 def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
-    text = item.content.of(parsed.body).partition("\n")[0].strip()
-    return TaskFact(item.mark or " ", item.line, text)
+    start = parsed.lines.starts[item.line]
+    end = parsed.body.find("\n", start)
+    text = parsed.body[start : end if end >= 0 else len(parsed.body)].removesuffix("\r")
+    above = bisect_left(parsed.outline, start, key=lambda heading: heading.span.start)
+    heading = parsed.outline[above - 1].text if above else None
+    return TaskFact(item.mark or " ", item.line, text, heading, *written_days(text), names_dependency(text))
 
 
 def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:

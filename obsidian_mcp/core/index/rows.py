@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -150,6 +150,23 @@ class Rows:
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._of("aliases", "t.key = ?", [key])
 
+    def tasks(
+        self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
+    ) -> list[tuple[VaultPath, TaskFact]]:
+        """Every task with a day in this range in its line, but those with one of these marks; and every task that may
+        have an id or depend on one."""
+        sql = "SELECT files.path, t.mark, t.line, t.text, t.heading, t.first_day, t.last_day, t.linked FROM tasks t"
+        wanted = [f"t.mark NOT IN ({marks(without_marks)})"]
+        values = list(without_marks)
+        if days is not None:
+            wanted.append("t.first_day <= ? AND t.last_day >= ?")
+            values += [days[1], days[0]]
+        found = self._connection.execute(
+            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(wanted)})",
+            values,
+        )
+        return [(to_path(path), TaskFact(*rest)) for path, *rest in found]
+
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """What was wrong with each file that could not be read whole."""
         found = self._connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
@@ -188,7 +205,7 @@ def to_path(text: str) -> VaultPath:
     return VaultPath(text)
 
 
-def marks(values: Sequence[object]) -> str:
+def marks(values: Collection[object]) -> str:
     return ", ".join("?" * len(values))
 
 

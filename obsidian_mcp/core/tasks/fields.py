@@ -104,15 +104,22 @@ class Field:
 def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list[Field]:
     """Return the fields and tags at the end of `line[start:end]`, from right to left (TASK-21)."""
     pending = _candidates(line, start, end, notation)
+    has_tags = line.find("#", start, end) >= 0
     found: list[Field] = []
-    for _ in range(_MAX_PASSES):
+    end = _trimmed(line, start, end)
+    for _ in range(_MAX_PASSES if pending or has_tags else 0):
         before = len(found)
         for name in _READING_ORDER:
-            end = _trimmed(line, start, end)
-            taken = _tag(line, start, end) if name == "tag" else _at_end(pending, name, end)
+            taken = None
+            if name == "tag":
+                taken = _tag(line, start, end) if has_tags else None
+            elif pending and pending[-1].name == name and pending[-1].span.end == end:
+                taken = pending.pop()
             if taken is not None:
                 found.append(taken)
-                end = taken.span.start
+                end = _trimmed(line, start, taken.span.start)
+                while pending and pending[-1].span.end > end:
+                    pending.pop()
         if len(found) == before:
             break
     return found
@@ -151,17 +158,7 @@ def _dataview(line: str, span: Span) -> Field:
     return Field(_FIELD_OF_KEY[parts[1]], parts[2], "dataview", span, Span(*parts.span(2)))
 
 
-def _at_end(pending: list[Field], name: str, end: int) -> Field | None:
-    while pending and pending[-1].span.end > end:
-        pending.pop()
-    if pending and pending[-1].span.end == end and pending[-1].name == name:
-        return pending.pop()
-    return None
-
-
 def _tag(line: str, start: int, end: int) -> Field | None:
-    if line.find("#", start, end) < 0:
-        return None
     match = _search_tag(line[start:end])
     if match is None:
         return None

@@ -16,9 +16,8 @@ from .rule_text import write_rule
 from .settings import ReadNotation, TaskSettings
 from .statuses import Status
 
-_LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *(.*)")
+_LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *([^\n\r\u2028\u2029]*)")
 _BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")
-_LINE_ENDS = "\r\n\u2028\u2029"
 
 ON_COMPLETION = ("keep", "delete")
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -65,10 +64,6 @@ def read_line(text: str, notation: ReadNotation) -> Line | None:
     if match is None:
         return None
     start, end = match.span(4)
-    for at in range(start, end):
-        if text[at] in _LINE_ENDS:
-            end = at
-            break
     body_end = start + len(text[start:end].rstrip(SPACES))
     block = _BLOCK_ID.search(text[start:body_end])
     if block is not None:

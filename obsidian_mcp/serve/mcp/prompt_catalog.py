@@ -183,7 +183,7 @@ def plan_from_tasks(
         progress.report(done, len(notes), "Looking for tasks")
         facts = place.graph.facts(entry.path).value
         open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
-        lines += (f"- [ ] {task.text.strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
+        lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
         if len(lines) > TASKS:
             break
     return (

@@ -72,7 +72,10 @@ def test_a_note_is_kept_as_rows() -> None:
         aliases=(AliasFact("other name", "Other Name"),),
         headings=(HeadingFact(1, "A *heading*", 6, place("# A")[0]),),
         blocks=(BlockFact("id-1", "Id-1", 7),),
-        tasks=(TaskFact(" ", 9, "do #task"), TaskFact("x", 10, "done [m](sub/m%20n.md#h)")),
+        tasks=(
+            TaskFact(" ", 9, "- [ ] do #task", "A *heading*", "", "", linked=False),
+            TaskFact("x", 10, "- [x] done [m](sub/m%20n.md#h)", "A *heading*", "", "", linked=False),
+        ),
     )  # fmt: skip
 
 
