@@ -191,7 +191,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
     try:
         if is_note(path):
             parsed = parser.parse(body)
-            found, structured = _of_note(parsed), scopes.pack(scopes.of(parsed), body)
+            found, structured = _of_note(parsed), scopes.pack(scopes.structure_of(parsed), body)
         else:
             cards = canvas.read(body)
             found, searched = _of_canvas(cards), cards_text(cards)

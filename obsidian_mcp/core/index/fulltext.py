@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from obsidian_mcp.core.query import character_trigrams
 from obsidian_mcp.core.text import tokenizer
 
 from .database import Connection
-from .search_document import FIELDS, MOST_LINES, Content
+from .search_document import FIELDS, Content
 
 _FIELDS = ", ".join(FIELDS)
 
@@ -24,16 +23,8 @@ SCHEMA = (
     # The texts are prepared by `words.spread`, so that the tokenizer has nothing to decide beyond ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
     "INSERT INTO search (search, rank) VALUES ('automerge', 16)",  # fewer merges: half the time of a build
-    # The lines of the texts, each by itself: which words stand together in one. Smaller by what nobody asks of them.
-    "CREATE VIRTUAL TABLE lines USING fts5(line, content='', tokenize='ascii', detail=none, columnsize=0)",
-    "INSERT INTO lines (lines, rank) VALUES ('automerge', 16)",
-    # Which kinds of characters follow each other: what excludes texts for regular expressions.
-    "CREATE VIRTUAL TABLE kinds USING fts5(triples, content='', tokenize='ascii', detail=none, columnsize=0)",
-    "INSERT INTO kinds (kinds, rank) VALUES ('automerge', 16)",
     # the indexes as rows, for tests
     "CREATE VIRTUAL TABLE places USING fts5vocab(search, 'instance')",
-    "CREATE VIRTUAL TABLE line_words USING fts5vocab(lines, 'instance')",
-    "CREATE VIRTUAL TABLE kind_triples USING fts5vocab(kinds, 'instance')",
 )
 """Every row depends on the bytes and the path of its file alone; `words` may hold more than the files do."""
 
@@ -41,13 +32,6 @@ _PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
-_PUT_LINE = "INSERT INTO lines (rowid, line) VALUES (?, ?)"
-_DROP_LINE = "INSERT INTO lines (lines, rowid, line) VALUES ('delete', ?, ?)"
-_PUT_KINDS = "INSERT INTO kinds (rowid, triples) VALUES (?, ?)"
-_DROP_KINDS = "INSERT INTO kinds (kinds, rowid, triples) VALUES ('delete', ?, ?)"
-_LINE_BITS = 16
-"""Of the number of a line: the others are that of its file."""
-FILE_OF_LINE = f"rowid >> {_LINE_BITS}"
 
 MANY = 16
 """From so many files in one transaction on, words that were stored before are remembered."""
@@ -78,17 +62,12 @@ class Writer:
         for file in self._dropped:
             old = connection.execute(_OLD, (file,)).fetchone()
             if old is not None:  # the index has no copy of its words: they are told again to be taken out
-                body = tokenizer.spread(old[1])
-                connection.execute(_DROP, (file, body, *old[2:]))
-                connection.executemany(_DROP_LINE, _lines(file, body))
-                connection.execute(_DROP_KINDS, (file, character_trigrams.triples(old[1])))
+                connection.execute(_DROP, (file, tokenizer.spread(old[1]), *old[2:]))
                 connection.execute("DELETE FROM texts WHERE file = ?", (file,))
         connection.executemany(
             _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in self._new.items())
         )
         connection.executemany(_PUT, ((file, *new[1:7]) for file, new in self._new.items()))
-        connection.executemany(_PUT_LINE, (line for file, new in self._new.items() for line in _lines(file, new.body)))
-        connection.executemany(_PUT_KINDS, ((file, new.kinds) for file, new in self._new.items()))
         self._add_words()
 
     def _add_words(self) -> None:
@@ -103,12 +82,6 @@ class Writer:
         )
         if len(self._new) >= MANY:
             self._stored.update(found)
-
-
-def _lines(file: int, body: str) -> Iterator[tuple[int, str]]:
-    """Numbered rows; none of a text with too many."""
-    lines = body.replace(f" {tokenizer.GAP}", "").split("\n")
-    return enumerate(lines if len(lines) <= MOST_LINES and body else (), file << _LINE_BITS)
 
 
 def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
@@ -126,30 +99,12 @@ def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
             " ORDER BY 1, 2, 3"
         )
     )
-    lines = list(
-        connection.execute(
-            f"SELECT files.path, p.doc & {(1 << _LINE_BITS) - 1}, p.term FROM line_words p"  # noqa: S608 - our own
-            f" LEFT JOIN files ON files.id = p.doc >> {_LINE_BITS} ORDER BY 1, 2, 3"
-        )
-    )
-    told = list(
-        connection.execute(
-            "SELECT files.path, p.term FROM kind_triples p LEFT JOIN files ON files.id = p.doc ORDER BY 1, 2"
-        )
-    )
-    return {"texts": texts, "search": places, "lines": lines, "kinds": told}
+    return {"texts": texts, "search": places}
 
 
 def odd(connection: Connection) -> dict[int, int]:
     """The bits of files of which they say something (`content.ODD_KEYS` and others)."""
     return dict(connection.execute("SELECT file, odd FROM texts WHERE odd != 0").fetchall())
-
-
-def with_kinds(conditions: Iterable[character_trigrams.Condition]) -> str:
-    """As the table of kinds is asked for texts that meet all conditions; what is shorter than a triple begins one."""
-    return " AND ".join(
-        f"({' OR '.join(quoted([each], prefix=len(each) < 3) for each in condition)})" for condition in conditions
-    )
 
 
 def quoted(phrase: Sequence[str], *, prefix: bool = False) -> str:

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from obsidian_mcp import __version__
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
-from obsidian_mcp.core.query import character_trigrams
 from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
@@ -49,13 +48,7 @@ _SCHEMA = (
     *fulltext.SCHEMA,
 )
 
-VERSION = (
-    zlib.crc32(
-        "\n".join((*_SCHEMA, facts.VERSION, tokenizer.VERSION, character_trigrams.VERSION, __version__)).encode()
-    )
-    & 0x7FFFFFFF
-    or 1
-)
+VERSION = zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, tokenizer.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {

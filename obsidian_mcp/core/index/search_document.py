@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from obsidian_mcp.core.query import character_trigrams as kinds
 from obsidian_mcp.core.text import tokenizer as words
 from obsidian_mcp.core.text.casefold import fold
 
@@ -19,13 +18,6 @@ UNDERSCORES = 16
 """The text has underscores, which are letters for regular expressions and none for words."""
 ODD_FIELDS = 8
 """An alias, heading or tag has a word that the text has not: it is written with escapes there."""
-MANY_LINES = 32
-"""The text has more lines than MOST_LINES: what they say one by one is not in the index."""
-
-MOST_LINES = 20_000
-"""Lines with words. A table or log of more would take seconds to be taken in."""
-
-
 ITEMS = f" {words.GAP} {words.GAP} "
 """Between the aliases, headings or tags of a note: no words follow each other over it."""
 
@@ -46,9 +38,7 @@ class Content(NamedTuple):
     """Every different word of all these, with spaces between; without those that are too long."""
     odd: int = 0
     structure: bytes = b""
-    """`structure.pack` of the text; empty where it is not known."""
-    kinds: str = ""
-    """`kinds.triples` of the text."""
+    """`scopes.pack` of the structure; empty if it is not known."""
 
 
 FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
@@ -85,11 +75,9 @@ def of(
     found.update(words.words(" ".join(fields).replace(words.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
-    if body.count("\n") >= MOST_LINES:
-        odd |= MANY_LINES
     if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
         odd |= ODD_KEYS
     if max(map(len, found), default=0) > words.LONGEST:
         odd |= ODD_WORDS
         found = {word for word in found if len(word) <= words.LONGEST}
-    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure, kinds.triples(text))
+    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)

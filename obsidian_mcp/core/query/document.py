@@ -9,8 +9,7 @@ from typing import Literal, Protocol
 
 from obsidian_mcp.core.note.parser import Note, parse
 
-from . import scopes as structure
-from .scopes import Structure
+from .scopes import Structure, structure_of
 
 Kind = Literal["note", "canvas", "other"]
 
@@ -63,7 +62,7 @@ class Document:
 
     @cached_property
     def structure(self) -> Structure:
-        return structure.of(self.note)
+        return structure_of(self.note)
 
     @property
     def tags(self) -> list[str]:

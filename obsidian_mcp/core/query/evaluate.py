@@ -5,33 +5,27 @@ Pure: a file is what `Subject` says, and its parts are asked for only when a ter
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import accumulate
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import regex
 
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import fold, substring
+from obsidian_mcp.core.text.casefold import substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
-from . import units
+from . import scopes
 from .document import Subject
-from .matchers import Finder, expression_of, finder, line
+from .matchers import Finder, expression_of, finder, name_test, tag_test, value_test
 from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
-from .portions import Portions, portions
-from .prefilter import required, tag_name
-from .regexp import translate
-from .scopes import Structure
+from .prefilter import required
+from .scopes import Anchor
 from .tokens import Operator
-from .units import Anchor
-from .values import name_test, value_test
 
 MAX_SPANS = 100_000
 """Places that are listed of one file (semantics 5.5)."""
@@ -84,15 +78,6 @@ class Matcher:
                 return Leaf(found, None, name_only)
             case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(path.finder, content.finder)
-            case _InUnit(whole=found) if found is not None and compat.SEARCH_FRONTMATTER_IS_CONTENT:
-                return Leaf(None, found)
-        return None
-
-    def portions(self) -> Portions | None:
-        """What a query is that looks for texts in parts of notes, in the plainest way; None for any other."""
-        match self._test:
-            case _InUnit(portions=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-                return found
         return None
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
@@ -139,20 +124,24 @@ class _Hits:
 class _File:
     """A subject and what was asked of it."""
 
-    __slots__ = ("_text", "has_content", "subject", "units")
+    __slots__ = ("_parts", "_text", "has_content", "subject")
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.has_content = subject.kind != "other"
         self._text: str | None = None
-        self.units: dict[_Unit, tuple[list[Span], list[int]]] = {}
-        """The units of each kind, and where all of them have ended up to each of them."""
+        self._parts: dict[scopes.Scope, scopes.Parts] = {}
 
     @property
     def text(self) -> str:
         if self._text is None:
             self._text = self.subject.text if self.has_content else ""
         return self._text
+
+    def parts(self, scope: scopes.Scope) -> scopes.Parts:
+        if scope not in self._parts:
+            self._parts[scope] = self.subject.structure.parts(scope, self.text)
+        return self._parts[scope]
 
 
 class _Place:
@@ -165,9 +154,9 @@ class _Place:
         self.span = span
 
     def bounds(self) -> tuple[int, int]:
-        text = self.file.text
         if self.span is not None:
             return self.span.start, self.span.end
+        text = self.file.text
         if compat.SEARCH_FRONTMATTER_IS_CONTENT or (block := parser.locate(text)) is None:
             return 0, len(text)
         return block.body_start, len(text)
@@ -370,18 +359,16 @@ class _None:
 
 
 @dataclass(frozen=True, slots=True)
-class _InUnit:
-    """One unit of the text (a line, a block, …) satisfies `part` by itself."""
+class _InPart:
+    """One part of the text (a line, a block, …) satisfies `test` by itself."""
 
-    part: _Test
-    units: Callable[[_Place], Iterator[Span]]
+    test: _Test
+    scope: scopes.Scope | Literal["line"]
+    anchor: Anchor | None
+    """Finds something that the part must contain: cheaper than to try one part after the other."""
     musts: tuple[regex.Pattern[str], ...]
-    """What the unit holds in any case: a search for it is cheaper than parsing the note."""
+    """What else the part must contain: a search for it is cheaper than parsing the note."""
     cost: int
-    whole: Finder | None = None
-    """Finds such units in a whole text, where that is possible."""
-    portions: Portions | None = None
-    """Finds such units in a whole note, where that is possible."""
 
     def holds(self, place: _Place) -> bool:
         return any(True for _ in self._satisfied(place))
@@ -390,19 +377,29 @@ class _InUnit:
         return False
 
     def collect(self, place: _Place, hits: _Hits) -> None:
-        for unit in self._satisfied(place):
+        for part in self._satisfied(place):
             before = len(hits.content)
-            self.part.collect(_Place(place.file, unit), hits)
-            if len(hits.content) == before and unit.start < unit.end:
-                hits.content.append(unit)
+            self.test.collect(_Place(place.file, part), hits)
+            if len(hits.content) == before and part.start < part.end:
+                hits.content.append(part)
 
     def _satisfied(self, place: _Place) -> Iterator[Span]:
         file = place.file
-        if file.has_content and all(must.search(file.text, *place.bounds()) for must in self.musts):
-            for unit in self.units(place):
-                checkpoint()
-                if self.part.holds(_Place(file, unit)):
-                    yield unit
+        if not file.has_content:
+            return
+        text, (start, end) = file.text, place.bounds()
+        if not all(must.search(text, start, end, concurrent=False) for must in self.musts):
+            return
+        if self.scope == "line":
+            parts = scopes.lines_within(start, end, text, self.anchor)
+        elif self.anchor is not None and self.anchor(text, start, end) < 0:
+            return  # without a look at the structure
+        else:
+            parts = scopes.parts_within(file.parts(self.scope), start, end, text, self.anchor)
+        for part in parts:
+            checkpoint()
+            if self.test.holds(_Place(file, part)):
+                yield part
 
 
 # From the tree to tests
@@ -444,7 +441,7 @@ _FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
 def _compile_one(node: Node, field: _Field) -> _Test:
     match node:
         case Scope():
-            return _unit(node, field)
+            return _in_part(node, field)
         case Property():
             return _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex():
@@ -459,66 +456,36 @@ def _compile_one(node: Node, field: _Field) -> _Test:
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
-def _unit(node: Scope, field: _Field, *, tree: bool | None = None) -> _Test:
+def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> _Test:
     if tree is None:
         tree = _holds_section(node.part)
-    if isinstance(node.part, Or):  # one line has a or b: one line has a, or one line has b; each is found faster
-        return _Any(tuple(_unit(replace(node, part=part), field, tree=tree) for part in node.part.parts))
-    part = _compile(node.part, replace(field, where="content"))
+    if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster
+        return _Any(tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts))
+    test = _compile(node.part, replace(field, where="content"))
     musts = tuple(substring(text, match_case=False) for text in required(node.part))
-    leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
+    anchor = _literal_anchor(musts[0]) if musts else None
     if node.operator == "line":
-        anchor = _anchor(node.part, field, musts)
-        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase | Regex)]
-        whole = line(texts, field.match_case) if len(texts) == len(leaves) else None
-        return _InUnit(part, partial(_lines, anchor=anchor), musts[1:], 15 + part.cost, whole)
-    unit = _TREE if tree and node.operator == "section" else _UNITS[node.operator]
-    plain = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase)]
-    found = portions(node.operator, plain, field.match_case) if len(plain) == len(leaves) else None
-    return _InUnit(part, partial(_parts, unit=unit), musts, 30 + part.cost, portions=found)
+        return _InPart(test, "line", anchor or _expression_anchor(node.part, field), musts[1:], 15 + test.cost)
+    scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
+    return _InPart(test, scope, anchor, musts[1:], 30 + test.cost)
 
 
-def _anchor(part: Node, field: _Field, musts: tuple[regex.Pattern[str], ...]) -> Anchor | None:
-    """What to look for in the whole text instead of trying line after line."""
-    if musts:
-        return lambda text, start, end: found.start() if (found := musts[0].search(text, start, end)) else -1
-    for leaf in part.parts if isinstance(part, And) else (part,):
+def _literal_anchor(must: regex.Pattern[str]) -> Anchor:
+    def first(text: str, start: int, end: int) -> int:
+        found = must.search(text, start, end, concurrent=False)
+        return found.start() if found else -1
+
+    return first
+
+
+def _expression_anchor(operand: Node, field: _Field) -> Anchor | None:
+    """A regular expression to search for in the whole text, instead of trying line after line."""
+    for leaf in operand.parts if isinstance(operand, And) else (operand,):
         if isinstance(leaf, Regex):
             expression = expression_of(leaf, field.match_case)
             if not expression.looks_around:
                 return expression.first
     return None
-
-
-_Unit = Callable[[Structure, str], Iterator[Span]]
-_UNITS: dict[Operator, _Unit] = {
-    "block": units.blocks,
-    "section": partial(units.sections, tree=False),
-    "task": partial(units.tasks, state="any"),
-    "task-todo": partial(units.tasks, state="todo"),
-    "task-done": partial(units.tasks, state="done"),
-}
-_TREE: _Unit = partial(units.sections, tree=True)
-
-
-def _lines(place: _Place, *, anchor: Anchor | None) -> Iterator[Span]:
-    return units.lines(place.file.text, *place.bounds(), anchor)
-
-
-def _parts(place: _Place, *, unit: _Unit) -> Iterator[Span]:
-    """The units of the note; of a part of it, what of them lies inside: an operator looks in the outer one's text."""
-    known = place.file.units
-    if unit not in known:
-        spans = list(unit(place.file.subject.structure, place.file.text))
-        known[unit] = spans, list(accumulate((span.end for span in spans), max))  # an item may hold others
-    spans, ended = known[unit]
-    start, end = place.bounds()
-    for at in range(bisect_right(ended, start), len(spans)):
-        if spans[at].start >= end:
-            return
-        inside = Span(max(spans[at].start, start), min(spans[at].end, end))
-        if inside.start < inside.end:
-            yield inside
 
 
 def _holds_section(node: Node) -> bool:
@@ -530,13 +497,3 @@ def _holds_section(node: Node) -> bool:
         case Scope():
             return node.operator == "section" or _holds_section(node.part)
     return False
-
-
-def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
-    """Whether a tag, without `#`, is what `tag:` asks for: itself or one below it, in any case (semantics 3.4)."""
-    if isinstance(leaf, Regex):
-        expression = translate(leaf.source)
-        return lambda tag: expression.found(tag) or expression.found(f"#{tag}")
-    name = tag_name(leaf.text)
-    below = f"{name}/"
-    return lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import regex
 
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import phrase, substring
+from obsidian_mcp.core.text.casefold import fold, phrase, substring
 from obsidian_mcp.core.text.text import Span
 
-from .parser import Phrase, Regex, Word
+from .parser import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
 from .regexp import RegExp, translate
 
 
@@ -39,11 +39,6 @@ class Literal:
             return self.pattern.search(text[start:end], concurrent=False) is not None
         return self.pattern.search(text, start, end, concurrent=False) is not None
 
-    def first(self, text: str, start: int, end: int) -> int:
-        """Where it begins for the first time, with a look at the neighbours; -1 for nowhere."""
-        found = self.pattern.search(text, start, end, concurrent=False)
-        return found.start() if found else -1
-
     def spans(self, text: str, start: int, end: int) -> Iterator[Span]:
         for found in self.pattern.finditer(text[start:end]):
             yield Span(start + found.start(), start + found.end())
@@ -56,53 +51,9 @@ class Expression:
     def found(self, text: str, start: int, end: int) -> bool:
         return self.regexp.found(text[start:end])
 
-    def first(self, text: str, start: int, end: int) -> int:
-        """Where it begins for the first time, -1 for nowhere; only of one that does not look around."""
-        return self.regexp.first(text, start, end)
-
     def spans(self, text: str, start: int, end: int) -> Iterator[Span]:
         for first, last in self.regexp.spans(text[start:end]):
             yield Span(start + first, start + last)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Finds lines in which all of some things stand (QUERY-40)."""
-
-    parts: tuple[Finder, ...]
-    anchor: Literal | Expression
-    """One of the parts, to be looked for in the whole text instead of line after line."""
-
-    def found(self, text: str, start: int, end: int) -> bool:
-        return any(True for _ in self.spans(text, start, end))
-
-    def spans(self, text: str, start: int, end: int) -> Iterator[Span]:
-        at = start
-        while at <= end and (place := self.anchor.first(text, at, end)) >= 0:
-            low = max(start, text.rfind("\n", start, place) + 1)
-            high = text.find("\n", place, end)
-            high = end if high < 0 else high
-            at = high + 1
-            if high > low and text[high - 1] == "\r":
-                high -= 1
-            if all(part.found(text, low, high) for part in self.parts):
-                yield Span(low, high)
-
-
-def line(leaves: Sequence[Word | Phrase | Regex], match_case: bool | None) -> Line | None:
-    """Finds lines in which all leaves stand; None where nothing of them can be looked for in a whole text."""
-    parts = [finder(leaf, match_case) for leaf in leaves]
-    anchors: list[Literal | Expression] = [
-        part
-        for _, part in sorted(zip(leaves, parts, strict=True), key=lambda each: _telling(each[0]), reverse=True)
-        if isinstance(part, Literal) or (isinstance(part, Expression) and not part.regexp.looks_around)
-    ]
-    return Line(tuple(parts), anchors[0]) if anchors else None
-
-
-def _telling(leaf: Word | Phrase | Regex) -> int:
-    """The longer a text the rarer; any text is found faster than an expression."""
-    return 0 if isinstance(leaf, Regex) else len(leaf.text)
 
 
 class _Anywhere:
@@ -130,3 +81,106 @@ def finder(leaf: Word | Phrase | Regex, match_case: bool | None, *, path: bool =
 def expression_of(leaf: Regex, match_case: bool | None) -> RegExp:
     case = match_case if match_case is not None else not compat.SEARCH_REGEX_IGNORES_CASE
     return translate(leaf.source, match_case=case)
+
+
+# Tags and properties
+
+
+def tag_name(text: str) -> str:
+    """A tag as a query names it, folded, without `#` and a trailing slash."""
+    return fold(text).removeprefix("#").rstrip("/")
+
+
+def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
+    """Whether a tag, without `#`, is what `tag:` asks for: itself or one below it, in any case (semantics 3.4)."""
+    if isinstance(leaf, Regex):
+        expression = translate(leaf.source)
+        return lambda tag: expression.found(tag) or expression.found(f"#{tag}")
+    name = tag_name(leaf.text)
+    below = f"{name}/"
+    return lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)
+
+
+def name_test(key: Node) -> Callable[[str], bool]:
+    """Whether a property's name is the one asked for: the whole name, in any case."""
+    match key:
+        case Or():
+            names = [name_test(part) for part in key.parts]
+            return lambda name: any(accepts(name) for accepts in names)
+        case Regex():
+            return translate(key.source).found
+        case Word() | Phrase():
+            wanted = fold(key.text)
+            return lambda name: fold(name) == wanted
+    raise TypeError(f"{type(key).__name__} is no name of a property")
+
+
+def value_test(node: Node | None, match_case: bool | None) -> Callable[[object], bool]:
+    """Whether a property's value is the one asked for. A term holds for a list when it holds for one of its items."""
+    match node:
+        case None:
+            return lambda _: True
+        case And():
+            every = [value_test(part, match_case) for part in node.parts]
+            return lambda value: all(accepts(value) for accepts in every)
+        case Or():
+            some = [value_test(part, match_case) for part in node.parts]
+            return lambda value: any(accepts(value) for accepts in some)
+        case Not():
+            inner = value_test(node.part, match_case)
+            return lambda value: not inner(value)
+        case Constant(value=None):
+            return lambda value: value is None
+        case Constant():
+            wanted = node.value
+            return lambda value: any(item is wanted for item in _items(value))
+        case Compare():
+            return _comparison(node)
+        case Word() | Phrase() | Regex():
+            return _text_value(node, match_case)
+    raise TypeError(f"{type(node).__name__} is no value of a property")
+
+
+def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[object], bool]:
+    if isinstance(leaf, Regex) or (isinstance(leaf, Word) and compat.SEARCH_PROPERTY_WORD_IS_PART):
+        searched = finder(leaf, match_case)
+        return lambda value: any(searched.found(text, 0, len(text)) for text in _texts(value))
+    wanted = leaf.text if match_case else fold(leaf.text)
+    return lambda value: any((text if match_case else fold(text)) == wanted for text in _texts(value))
+
+
+def _comparison(node: Compare) -> Callable[[object], bool]:
+    sign = 1 if node.sign == ">" else -1
+    limit = number(node.scalar)
+    if limit is not None:
+        numeric = limit
+        return lambda value: any(
+            (item > numeric) - (item < numeric) == sign
+            for item in _items(value)
+            if isinstance(item, int | float) and not isinstance(item, bool)
+        )
+    time = moment(node.scalar) or ""
+    return lambda value: any(
+        (other > time) - (other < time) == sign
+        for item in _items(value)
+        if isinstance(item, str) and (other := moment(item.strip())) is not None
+    )
+
+
+def _items(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _items(item)
+    else:
+        yield value
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a value and of the items of a list; null and mappings have none."""
+    for item in _items(value):
+        if isinstance(item, bool):
+            yield "true" if item else "false"
+        elif isinstance(item, float) and item.is_integer() and abs(item) < 1e21:
+            yield str(int(item))  # as JavaScript writes 7.0
+        elif isinstance(item, str | int | float):
+            yield str(item)

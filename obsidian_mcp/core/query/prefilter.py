@@ -10,7 +10,6 @@ from typing import Literal
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import fold, is_caseless
 
-from .matchers import expression_of
 from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
 from .tokens import Operator
@@ -29,26 +28,10 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """A line of the content holds one of each of these."""
-
-    parts: tuple[tuple[Holds, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class HasWord:
     """A word of the place, or several with underscores between, is what a regular expression matches in part."""
 
     leaf: Regex
-    where: Where
-
-
-@dataclass(frozen=True, slots=True)
-class HasKinds:
-    """The place may hold what a regular expression matches: characters of its kinds follow each other there."""
-
-    leaf: Regex
-    match_case: bool | None
     where: Where
 
 
@@ -91,17 +74,9 @@ class NoneOf:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """The query holds only where the part does, and perhaps not everywhere there."""
+    """Every match satisfies the part; not all that satisfies the part matches."""
 
     part: Filter
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The query holds wherever the first part does, and only where the second does."""
-
-    least: Filter
-    most: Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,33 +84,14 @@ class Anything:
     """Holds of every file."""
 
 
-Filter = (
-    Holds
-    | Together
-    | HasWord
-    | HasKinds
-    | HasTask
-    | HasTag
-    | HasProperty
-    | AllOf
-    | AnyOf
-    | NoneOf
-    | AtMost
-    | Between
-    | Anything
-)
+Filter = Holds | HasWord | HasTask | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
 ANYTHING = AtMost(Anything())
 """Nothing can be said: every file may match."""
 
 
 def prefilter(query: Node) -> Filter:
-    """The conditions of a query. Outside of `AtMost` and `Between` they say of a note or canvas what the query says."""
+    """The conditions of a query. Outside of `AtMost` they say of a note or canvas what the query says."""
     return _narrow(query, _Place("text"))
-
-
-def asks_for_kinds(condition: Filter) -> bool:
-    """Whether it asks for kinds of characters and nothing else: then a few texts are read in less time."""
-    return isinstance(_bare(condition), HasKinds)
 
 
 def required(query: Node) -> tuple[str, ...]:
@@ -147,7 +103,7 @@ def required(query: Node) -> tuple[str, ...]:
 
 
 def _bare(found: Filter) -> Filter:
-    return found.part if isinstance(found, AtMost) else found.most if isinstance(found, Between) else found
+    return found.part if isinstance(found, AtMost) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,46 +150,26 @@ def _scope(node: Scope, place: _Place) -> Filter:
     if node.operator == "section" and not place.scoped and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
         in_line = _line(node.part, place)
         if not isinstance(in_line, AtMost):
-            return Between(in_line, inner)  # every line lies in one section
+            return in_line  # every line lies in one section
     return AtMost(inner)
 
 
 def _line(operand: Node, place: _Place) -> Filter:
-    """What `line:` asks of a whole file."""
-    wanted: list[tuple[Holds, ...]] = []
-    told: list[HasKinds] = []
-    exactly = compat.SEARCH_FRONTMATTER_IS_CONTENT
-    for part in operand.parts if isinstance(operand, And) else (operand,):
-        if isinstance(part, Regex):
-            wanted += _clauses(part)
-            told += _kinds(part, place.match_case, "content")
-            exactly = False
-            continue
-        leaves = part.parts if isinstance(part, Or) else (part,)
-        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and leaf.text]
+    """Return what `line:` requires of a whole file: exactly so if one of some texts must be in a line."""
+    parts = operand.parts if isinstance(operand, And) else (operand,)
+    leaves = parts[0].parts if isinstance(parts[0], Or) else parts[:1]
+    found = _narrow(operand, replace(place, where="content", scoped=True))
+    if len(parts) == 1 and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+        texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, place.match_case)]
         if len(texts) == len(leaves):
-            wanted.append(tuple(Holds(fold(leaf.text), "content", isinstance(leaf, Phrase)) for leaf in texts))
-        exactly = exactly and len(texts) == len(leaves) and all(_in_one_line(leaf, place.match_case) for leaf in texts)
-    parts = tuple(dict.fromkeys(wanted))
-    if not parts:
-        return AtMost(all_of(told))
-    found = Together(parts) if len(parts) > 1 else any_of(parts[0])
-    return found if exactly else AtMost(all_of([found, *told]))
+            return any_of(Holds(fold(leaf.text), "content", isinstance(leaf, Phrase)) for leaf in texts)
+    return AtMost(found)
 
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
     """Whether a line that holds the folded text is what is asked for."""
-    return not (match_case and not is_caseless(leaf.text)) and "\n" not in leaf.text and "\r" not in leaf.text
-
-
-def _clauses(leaf: Regex) -> list[tuple[Holds, ...]]:
-    return [tuple(Holds(text, "content") for text in clause) for clause in translate(leaf.source).clauses]
-
-
-def _kinds(leaf: Regex, match_case: bool | None, where: Where) -> list[HasKinds]:
-    """Nothing where kinds cannot tell. Paths alone are in memory."""
-    told = where != "path" and expression_of(leaf, match_case).neighbours
-    return [HasKinds(leaf, match_case, where)] if told else []
+    cased = match_case and not is_caseless(leaf.text)
+    return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
 
 
 def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
@@ -242,8 +178,7 @@ def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
         if expression.in_words and not place.scoped and compat.SEARCH_FRONTMATTER_IS_CONTENT:
             ignores_case = not place.match_case and compat.SEARCH_REGEX_IGNORES_CASE
             return HasWord(leaf, where) if ignores_case else AtMost(HasWord(leaf, where))
-        holds = [any_of([Holds(text, where) for text in clause]) for clause in expression.clauses]
-        return AtMost(all_of([*holds, *_kinds(leaf, place.match_case, where)]))
+        return AtMost(all_of(any_of(Holds(text, where) for text in clause) for clause in expression.clauses))
     if not leaf.text:
         return ANYTHING if place.scoped else Anything()
     text = fold(leaf.text)
@@ -254,11 +189,6 @@ def _text(leaf: Word | Phrase | Regex, place: _Place, where: Where) -> Filter:
         found = AnyOf((Holds(text, "content", bounded), Holds(composed, "path", bounded)))
     cased = bool(place.match_case) and not is_caseless(leaf.text)
     return found if not (cased or place.scoped) and compat.SEARCH_FRONTMATTER_IS_CONTENT else AtMost(found)
-
-
-def tag_name(text: str) -> str:
-    """A tag as a query names it, folded, without `#` and a trailing slash."""
-    return fold(text).removeprefix("#").rstrip("/")
 
 
 def all_of(parts: Iterable[Filter]) -> Filter:

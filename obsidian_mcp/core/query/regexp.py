@@ -16,8 +16,6 @@ import regex
 from obsidian_mcp.core.text.casefold import SPACED, fold, is_caseless, literal, substring
 from obsidian_mcp.errors import OperationTimeout
 
-from . import character_trigrams
-
 SECONDS = 1.0
 """Time that one regular expression may take on one text."""
 
@@ -34,9 +32,6 @@ _CLASSES = {
     "d": "0-9",
     "w": "0-9A-Za-z_",
     "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
-}
-_KINDS = {
-    _CLASSES[name]: character_trigrams.of(chars) for name, chars in {"d": "0", "w": "a0_", "s": " \n\ufeff"}.items()
 }
 _LETTER = f"[{_CLASSES['w']}]"
 _ANCHORS = {
@@ -85,8 +80,6 @@ class RegExp:
     pattern: regex.Pattern[str]
     clauses: tuple[Clause, ...]
     """What every matching text holds: of each clause one string, two letters or longer."""
-    neighbours: tuple[character_trigrams.Condition, ...]
-    """The same in kinds of characters that follow each other."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
     shorter: RegExp | None = None
@@ -164,7 +157,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     if rest:
         simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
         shorter = replace(simpler.shortest, source=source)
-    return RegExp(source, pattern, asked.clauses, asked.neighbours, reader.looks_around, shorter)
+    return RegExp(source, pattern, asked.clauses, reader.looks_around, shorter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +165,7 @@ class _Element:
     """What the reader keeps of one element or several: the folded letter if it is one, what it asks for, its size."""
 
     letter: str | None = None
-    told: str | None = None
-    """Kinds of which its one character must be, "" without any character; None where nothing can be said."""
     clauses: tuple[Clause, ...] = ()
-    neighbours: tuple[character_trigrams.Condition, ...] = ()
     size: int = 1
     """With counted repeats written out."""
     repeats: bool = True
@@ -196,7 +186,7 @@ class _Part:
     """Not an element but `|`."""
 
 
-_MARK = _Element(told="", repeats=False)
+_MARK = _Element(repeats=False)
 _CLASS = _Element()
 
 
@@ -276,12 +266,10 @@ class _Reader:
             # One string of each branch: the most telling one is the longest.
             best = [max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches]
             clauses = (tuple(sorted({part for clause in best for part in clause})),)
-        neighbours = character_trigrams.united([branch.neighbours for branch in branches])
-        return _Element(clauses=clauses, neighbours=neighbours, size=sum(branch.size for branch in branches))
+        return _Element(clauses=clauses, size=sum(branch.size for branch in branches))
 
     def _sequence(self) -> _Element:
         clauses: list[Clause] = []
-        neighbours = character_trigrams.Neighbours()
         run = ""
         size = 0
         while self.at < len(self.source) and self._peek() not in "|)":
@@ -289,9 +277,6 @@ class _Reader:
             element = self._element()
             end = self.at
             least, most = self._quantifier(element)
-            neighbours.add(element.told, least, most)
-            if least:
-                neighbours.require(element.neighbours)
             if not self._depth:
                 repeated = self.source[end : self.at].rstrip("?")
                 endless = repeated in ("*", "+") or repeated.endswith(",}")
@@ -312,7 +297,7 @@ class _Reader:
                 clauses.extend(element.clauses)
         if len(run) > 1:
             clauses.append((run,))
-        return _Element(clauses=tuple(dict.fromkeys(clauses)), neighbours=neighbours.conditions(), size=size)
+        return _Element(clauses=tuple(dict.fromkeys(clauses)), size=size)
 
     def _quantifier(self, element: _Element) -> tuple[int, int]:
         """(the least number of times, the most)."""
@@ -365,10 +350,7 @@ class _Reader:
     def _letter(self, char: str, start: int) -> _Element:
         self.caseless = self.caseless and is_caseless(char)
         self._write(literal(char, match_case=self._match_case), start)
-        told = character_trigrams.of(char)
-        if not (self._match_case or is_caseless(char)):
-            told = character_trigrams.in_any_case(told)
-        return _Element(letter=None if char in "\r\n" else fold(char), told=told)
+        return _Element(letter=None if char in "\r\n" else fold(char))
 
     def _group(self) -> _Element:
         start = self.at
@@ -420,7 +402,7 @@ class _Reader:
         if char.lower() in _CLASSES:
             self.at += 1
             self._write(f"(?-i:[{'^' if char.isupper() else ''}{_CLASSES[char.lower()]}])", start)
-            return _Element(told=None if char.isupper() else _KINDS[_CLASSES[char]])
+            return _CLASS
         if found := _PROPERTY.match(self.source, self.at):
             self.at = found.end()
             self.caseless = False
@@ -478,14 +460,12 @@ class _Reader:
         cased = False
         words = ""
         others: list[str] = []
-        told: set[str | None] = set()
         while self._peek() != "]":
             if self.at >= len(self.source):
                 raise InvalidRegExp(start, "this '[' is not closed")
             place = self.at
             first = self._member()
             if len(first) > 1:
-                told.add(_KINDS.get(first))
                 if first.startswith("[^"):
                     others.append(f"(?-i:{first})")
                 elif first == _CLASSES["w"]:
@@ -504,16 +484,12 @@ class _Reader:
                     last = first
                 elif last < first:
                     raise InvalidRegExp(place, "the range is out of order")
-            told.add(character_trigrams.of_range(first, last))
             cased = cased or not _caseless_range(first, last)
             members.append(_member(first) if first == last else f"{_member(first)}-{_member(last)}")
         self.at += 1
         self.caseless = self.caseless and not cased
         self._write(_set("".join(members), words, others, negated=negated, cased=cased), start)
-        if negated or None in told or not told:
-            return _CLASS
-        either = "".join(sorted(set("".join(filter(None, told)))))
-        return _Element(told=character_trigrams.in_any_case(either) if cased and not self._match_case else either)
+        return _CLASS
 
     def _member(self) -> str:
         """One character, or the inside of a class (longer than one character; `[^` first for a complement)."""

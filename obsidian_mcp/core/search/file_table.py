@@ -15,8 +15,6 @@ from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 
-from . import joined
-
 LATER = 1_000
 """Paths that came later, up to which they are looked at one by one."""
 
@@ -113,7 +111,7 @@ class Roster:
 
     def path_matches(self, expression: RegExp) -> Iterator[int]:
         """Files whose path an expression matches. Raises: OperationTimeout."""
-        return joined.matching(expression, self.paths.items())
+        return (number for number, path in self.paths.items() if expression.found(path))
 
 
 def of(

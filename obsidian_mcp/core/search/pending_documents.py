@@ -37,10 +37,6 @@ class Unindexed:
     def rows(self, files: AbstractSet[int]) -> Iterator[tuple[int, Document]]:
         return ((number, self.row(number)) for number in files)
 
-    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]:
-        """Their structures are not known."""
-        return ((number, text, b"") for number, text in self.texts(files))
-
     def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
         return ((number, self._text(number)) for number in files)
 

@@ -9,29 +9,22 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.index import fulltext, search_document
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.query.evaluate import tag_test
-from obsidian_mcp.core.query.matchers import expression_of
+from obsidian_mcp.core.query.matchers import name_test, tag_name, tag_test, value_test
 from obsidian_mcp.core.query.parser import Regex
 from obsidian_mcp.core.query.prefilter import (
     AllOf,
     AnyOf,
     Anything,
     AtMost,
-    Between,
     Filter,
-    HasKinds,
     HasProperty,
     HasTag,
     HasTask,
     HasWord,
     Holds,
     NoneOf,
-    Together,
-    asks_for_kinds,
-    tag_name,
 )
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.query.values import name_test, value_test
 from obsidian_mcp.core.text import deadline, tokenizer
 from obsidian_mcp.core.text.casefold import phrase
 
@@ -49,20 +42,10 @@ READ = 1.2e-5
 WORDS_AT_ONCE = 500
 MANY_ENDINGS = 20
 """Of the first word of a text, so many longer words that end with it are tried."""
-MANY_IN_LINES = 200
-"""Words with some letters that are looked for in the lines; of more the texts tell."""
-
-FEW_TEXTS = 100
-"""So many are read in less time than it takes to ask for the kinds of their characters."""
-
 NOTHING: frozenset[int] = frozenset()
 
 # One text instead of many rows: most of the time would go into making rows.
 _FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
-_FILES_OF_KINDS = "SELECT group_concat(rowid) FROM kinds WHERE kinds MATCH ?"
-_FILES_OF_LINES = (
-    f"SELECT group_concat(file) FROM (SELECT DISTINCT {fulltext.FILE_OF_LINE} AS file FROM lines WHERE lines MATCH ?)"  # noqa: S608 - our own names
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +91,8 @@ class Lookup:
         self._files = files
         self._kept = kept
 
-    def bounds(self, condition: Filter, among: AbstractSet[int] | None = None) -> Bounds:
-        """Files that meet a condition. `among` are those that are left of all: what does not tell of any other is
-        not asked for where the texts of these are sooner read.
-        """
-        if (
-            among is not None
-            and asks_for_kinds(condition)
-            and len(among) <= FEW_TEXTS
-            and len(among) < len(self._files)
-        ):
-            return Bounds(NOTHING, among)
+    def bounds(self, condition: Filter) -> Bounds:
+        """Files that meet a condition."""
         return self._kept.get(condition, lambda: self._bounds(condition))
 
     def _bounds(self, condition: Filter) -> Bounds:
@@ -133,19 +107,12 @@ class Lookup:
                 return Bounds(self._files - inner.possible, self._files - inner.sure)
             case AtMost(part):
                 return Bounds(NOTHING, self.bounds(part).possible)
-            case Between(least, most):
-                sure = self.bounds(least).sure
-                return Bounds(sure, self.bounds(most).possible | sure)
             case Anything():
                 return Bounds.exact(self._files)
             case Holds():
                 return self._holds(condition)
-            case Together():
-                return self._together(condition)
             case HasWord():
                 return self._has_word(condition)
-            case HasKinds():
-                return self._has_kinds(condition)
             case HasTask():
                 return self._with_task(condition)
             case HasTag():
@@ -154,10 +121,7 @@ class Lookup:
                 return self._with_property(condition)
 
     def _all_of(self, parts: Sequence[Filter]) -> Bounds:
-        found: list[Bounds] = []
-        for part in sorted(parts, key=asks_for_kinds):
-            fewest = min((each.possible for each in found), key=len, default=None)
-            found.append(self.bounds(part, fewest))
+        found = [self.bounds(part) for part in parts]
         sure = _all([each.sure for each in found])
         exactly = all(each.sure is each.possible for each in found)
         return Bounds(sure, sure if exactly else _all([each.possible for each in found]))
@@ -228,53 +192,6 @@ class Lookup:
             return found if wanted.whole else Bounds(NOTHING, found.possible)
         return Bounds(found.sure - odd if wanted.whole else NOTHING, found.possible | odd)
 
-    def _together(self, asked: Together) -> Bounds:
-        expressions: list[str] = []
-        among: list[AbstractSet[int]] = []
-        exactly = True
-        for part in asked.parts:
-            told = [self._in_lines(each) for each in part]
-            exactly = exactly and all(each is not None and each[1] for each in told)
-            if all(told):
-                expressions.append(" OR ".join(each[0] for each in told if each and each[0]))
-            else:
-                among.append(_any(self.bounds(each).possible for each in part))
-        if not all(expressions):
-            found: AbstractSet[int] = NOTHING
-        elif expressions:
-            found = self._asked(_FILES_OF_LINES, " AND ".join(f"({each})" for each in expressions))
-        else:
-            found, exactly = self._files, False
-        for each in among:
-            found = found & each
-        odd = self.odd(search_document.TRUNCATED | search_document.ODD_WORDS | search_document.MANY_LINES)
-        if exactly and not odd:
-            return Bounds.exact(found)
-        return Bounds(found - odd if exactly else NOTHING, found | odd)
-
-    def _in_lines(self, asked: Holds) -> tuple[str, bool] | None:
-        """What to ask the lines for, empty where none can have it, and whether that is all; None where too many do."""
-        wanted = tokenizer.wanted(asked.text, bounded=asked.bounded)
-        if not wanted.words:
-            return None
-        expressions = []
-        exactly = wanted.whole and len(wanted.words) == 1
-        last = len(wanted.words) - 1
-        for n, word in enumerate(wanted.words):
-            if word == tokenizer.GAP:
-                continue
-            open_start, open_end = wanted.open_start and n == 0, wanted.open_end and n == last
-            parts: Sequence[str] = [word]
-            if open_start or open_end:
-                parts = self._vocabulary.containing(word, from_start=not open_start, to_end=not open_end)
-                if len(parts) > MANY_IN_LINES:
-                    exactly = False
-                    continue
-            expressions.append(" OR ".join(fulltext.quoted([each]) for each in parts))
-        if not expressions:
-            return None
-        return (" AND ".join(f"({each})" for each in expressions) if all(expressions) else ""), exactly
-
     def _has_word(self, asked: HasWord) -> Bounds:
         expression = translate(asked.leaf.source)
         found = Bounds.exact(NOTHING)
@@ -292,14 +209,6 @@ class Lookup:
         if asked.where != "content":
             found = found.and_also(self._counting(set(self._roster.path_matches(expression))))
         return found
-
-    def _has_kinds(self, asked: HasKinds) -> Bounds:
-        expression = expression_of(asked.leaf, asked.match_case)
-        told = self._asked(_FILES_OF_KINDS, fulltext.with_kinds(expression.neighbours))
-        possible = told | self.odd(search_document.TRUNCATED)
-        if asked.where != "content":
-            possible |= self._counting(set(self._roster.path_matches(expression)))
-        return Bounds(NOTHING, possible)
 
     def _with_any(self, parts: Sequence[str], columns: str) -> Bounds:
         """Files with one of these words. Of very many words the rare ones are left for the texts to tell."""

@@ -98,12 +98,6 @@ class Scene:
             known = None if number in truncated else (text, packed)
             yield number, Stored(self.connection, number, path, *known) if known else self.row(number)
 
-    def packed(self, files: AbstractSet[int]) -> Iterator[tuple[int, str, bytes]]:
-        """As `rows`, as they are stored; without the structure where that is not known."""
-        truncated = self.lookup.odd(search_document.TRUNCATED)
-        for number, text, packed in self._stored("file, text, structure", files):
-            yield number, text, b"" if number in truncated else packed
-
     def _stored(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
         if len(files) * 2 > len(self.files):
             found = self.connection.execute(f"SELECT {columns} FROM texts")  # noqa: S608 - our own names

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.note import parser
-from obsidian_mcp.core.query import scopes as structure
+from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.query.document import Kind
 from obsidian_mcp.core.query.scopes import Structure
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
@@ -46,7 +46,7 @@ class Stored:
 
     @property
     def packed(self) -> bytes:
-        """The structure as `structure.pack` gives it; empty where it is not stored."""
+        """The structure as `scopes.pack` gives it; empty where it is not stored."""
         if self._packed is None:
             sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
             found = self._connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
@@ -57,9 +57,9 @@ class Stored:
     def structure(self) -> Structure:
         if self._structure is None:
             if self.packed:
-                self._structure = structure.unpack(self.packed, self.text)
+                self._structure = scopes.unpack(self.packed, self.text)
             else:
-                self._structure = structure.of(parser.parse(self.text))
+                self._structure = scopes.structure_of(parser.parse(self.text))
         return self._structure
 
     @property

@@ -16,35 +16,29 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
-from obsidian_mcp.core.query.evaluate import Matcher, find, matches, tag_test
-from obsidian_mcp.core.query.matchers import expression_of
+from obsidian_mcp.core.query.evaluate import Matcher, find, matches
+from obsidian_mcp.core.query.matchers import name_test, tag_test, value_test
 from obsidian_mcp.core.query.parser import Phrase, Property, Regex, Scope, Word, parse
 from obsidian_mcp.core.query.prefilter import (
     AllOf,
     AnyOf,
     Anything,
     AtMost,
-    Between,
     Filter,
-    HasKinds,
     HasProperty,
     HasTag,
     HasTask,
     HasWord,
     Holds,
     NoneOf,
-    Together,
     prefilter,
 )
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.query.values import name_test, value_test
 from obsidian_mcp.core.text import compat, deadline
 from obsidian_mcp.core.text.casefold import fold, phrase
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.search.naive_search import REGEXES, PlainFile, plain_matches
-
-from .naive_character_trigrams import may_hold
 
 VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "match.json").read_text(encoding="utf-8"))
 VAULT = Path(__file__).parents[4] / "shared" / "data" / "vaults"
@@ -108,25 +102,13 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
             return not possible, not sure
         case AtMost(part):
             return False, bounds(part, file)[1]
-        case Between(least, most):
-            return bounds(least, file)[0], bounds(most, file)[1]
         case Anything():
             return True, True
-        case HasKinds(leaf, case, where):
-            expression = expression_of(leaf, case)
-            path = where == "text" and expression.found(file.path)
-            return False, file.kind != "other" and (path or may_hold(expression, file.text))
         case HasTask(operator):
             exactly = matches(Scope(operator, Phrase("")), file)
             return exactly, exactly
         case Holds() | HasWord() | HasTag() | HasProperty():
             exactly = holds(filter_, file)
-            return exactly, exactly
-        case Together(parts):
-            exactly = file.kind != "other" and any(
-                all(any(is_in(each.text, line, each.bounded) for each in part) for part in parts)
-                for line in file.text.split("\n")
-            )
             return exactly, exactly
 
 
@@ -495,7 +477,7 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ("a OR /b./", AnyOf((Holds("a", "text"), AtMost(Anything())))),
         ("/b[a-z]+\\d/", HasWord(Regex("b[a-z]+\\d"), "text")),
         ("match-case:/b/", AtMost(HasWord(Regex("b"), "text"))),
-        ("line:/foo|bar/", AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content"))))),
+        ("line:/foo|bar/", AtMost(AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content")))))),
         ("/b*/", AtMost(Anything())),
         (
             "/foo (bar|baz)/",
@@ -511,28 +493,26 @@ def test_what_the_sources_leave_open_is_one_constant_each(
         ("tag:/a/", HasTag(Regex("a"))),
         ("[Status]", HasProperty(Property(Word("Status"), None), None)),
         ('match-case:["a":b]', HasProperty(Property(Phrase("a"), Word("b")), True)),
-        ("line:(a -b)", AtMost(Holds("a", "content"))),
+        ("line:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
         ("-line:a", NoneOf(Holds("a", "content"))),
         (
             'line:(a (b OR "c d"))',
-            Together(((Holds("a", "content"),), (Holds("b", "content"), Holds("c d", "content", bounded=True)))),
-        ),
-        (
-            "line:(ab /cd|ef/)",
-            AtMost(Together(((Holds("ab", "content"),), (Holds("cd", "content"), Holds("ef", "content"))))),
-        ),
-        ("match-case:line:(a B)", AtMost(Together(((Holds("a", "content"),), (Holds("b", "content"),))))),
-        ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
-        ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
-        ("section:a", Between(Holds("a", "content"), AtMost(Holds("a", "content")))),
-        ("section:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
-        (
-            "section:(a b)",
-            Between(
-                Together(((Holds("a", "content"),), (Holds("b", "content"),))),
-                AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content")))),
+            AtMost(
+                AllOf(
+                    (
+                        AtMost(Holds("a", "content")),
+                        AnyOf((AtMost(Holds("b", "content")), AtMost(Holds("c d", "content", bounded=True)))),
+                    )
+                )
             ),
         ),
+        ('line:(b OR "c d")', AnyOf((Holds("b", "content"), Holds("c d", "content", bounded=True)))),
+        ("match-case:line:B", AtMost(AtMost(Holds("b", "content")))),
+        ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
+        ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
+        ("section:a", Holds("a", "content")),
+        ("section:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
+        ("section:(a b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content")))))),
         ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
     ],
 )

@@ -26,9 +26,7 @@ from obsidian_mcp.core.query.parser import (
     Regex,
     Scope,
     Word,
-    explain,
     parse,
-    unparse,
 )
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.errors import QueryInvalid
@@ -92,11 +90,6 @@ def test_a_mistake_is_shown_at_its_column_with_what_was_expected(row: dict[str, 
     assert row["says"] in refused.value.message
 
 
-@pytest.mark.parametrize("row", VECTORS["explained"], ids=ids(VECTORS["explained"]))
-def test_a_query_is_explained_in_one_line(row: dict[str, Any]) -> None:  # QUERY-09
-    assert explain(parse(row["query"])) == row["says"]
-
-
 PIECES = [
     "a", "b c", " ", "  ", " OR ", "OR", "-", "--", "(", ")", '"', '\\"', "\\", "/", "[", "]", "[[", "]]", ":", "tag:",
     "line:", "file:", "task-todo:", "match-case:", "null", "true", "<", ">", "5", "2024-01-31", "#x", "日本", "😀", "é",
@@ -109,14 +102,11 @@ QUERIES = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 @example("/[a OR b/ /c]/")
 @example('[p:[b "c')
 @settings(max_examples=600, deadline=None)
-def test_any_text_is_read_or_refused_and_what_is_read_can_be_written_again(text: str) -> None:
+def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -> None:
     tree = parsed(text)
     if isinstance(tree, QueryInvalid):
         assert 1 <= tree.data["column"] <= len(text) + 1
         return
-    assert parse(unparse(tree)) == tree
-    assert unparse(parse(unparse(tree))) == unparse(tree)
-    assert explain(tree)
     for term in whole_terms(tree):
         assert 0 <= term.span.start < term.span.end <= len(text)
         assert parse(term.span.of(text)) == term
@@ -141,7 +131,7 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
     "deep", ["(" * 49 + "a" + ")" * 49, "-" * 49 + "a", "line:" * 49 + "a", "(" * 47 + "[(a):(b)]"]
 )
 def test_fifty_levels_are_read(deep: str) -> None:  # QUERY-08
-    assert parse(unparse(parse(deep))) == parse(deep)
+    parse(deep)
 
 
 @pytest.mark.parametrize(
@@ -170,9 +160,7 @@ def test_a_query_of_more_than_ten_thousand_characters_is_refused() -> None:
 )
 def test_long_queries_are_read_in_a_moment(text: str) -> None:
     start = time.process_time()
-    tree = parsed(text)
-    if not isinstance(tree, QueryInvalid):
-        unparse(tree)
+    parsed(text)
     assert time.process_time() - start < 2  # measured: 0.1 s
 
 

@@ -1,29 +1,41 @@
-"""What the index keeps of a note's structure is what its text says (specs/search.md)."""
+"""The structure that the index stores is the structure of the text (SEARCH-27, QUERY-41 to QUERY-43)."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.query import scopes
+from obsidian_mcp.core.query.scopes import Scope, pack, structure_of, unpack
 from tests.core.search.naive_search import PlainFile
 
 from .test_evaluate import files
 
+SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
+
 
 @given(files())
 @settings(max_examples=200, deadline=None)
-def test_a_packed_structure_is_read_as_it_was(plain: PlainFile) -> None:
-    told = scopes.of(parse(plain.text))
-    packed = scopes.pack(told, plain.text)
+def test_a_packed_structure_has_the_parts_and_tags_of_the_note(plain: PlainFile) -> None:
+    structure = structure_of(parse(plain.text))
+    packed = pack(structure, plain.text)
     assert packed
-    assert scopes.unpack(packed, plain.text) == told
+    unpacked = unpack(packed, plain.text)
+    assert list(unpacked.tags) == list(structure.tags)
+    for scope in SCOPES:
+        found, expected = unpacked.parts(scope, plain.text), structure.parts(scope, plain.text)
+        assert [list(column) for column in found] == [list(column) for column in expected]
 
 
-def test_a_structure_tells_blocks_headings_tasks_and_tags() -> None:
-    text = "---\na: 1\n---\n# One #t/\n\ntext #b\n\n- [ ] x\n  - [-] y\n"
-    told = scopes.of(parse(text))
-    assert [span.of(text) for span in told.blocks][1:] == ["# One #t/", "text #b", "- [ ] x", "- [-] y"]
-    assert [(text[start:].split("\n", maxsplit=1)[0], level) for start, level in told.headings] == [("# One #t/", 1)]
-    assert [(mark, span.of(text)) for mark, span in told.tasks] == [(" ", "- [ ] x"), ("-", "- [-] y")]
-    assert [(name, span.of(text)) for name, span in told.tags] == [("t", "#t"), ("b", "#b")]
+def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
+    text = "---\na: 1\n---\n# One #t/\n\ntext #b\n\n## Two\n- [ ] x\n  - [-] y\n# Three"
+    structure = structure_of(parse(text))
+
+    def shown(scope: Scope) -> list[str]:
+        starts, ends, _ = structure.parts(scope, text)
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
+    assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
+    assert shown("section-tree")[1].endswith("[-] y")
+    assert (shown("task"), shown("task-todo"), shown("task-done")) == (["- [ ] x", "- [-] y"], ["- [ ] x"], ["- [-] y"])
+    assert [(name, span.of(text)) for name, span in structure.tags] == [("t", "#t"), ("b", "#b")]

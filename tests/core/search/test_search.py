@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract
-from obsidian_mcp.core.index.search_document import MOST_LINES
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
@@ -107,16 +106,11 @@ def test_exact_results_are_the_same_while_the_index_is_being_built(
             assert listed(search, query) == scanned(vault, query), query
 
 
-def test_lines_of_a_text_with_too_many_for_the_index_are_looked_at() -> None:
-    lines = "one\ntwo\n" * (MOST_LINES // 2)
-    with indexed({"Far.md": f"{lines}one of two\n", "Never.md": f"{lines}one\n", "Few.md": "two, one\n"}) as vault:
-        search = search_of(vault)
-        assert listed(search, "line:(one two)") == ["Far.md", "Few.md"]
-        assert listed(search, "-line:(one two)") == ["Never.md"]
-        vault.write("Far.md", "one\ntwo\n")
-        vault.write("Never.md", f"{lines}two one\n")
-        vault.look()
-        assert listed(search, "line:(one two)") == ["Few.md", "Never.md"]
+# SEARCH-40
+def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extract, "BODY_LIMIT", 100)
+    with indexed({"Long.md": "word\n" * 50 + "at 9:30\n", "Short.md": "word\n"}) as vault:
+        assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
 
 
 BEGINNINGS = [
