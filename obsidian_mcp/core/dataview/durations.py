@@ -1,0 +1,153 @@
+"""Lengths of time as Luxon's durations treat them (specs/dataview.md, DV-70 to DV-75).
+
+A year counts 365 days or 12 months, a month 30 days or 4 weeks: which of them depends on the units a conversion passes
+through, so that 30 days are shown as `1 month, 2 days`.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
+from obsidian_mcp.core.expressions.javascript import number_text, round_half_up
+
+_MS = 1.0
+_SECOND, _MINUTE, _HOUR, _DAY = 1000 * _MS, 60_000 * _MS, 3_600_000 * _MS, 86_400_000 * _MS
+_IN_MS = {
+    "years": 365 * _DAY,
+    "months": 30 * _DAY,
+    "weeks": 7 * _DAY,
+    "days": _DAY,
+    "hours": _HOUR,
+    "minutes": _MINUTE,
+    "seconds": _SECOND,
+    "milliseconds": _MS,
+}
+
+
+def in_one(larger: str, smaller: str) -> float:
+    """How many of the smaller unit one of the larger is, converted directly (DV-72)."""
+    if larger == "years" and smaller in ("months", "weeks"):
+        return 12 if smaller == "months" else 52
+    if larger == "months" and smaller == "weeks":
+        return 4
+    return _IN_MS[larger] / _IN_MS[smaller]
+
+
+def in_unit(duration: Duration, unit: str) -> float:
+    """The whole duration in one unit, as a fraction: `.days` and the like (DV-72)."""
+    value: float = getattr(shift_to(duration, [unit]), unit)
+    return value
+
+
+def shift_to(duration: Duration, units: list[str]) -> Duration:
+    """The duration spread over these units; what is left over becomes a fraction of the last one (DV-73)."""
+    built: dict[str, float] = {}
+    left: dict[str, float] = {}
+    last = ""
+    for unit in UNITS:
+        own = getattr(duration, unit)
+        if unit in units:
+            last = unit
+            for larger, amount in left.items():
+                own += in_one(larger, unit) * amount
+                left[larger] = 0.0
+            whole = _trunc(own)
+            built[unit] = whole
+            left[unit] = (own * 1000 - whole * 1000) / 1000
+        else:
+            left[unit] = own
+    for unit, amount in left.items():
+        if amount and last:
+            built[last] += amount if unit == last else amount / in_one(last, unit)
+    _normalize(built)
+    return Duration(**built)
+
+
+def normalized(duration: Duration) -> Duration:
+    """Fractions moved down, full units moved up, fractions moved down again (DV-71)."""
+    return shift_to(duration, list(UNITS))
+
+
+def _normalize(values: dict[str, float]) -> None:
+    """Move full units up and then fractions down, among the units that are there; the sum's sign is kept."""
+    units = [unit for unit in UNITS if unit in values]
+    if not all(math.isfinite(value) for value in values.values()):
+        return
+    sign = -1.0 if sum(values[unit] * _IN_MS[unit] for unit in units) < 0 else 1.0
+    for larger, smaller in reversed(list(pairwise(units))):
+        factor = in_one(larger, smaller)
+        carried = math.floor(values[smaller] * sign / factor)
+        values[larger] += carried * sign
+        values[smaller] -= carried * factor * sign
+    for larger, smaller in pairwise(units):
+        fraction = math.fmod(values[larger], 1)
+        values[larger] -= fraction
+        values[smaller] += fraction * in_one(larger, smaller)
+
+
+def _trunc(number: float) -> float:
+    return float(math.trunc(number)) if math.isfinite(number) else number
+
+
+def duration_text(duration: Duration) -> str:
+    """`1 day, 2 hours`; empty for no time at all (DV-74)."""
+    spread = normalized(duration)
+    parts = []
+    for unit in UNITS:
+        amount = getattr(spread, unit)
+        if amount:
+            shown = _grouped(amount)
+            parts.append(f"{shown} {unit[:-1] if shown in ('1', '-1') else unit}")
+    return ", ".join(parts)
+
+
+def _grouped(number: float) -> str:
+    """With commas between thousands and at most three decimals, as English numbers are written."""
+    if not math.isfinite(number):
+        return number_text(number).replace("Infinity", "∞")
+    rounded = round_half_up(abs(number) * 1000) / 1000
+    whole, _, decimals = number_text(rounded).partition(".")
+    text = f"{int(whole):,}{'.' if decimals else ''}{decimals}"
+    return f"-{text}" if number < 0 else text
+
+
+def between(later: Date, earlier: Date) -> Duration:
+    """`later - earlier`: the calendar difference, normalized (DV-70); negative where the first is the earlier one."""
+    if later.milliseconds < earlier.milliseconds:
+        return normalized(_difference(later, earlier).scaled(-1.0))
+    return normalized(_difference(earlier, later))
+
+
+def _difference(start: Date, end: Date) -> Duration:
+    """Years, months, days, then the time that is left, from `start` to the later `end`."""
+    first, last = start.moment, end.moment
+    years = float(last.year - first.year)
+    cursor, years = _not_beyond(start, end, {}, "years", years)
+    months = float(last.month - cursor.moment.month + 12 * (last.year - cursor.moment.year))
+    cursor, months = _not_beyond(start, end, {"years": years}, "months", months)
+    days = float((_day(last) - _day(cursor.moment)).days)
+    cursor, days = _not_beyond(start, end, {"years": years, "months": months}, "days", days)
+    rest = shift_to(
+        Duration(milliseconds=end.milliseconds - cursor.milliseconds), ["hours", "minutes", "seconds", "milliseconds"]
+    )
+    return Duration(years=years, months=months, days=days).plus(rest)
+
+
+def _not_beyond(start: Date, end: Date, whole: dict[str, float], unit: str, amount: float) -> tuple[Date, float]:
+    """`start` later by `whole` and as much of `unit` as does not pass `end`, and how much that is."""
+    for fewer in range(3):
+        cursor = shift(start, Duration(**whole, **{unit: amount - fewer}), elapsed=True)
+        if cursor.milliseconds <= end.milliseconds:
+            break
+    return cursor, amount - fewer
+
+
+def _day(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
+
+
+def is_zero(duration: Duration) -> bool:
+    return in_unit(duration, "seconds") == 0

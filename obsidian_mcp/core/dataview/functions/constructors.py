@@ -1,0 +1,125 @@
+"""Functions that make values: object, list, date, dur, number, string, link, embed, elink, typeof, meta
+(specs/dataview.md, DV-82 to DV-84)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from obsidian_mcp.core.dataview import literals
+from obsidian_mcp.core.dataview.characters import STRIPPED
+from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type, type_name
+from obsidian_mcp.core.dataview.date_format import parse_date_as
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
+from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def _object(run: Run, *arguments: Value) -> dict[str, Value]:
+    if len(arguments) % 2:
+        raise ExpressionError("object() requires an even number of arguments")
+    keys = arguments[::2]
+    if not all(isinstance(key, str) for key in keys):
+        raise ExpressionError("keys should be of type string for object(key1, value1, ...)")
+    run.budget.charge_items(len(arguments))
+    return dict(zip(keys, arguments[1::2], strict=True))
+
+
+def _list(run: Run, *arguments: Value) -> list[Value]:
+    run.budget.charge_items(len(arguments))
+    return list(arguments)
+
+
+def _date_of_text(run: Run, text: str) -> Date | None:
+    word = literals.match_day_word(text, 0, run.now)
+    if word is not None:
+        return word[0] if word[1] == len(text) else None
+    return literals.parse_date(text)
+
+
+def _date_of_link(run: Run, link: Link) -> Date | None:
+    date = (literals.parse_date(link.display) if link.display else None) or literals.parse_date(link.path)
+    if date is not None:
+        return date
+    page = run.page_of(link)
+    day = None if page is None else page.file.get("day")
+    return day if isinstance(day, Date) else None
+
+
+def _date_in_format(_run: Run, text: str, form: str) -> Date:
+    if form in ("x", "X"):
+        found = _NUMBER.search(text)
+        if found is None:
+            raise ExpressionError(f"Not a number for format({form}): {text}")
+        return from_milliseconds(float(int(float(found[0]))) * (1000 if form == "X" else 1))
+    return parse_date_as(text, form)
+
+
+def _duration_of_text(_run: Run, text: str) -> Duration | None:
+    return literals.parse_duration(text.strip(STRIPPED))
+
+
+def _number_of_text(_run: Run, text: str) -> float | None:
+    found = _NUMBER.search(text)
+    return float(found[0]) if found else None
+
+
+def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> Link:
+    return Link(run.vault.resolve(path, run.source) or path, "", display, embed, run.source)
+
+
+def _meta(_run: Run, link: Link) -> dict[str, Value]:
+    kind = link_type(link)
+    subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[kind]
+    return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}
+
+
+_date = (
+    Overloads("date", {1: (0,)})
+    .on("string", _date_of_text)
+    .on("date", lambda _, date: date)
+    .on("link", _date_of_link)
+    .on("string string", _date_in_format)
+    .on("null string", lambda *_: None)
+    .on("null", lambda *_: None)
+)
+_link = Overloads("link", {1: (0,), 2: (0, 1)})
+_link.on("string", _link_to).on("link", lambda _, link: link).on("null", lambda *_: None)
+_link.on("string string", _link_to).on("string string boolean", _link_to)
+_link.on("link string", lambda _, link, display: replace(link, display=display))
+_link.on("null *", lambda *_: None).on("* null", lambda run, link, _: _link(run, link))
+_embed = (
+    Overloads("embed", {1: (0,), 2: (0, 1)})
+    .on("link", lambda _, link: replace(link, embed=True))
+    .on("link boolean", lambda _, link, embed: replace(link, embed=embed))
+    .null_on_null(1, 2)
+)
+_elink = Overloads("elink", {1: (0,), 2: (0,)})
+_elink.on("string string", lambda _, url, display: ExternalLink(url, display))
+_elink.on("string null", lambda _, url, _none: ExternalLink(url, url)).on("null *", lambda *_: None)
+_elink.on("string", lambda _, url: ExternalLink(url, url)).on("null", lambda *_: None)
+
+FUNCTIONS: dict[str, Implementation] = {
+    "object": _object,
+    "list": _list,
+    "array": _list,
+    "date": _date,
+    "dur": Overloads("dur", {1: (0,)})
+    .on("string", _duration_of_text)
+    .on("duration", lambda _, duration: duration)
+    .on("null", lambda *_: None),
+    "number": Overloads("number", {1: (0,)})
+    .on("number", lambda _, number: number)
+    .on("string", _number_of_text)
+    .on("null", lambda *_: None),
+    "string": Overloads("string").on("*", lambda run, value: value_text(value, run.settings, run.budget)),
+    "link": _link,
+    "embed": _embed,
+    "elink": _elink,
+    "typeof": Overloads("type").on("*", lambda _, value: type_name(value)),
+    "meta": Overloads("meta").on("link", _meta),
+}

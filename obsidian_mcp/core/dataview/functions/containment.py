@@ -1,0 +1,102 @@
+"""contains and its relatives, extract, length (specs/dataview.md, DV-88, DV-89)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from obsidian_mcp.core.dataview.comparison import equal
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.operators import field_of
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.evaluate import Scope
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+
+def _equal(run: Run, left: Value, right: Value) -> bool:
+    return equal(left, right, run.path_of)
+
+
+def _in_text(_run: Run, text: str, part: str) -> bool:
+    return part in text
+
+
+def _in_text_any_case(_run: Run, text: str, part: str) -> bool:
+    return part.lower() in text.lower()
+
+
+def _contains(name: str, in_text: Callable[[Run, str, str], bool], *, recursive: bool = True) -> Overloads:
+    """Whether a list has such an element, a text such a part, an object such a key, else whether both are equal."""
+    function = Overloads(name, {2: (1,)})
+
+    def in_list(run: Run, values: list[Value], wanted: Value) -> bool:
+        test = function if recursive else _equal
+        for value in values:
+            run.budget.tick()
+            if test(run, value, wanted):
+                return True
+        return False
+
+    function.on("array *", in_list).on("string string", in_text)
+    function.on("object string", lambda _, keys, key: key in keys)
+    return function.on("* *", _equal)
+
+
+def _contains_word(_run: Run, text: str, word: str) -> bool:
+    """Whole words of ASCII letters, digits and `_`, in any case."""
+    return any(_contains_word_in_line(line, word) for line in _LINE_END.split(text))
+
+
+def _contains_word_in_line(line: str, word: str) -> bool:
+    if not word:
+        return _WORD.search(line) is not None
+    at = _found(line, word, 0)
+    while at >= 0:
+        end = at + len(word)
+        if _is_boundary(line, at) and _is_boundary(line, end):
+            return True
+        at = _found(line, word, at + 1)
+    return False
+
+
+def _found(line: str, word: str, start: int) -> int:
+    found = re.compile(re.escape(word), re.IGNORECASE).search(line, start)
+    return found.start() if found else -1
+
+
+def _is_boundary(line: str, at: int) -> bool:
+    before = at > 0 and _WORD.match(line[at - 1]) is not None
+    after = at < len(line) and _WORD.match(line[at]) is not None
+    return before != after
+
+
+_WORD = re.compile(r"\w", re.ASCII)
+_LINE_END = re.compile(r"[\n\r\u2028\u2029]")
+
+
+def _extract(run: Run, *arguments: Value) -> Value:
+    if not arguments:
+        return "extract(object, key1, ...) requires at least 1 argument"
+    value, *keys = arguments
+    if isinstance(value, list):
+        run.budget.charge_items(len(value) * (1 + len(keys)))
+        return [_extract(run, item, *keys) for item in value]
+    if not all(isinstance(key, str) for key in keys):
+        raise ExpressionError("extract(object, key1, ...) must be called with string keys")
+    scope = Scope(run, {})
+    return {key: field_of(value, key, scope) for key in keys}
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "contains": _contains("contains", _in_text),
+    "icontains": _contains("icontains", _in_text_any_case),
+    "econtains": _contains("econtains", _in_text, recursive=False),
+    "containsword": Overloads("containsword", {2: (0, 1)}).on("string string", _contains_word).null_on_null(2),
+    "extract": _extract,
+    "length": Overloads("length")
+    .on("array", lambda _, values: float(len(values)))
+    .on("object", lambda _, fields: float(len(fields)))
+    .on("string", lambda _, text: float(javascript.units(text)))
+    .on("null", lambda *_: 0.0),
+}

@@ -1,0 +1,143 @@
+"""Functions on lists (specs/dataview.md, DV-90 to DV-92)."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+from obsidian_mcp.core.dataview.comparison import compare, is_true, order_key
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.evaluate import Function
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+MAX_FLAT_DEPTH = 100
+
+
+def _sorted(run: Run, values: list[Value], key: Function | None = None) -> list[Value]:
+    run.budget.charge_items(len(values))
+    order = order_key(run.path_of)
+    return sorted(values, key=lambda value: order(key(value) if key else value, False))
+
+
+def _unique(run: Run, values: list[Value]) -> list[Value]:
+    """In order; of equal values the first (DV-92)."""
+    run.budget.charge_items(len(values))
+    kept: list[Value] = []
+    for value in sorted(values, key=cmp_to_key(lambda left, right: int(compare(left, right)))):
+        run.budget.tick()
+        if not kept or compare(kept[-1], value) != 0:
+            kept.append(value)
+    return kept
+
+
+def _quantifier(name: str, *, stop_at: bool, found: bool) -> Overloads:
+    """Whether some value is as true as `stop_at`: then `found`, else the opposite."""
+
+    def plain(run: Run, values: list[Value]) -> bool:
+        return tested(run, values, None)
+
+    def tested(run: Run, values: list[Value], test: Function | None) -> bool:
+        for value in values:
+            run.budget.tick()
+            if is_true(test(value) if test else value) == stop_at:
+                return found
+        return not found
+
+    function = Overloads(name).on("array", plain).on("array function", tested)
+    return function.otherwise(lambda run, *values: plain(run, list(values)))
+
+
+def _joined(run: Run, values: list[Value], separator: str = ", ") -> str:
+    texts = []
+    for value in values:
+        text = value_text(value, run.settings, run.budget)
+        run.budget.charge(len(text) + len(separator))
+        texts.append(text)
+    return separator.join(texts)
+
+
+def _flat(run: Run, values: list[Value], depth: float = 1) -> list[Value]:
+    flat: list[Value] = []
+
+    def add(items: list[Value], levels: float) -> None:
+        run.budget.charge_items(len(items))
+        for item in items:
+            run.budget.tick()
+            if isinstance(item, list) and levels >= 1:
+                add(item, levels - 1)
+            else:
+                flat.append(item)
+
+    if depth > MAX_FLAT_DEPTH and _nesting(values) > MAX_FLAT_DEPTH:
+        raise ExpressionError(f"The list is nested more than {MAX_FLAT_DEPTH} deep.")
+    add(values, depth)
+    return flat
+
+
+def _nesting(values: list[Value]) -> int:
+    depth, level = 0, [values]
+    while level and depth <= MAX_FLAT_DEPTH:
+        depth += 1
+        level = [item for items in level for item in items if isinstance(item, list)]
+    return depth
+
+
+def _slice(run: Run, values: list[Value], start: float = 0, end: float | None = None) -> list[Value]:
+    first, last = javascript.slice_bounds(len(values), start, end)
+    run.budget.charge_items(last - first)
+    return values[first:last]
+
+
+def _mapped(run: Run, values: list[Value], function: Function) -> list[Value]:
+    run.budget.charge_items(len(values))
+    return [function(value) for value in values]
+
+
+def _filtered(run: Run, values: list[Value], test: Function) -> list[Value]:
+    run.budget.charge_items(len(values))
+    return [value for value in values if is_true(test(value))]
+
+
+def _reversed_text(_run: Run, text: str) -> str:
+    return text[::-1]
+
+
+def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
+    return [value for value in values if value is not None]
+
+
+def _first_value(_run: Run, values: list[Value]) -> Value:
+    return next((value for value in values if value is not None), None)
+
+
+_join = Overloads("join", {2: (1,)})
+_join.on("array string", _joined).on("array null", lambda run, values, _: _joined(run, values))
+_join.on("* string", lambda run, value, _: value_text(value, run.settings, run.budget)).on("array", _joined)
+_join.on("*", lambda run, value: value_text(value, run.settings, run.budget))
+
+FUNCTIONS: dict[str, Implementation] = {
+    "sort": Overloads("sort").on("array", _sorted).on("array function", _sorted).on("*", lambda _, value: value),
+    "reverse": Overloads("reverse")
+    .on("array", lambda _, values: values[::-1])
+    .on("string", _reversed_text)
+    .on("*", lambda _, value: value),
+    "unique": Overloads("unique").on("array", _unique).null_on_null(1),
+    "nonnull": Overloads("nonnull")
+    .on("array", _without_nulls)
+    .otherwise(lambda run, *values: _without_nulls(run, list(values))),
+    "firstvalue": Overloads("firstvalue").on("array", _first_value).null_on_null(1),
+    "all": _quantifier("all", stop_at=False, found=False),
+    "any": _quantifier("any", stop_at=True, found=True),
+    "none": _quantifier("all", stop_at=True, found=False),
+    "join": _join,
+    "filter": Overloads("filter").on("array function", _filtered).on("null *", lambda *_: None),
+    "map": Overloads("map").on("array function", _mapped).on("null *", lambda *_: None),
+    "flat": Overloads("flat").on("array", _flat).on("array number", _flat).null_on_null(1),
+    "slice": Overloads("slice")
+    .on("array", _slice)
+    .on("array number", _slice)
+    .on("array number number", _slice)
+    .null_on_null(1),
+}

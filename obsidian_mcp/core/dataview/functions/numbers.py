@@ -1,0 +1,116 @@
+"""Functions on numbers, and those that choose or add up values (specs/dataview.md, DV-85 to DV-87)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from obsidian_mcp.core.dataview.comparison import compare
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.operators import operate
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.evaluate import Function
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+_REDUCIBLE = frozenset("+-*/&|")
+
+
+def _whole(cut: Callable[[float], int]) -> Callable[[Run, float], float]:
+    return lambda _, number: float(cut(number)) if math.isfinite(number) else number
+
+
+def _rounded(_run: Run, number: float, digits: float | None = None) -> float:
+    if digits is None or digits <= 0:
+        return javascript.round_half_up(number)
+    text = javascript.to_fixed(number, int(digits))
+    return float(text) if math.isfinite(number) else number
+
+
+def _best(name: str, *, highest: bool) -> Overloads:
+    """`min` and `max`: nulls are left out; of equal values `min` takes the first and `max` the last (DV-86)."""
+
+    def better(run: Run, values: list[Value]) -> Value:
+        best: Value = None
+        for value in values:
+            run.budget.tick()
+            if best is None or value is None:
+                best = value if best is None else best
+            elif (compare(best, value, run.path_of) > 0) != highest:
+                best = value
+        return best
+
+    best_of = Overloads(name).on("array", better)
+    return best_of.otherwise(lambda run, *values: better(run, list(values)))
+
+
+def _best_by(name: str, *, highest: bool) -> Overloads:
+    def best_by(run: Run, values: list[Value], key: Function) -> Value:
+        keyed = [(value, key(value)) for value in values]
+        usable = [(value, found) for value, found in keyed if found is not None]
+        if not usable:
+            return values[0] if values else None
+        best, best_key = usable[0]
+        for value, found in usable[1:]:
+            if (compare(best_key, found, run.path_of) > 0) != highest:
+                best, best_key = value, found
+        return best
+
+    return Overloads(name).on("array function", best_by).on("null function", lambda *_: None)
+
+
+def reduced(run: Run, values: list[Value], operator: str) -> Value:
+    """The values joined by an operator from the left; null for none (DV-87)."""
+    if not values:
+        return None
+    if operator not in _REDUCIBLE:
+        raise ExpressionError("reduce(array, op) supports '+', '-', '/', '*', '&', and '|'")
+    total = values[0]
+    for value in values[1:]:
+        run.budget.tick()
+        total = operate(operator, total, value, run)
+    return total
+
+
+def _reduced_by(_run: Run, values: list[Value], combine: Function) -> Value:
+    if not values:
+        return None
+    total = values[0]
+    for value in values[1:]:
+        if value is not None:
+            total = combine(total, value)
+    return total
+
+
+def _average(run: Run, values: list[Value]) -> Value:
+    total = reduced(run, values, "+")
+    return None if total is None else operate("/", total, float(len(values)), run)
+
+
+def _total(name: str, of_list: Implementation) -> Overloads:
+    return Overloads(name).on("array", of_list).on("*", lambda _, value: value)
+
+
+def _round_function() -> Overloads:
+    function = Overloads("round", {1: (0,), 2: (0,)})
+    function.on("number", _rounded).on("null", lambda *_: None).on("number number", _rounded)
+    return function.on("number null", _rounded).on("null *", lambda *_: None)
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "round": _round_function(),
+    "trunc": Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(1),
+    "floor": Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(1),
+    "ceil": Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(1),
+    "min": _best("min", highest=False),
+    "max": _best("max", highest=True),
+    "minby": _best_by("minby", highest=False),
+    "maxby": _best_by("maxby", highest=True),
+    "sum": _total("sum", lambda run, values: reduced(run, values, "+")),
+    "product": _total("product", lambda run, values: reduced(run, values, "*")),
+    "average": _total("average", _average),
+    "reduce": Overloads("reduce", {2: (1,)})
+    .on("array string", reduced)
+    .on("array function", _reduced_by)
+    .null_on_null(2),
+}

@@ -1,0 +1,71 @@
+"""Functions that choose an implementation by the types of their arguments (specs/dataview.md, DV-80, DV-81)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from obsidian_mcp.core.dataview.comparison import type_name
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+Implementation = Callable[..., Value]
+"""Takes the run and the arguments."""
+ANY = "*"
+
+
+class Overloads:
+    """A function with implementations for lists of argument types, tried in the order in which they were added.
+
+    `vectorized` says, by number of arguments, at which positions a list maps the call over its elements; several lists
+    go in step up to the shortest.
+    """
+
+    def __init__(self, name: str, vectorized: dict[int, tuple[int, ...]] | None = None) -> None:
+        self._name = name
+        self._vectorized = vectorized or {}
+        self._variants: list[tuple[tuple[str, ...] | None, Implementation]] = []
+
+    def on(self, types: str, implementation: Implementation) -> Overloads:
+        """Add an implementation for arguments of these types, separated by spaces; `*` is any type."""
+        self._variants.append((tuple(types.split()), implementation))
+        return self
+
+    def null_on_null(self, *counts: int) -> Overloads:
+        """Give null where any of so many arguments is null."""
+        for count in counts:
+            for place in range(count):
+                self.on(" ".join("null" if at == place else ANY for at in range(count)), lambda *_: None)
+        return self
+
+    def otherwise(self, implementation: Implementation) -> Overloads:
+        """Add an implementation for any arguments."""
+        self._variants.append((None, implementation))
+        return self
+
+    def __call__(self, run: Run, *arguments: Value) -> Value:
+        """Raises: ExpressionError when no implementation takes arguments of these types."""
+        lists = [at for at in self._vectorized.get(len(arguments), ()) if type(arguments[at]) is list]
+        if lists:
+            return self._mapped(run, arguments, lists)
+        types = [type_name(argument) for argument in arguments]
+        for wanted, implementation in self._variants:
+            if wanted is None or _accepts(wanted, types):
+                return implementation(run, *arguments)
+        raise ExpressionError(f"No implementation of '{self._name}' found for arguments: {', '.join(types)}")
+
+    def _mapped(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
+        length = min(len(arguments[at]) for at in lists)
+        run.budget.charge_items(length)
+        results: list[Value] = []
+        for place in range(length):
+            run.budget.tick()
+            element: list[Any] = list(arguments)
+            for at in lists:
+                element[at] = arguments[at][place]
+            results.append(self(run, *element))
+        return results
+
+
+def _accepts(wanted: tuple[str, ...], types: list[str]) -> bool:
+    return len(wanted) == len(types) and all(w in (ANY, t) for w, t in zip(wanted, types, strict=True))

@@ -1,0 +1,131 @@
+"""Functions on texts (specs/dataview.md, DV-93 to DV-96)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.values import ExpressionError
+
+
+def _test(run: Run, pattern: str, text: str) -> bool:
+    run.budget.tick()
+    return RegExp(pattern).matches(text)
+
+
+def _match(run: Run, pattern: str, text: str) -> bool:
+    """`^…$` around it, unless one of them is there already (DV-94)."""
+    if not pattern.startswith("^") and not pattern.endswith("$"):
+        pattern = f"^{pattern}$"
+    return _test(run, pattern, text)
+
+
+def _regex_replace(run: Run, text: str, pattern: str, replacement: str) -> str:
+    run.budget.tick()
+    try:
+        regexp = RegExp(pattern)
+    except ExpressionError:
+        raise ExpressionError(f"Invalid regexp '{pattern}' in regexreplace") from None
+    return regexp.replace(text, replacement, everywhere=True, budget=run.budget)
+
+
+def _replace(run: Run, text: str, part: str, replacement: str) -> str:
+    if not part:
+        count = max(len(text) - 1, 0)
+        run.budget.charge(len(text) + count * len(replacement))
+        return replacement.join(text)
+    run.budget.charge(len(text) + text.count(part) * len(replacement))
+    return text.replace(part, replacement)
+
+
+def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> list[str]:
+    run.budget.tick()
+    parts = RegExp(pattern).split(text, run.budget)
+    if limit is None or limit < 0 or not math.isfinite(limit):
+        return parts
+    return parts[: int(limit)]
+
+
+def _padding(run: Run, text: str, length: float, pad: str) -> str:
+    missing = (int(length) if math.isfinite(length) else 0) - javascript.units(text)
+    if missing <= 0 or not pad:
+        return ""
+    run.budget.charge(missing + len(text))
+    size = javascript.units(pad)
+    return javascript.substring(pad * (missing // size + 1), 0, missing)
+
+
+def _pad_left(run: Run, text: str, length: float, pad: str = " ") -> str:
+    return _padding(run, text, length, pad) + text
+
+
+def _pad_right(run: Run, text: str, length: float, pad: str = " ") -> str:
+    return text + _padding(run, text, length, pad)
+
+
+def _substring(_run: Run, text: str, start: float, end: float | None = None) -> str:
+    length = javascript.units(text)
+
+    def place(index: float) -> int:
+        return 0 if index != index else int(min(max(index, 0), length))
+
+    first, last = sorted((place(start), length if end is None else place(end)))
+    return javascript.substring(text, first, last)
+
+
+def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
+    """Cut when it is longer than what the suffix leaves room for (DV-96)."""
+    room = length - javascript.units(suffix)
+    if javascript.units(text) <= room:
+        return text
+    run.budget.charge(len(text) + len(suffix))
+    return _substring(run, text, 0, max(0, room)) + suffix
+
+
+def _changed(change: Callable[[str], str]) -> Callable[[Run, str], str]:
+    return lambda _, text: change(text)
+
+
+FUNCTIONS: dict[str, Implementation] = {
+    "regextest": Overloads("regextest", {2: (0, 1)})
+    .on("string string", _test)
+    .on("null *", lambda *_: False)
+    .on("* null", lambda *_: False),
+    "regexmatch": Overloads("regexmatch", {2: (0, 1)})
+    .on("string string", _match)
+    .on("null *", lambda *_: False)
+    .on("* null", lambda *_: False),
+    "regexreplace": Overloads("regexreplace", {3: (0, 1, 2)})
+    .on("string string string", _regex_replace)
+    .null_on_null(3),
+    "replace": Overloads("replace", {3: (0, 1, 2)}).on("string string string", _replace).null_on_null(3),
+    "lower": Overloads("lower", {1: (0,)}).on("string", _changed(str.lower)).null_on_null(1),
+    "upper": Overloads("upper", {1: (0,)}).on("string", _changed(str.upper)).null_on_null(1),
+    "split": Overloads("split").on("string string", _split).on("string string number", _split).null_on_null(2, 3),
+    "startswith": Overloads("startswith", {2: (0, 1)})
+    .on("string string", lambda _, text, part: text.startswith(part))
+    .null_on_null(2),
+    "endswith": Overloads("endswith", {2: (0, 1)})
+    .on("string string", lambda _, text, part: text.endswith(part))
+    .null_on_null(2),
+    "padleft": Overloads("padleft", {2: (0, 1), 3: (0, 1, 2)})
+    .on("string number", _pad_left)
+    .on("string number string", _pad_left)
+    .null_on_null(2, 3),
+    "padright": Overloads("padright", {2: (0, 1), 3: (0, 1, 2)})
+    .on("string number", _pad_right)
+    .on("string number string", _pad_right)
+    .null_on_null(2, 3),
+    "substring": Overloads("substring", {2: (0, 1), 3: (0, 1, 2)})
+    .on("string number", _substring)
+    .on("string number number", _substring)
+    .null_on_null(2, 3),
+    "truncate": Overloads("truncate", {2: (0, 1), 3: (0, 1, 2)})
+    .on("string number string", _truncate)
+    .on("string number", _truncate)
+    .null_on_null(2, 3),
+}

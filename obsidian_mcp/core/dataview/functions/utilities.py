@@ -1,0 +1,174 @@
+"""default, choice, display, formats and hash (specs/dataview.md, DV-97 to DV-99)."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import regex
+
+from obsidian_mcp.core.dataview.comparison import is_true
+from obsidian_mcp.core.dataview.date_format import format_date, format_duration
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.text import link_text, value_text
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.query.regexp import SECONDS
+
+_PLAIN_LINK = re.compile(r"\[\[([^|]*?)\]\]")
+_SHOWN_LINK = re.compile(r"\[\[.*?\|(.*?)\]\]")
+_MARKDOWN = (
+    (r"(?m)^ {0,3}(?:(?:-[\t ]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})(?:\n+|$)", ""),
+    (r"(?m)^([\s\t]*)(?:[*\-+]|\d+\.)\s+", r"\1"),
+    (r"\n={2,}", "\n"),
+    (r"~{3}.*\n", ""),
+    (r"~~", ""),
+    (r"`{3}.*\n", ""),
+    (r"<[^>]*>", ""),
+    (r"\A[=\-]{2,}\s*\Z", ""),
+    (r"\[\^.+?\](?:: .*?\Z)?", ""),
+    (r"\s{0,2}\[.*?\]: .*?\Z", ""),
+    (r"!\[(.*?)\][\[(].*?[\])]", r"\1"),
+    (r"\[([^\]]*?)\][\[(].*?[\])]", r"\1"),
+    (r"(?m)^(\n)?\s{0,3}>\s?", r"\1"),
+    (r"\A\s{1,2}\[(.*?)\]: (\S+)(?: \".*?\")?\s*\Z", ""),
+    (r"(?m)^(\n)?\s*#{1,6}\s*(?: (.+))? +#+$|^(\n)?\s*#{1,6}\s*(?: ?(.+))?$", r"\1\2\3\4"),
+    (r"(\*+)(\S)(.*?\S)??\1", r"\2\3"),
+    (r"(^|\W)(_+)(\S)(.*?\S)??\2($|\W)", r"\1\3\4\5"),
+    (r"(`{3,})(.*?)\1", r"\2"),
+    (r"`(.+?)`", r"\1"),
+    (r"~(.*?)~", r"\1"),
+)
+"""What the package remove-markdown takes out, in its order."""
+_COMPILED: list[tuple[regex.Pattern[str], str]] = []
+
+_SYMBOLS = {
+    "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "CNY": "CN¥", "KRW": "₩", "BRL": "R$", "MXN": "MX$",
+    "CAD": "CA$", "AUD": "A$", "NZD": "NZ$", "HKD": "HK$", "TWD": "NT$", "ILS": "₪", "VND": "₫", "PHP": "₱",
+    "XAF": "FCFA", "XOF": "F\u202fCFA", "XPF": "CFPF", "XCD": "EC$",
+}  # fmt: skip
+_WITHOUT_DECIMALS = frozenset(
+    {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
+)
+_THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
+_CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
+
+
+def _default(_run: Run, value: Value, fallback: Value) -> Value:
+    return fallback if value is None else value
+
+
+def _choice(_run: Run, condition: Value, chosen: Value, otherwise: Value) -> Value:
+    return chosen if is_true(condition) else otherwise
+
+
+def without_markdown(text: str) -> str:
+    """The text as it reads without Markdown; links by their display (DV-98). Raises: ExpressionError."""
+    text = _SHOWN_LINK.sub(r"\1", _PLAIN_LINK.sub(r"\1", text), count=1)
+    if not _COMPILED:
+        _COMPILED.extend((regex.compile(pattern), replacement) for pattern, replacement in _MARKDOWN)
+    try:
+        for pattern, replacement in _COMPILED:
+            text = pattern.sub(replacement, text, timeout=SECONDS)
+    except TimeoutError:
+        raise ExpressionError("display() took too long on a text.") from None
+    return text
+
+
+def _display_link(_run: Run, link: Link) -> Value:
+    if link.display:
+        return without_markdown(link.display)
+    return re.sub(r"\[\[.*\|(.*)\]\]", r"\1", link_text(link))
+
+
+def _display_list(run: Run, values: list[Value]) -> str:
+    texts = []
+    for value in values:
+        text = str(_display(run, value))
+        run.budget.charge(len(text) + 2)
+        texts.append(text)
+    return ", ".join(texts)
+
+
+def _currency(_run: Run, number: float, code: str = "USD") -> str:
+    if not _CURRENCY_CODE.fullmatch(code):
+        raise ExpressionError(f"Invalid currency code : {code}")
+    code = code.upper()
+    digits = 0 if code in _WITHOUT_DECIMALS else 3 if code in _THREE_DECIMALS else 2
+    symbol = _SYMBOLS.get(code, f"{code}\u00a0")
+    if not math.isfinite(number):
+        amount = "NaN" if number != number else "∞"
+    else:
+        whole, dot, decimals = javascript.to_fixed(abs(number), digits).partition(".")
+        amount = f"{int(whole):,}{dot}{decimals}"
+    return f"{'-' if number < 0 else ''}{symbol}{amount}"
+
+
+def _local(_run: Run, date: Date) -> Date:
+    return date if date.moment.tzinfo is None else from_milliseconds(date.milliseconds)
+
+
+def _day(_run: Run, date: Date) -> Date:
+    return day_of(date)
+
+
+def day_of(date: Date) -> Date:
+    """The local midnight of a date's own day."""
+    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None), has_time=False)
+
+
+def _hash(_run: Run, text: str, *more: str | float) -> float:
+    """cyrb53 of the texts, with a number as seed (DV-99)."""
+    seed = 0.0
+    for part in more:
+        if isinstance(part, str):
+            text += part
+        else:
+            seed = part
+    return float(_cyrb53(text, int(seed) if math.isfinite(seed) else 0))
+
+
+def _cyrb53(text: str, seed: int) -> int:
+    mask = 0xFFFFFFFF
+    first, second = 0xDEADBEEF ^ (seed & mask), 0x41C6CE57 ^ (seed & mask)
+    units = text.encode("utf-16-le", "surrogatepass")
+    for at in range(0, len(units), 2):
+        unit = units[at] | units[at + 1] << 8
+        first = (first ^ unit) * 2654435761 & mask
+        second = (second ^ unit) * 1597334677 & mask
+    first = ((first ^ first >> 16) * 2246822507 & mask) ^ ((second ^ second >> 13) * 3266489909 & mask)
+    second = ((second ^ second >> 16) * 2246822507 & mask) ^ ((first ^ first >> 13) * 3266489909 & mask)
+    return 4294967296 * (second & 2097151) + first
+
+
+_display = (
+    Overloads("display")
+    .on("null", lambda *_: "")
+    .on("array", _display_list)
+    .on("string", lambda _, text: without_markdown(text))
+    .on("link", _display_link)
+    .on("*", lambda run, value: value_text(value, run.settings, run.budget))
+)
+
+FUNCTIONS: dict[str, Implementation] = {
+    "default": Overloads("default", {2: (0, 1)}).on("* *", _default),
+    "ldefault": Overloads("ldefault").on("* *", _default),
+    "choice": Overloads("choice", {3: (0,)}).on("* * *", _choice),
+    "display": _display,
+    "striptime": Overloads("striptime", {1: (0,)}).on("date", _day).null_on_null(1),
+    "localtime": Overloads("localtime", {1: (0,)}).on("date", _local).null_on_null(1),
+    "dateformat": Overloads("dateformat", {2: (0,)})
+    .on("date string", lambda _, date, form: format_date(date, form))
+    .on("null string", lambda *_: None),
+    "durationformat": Overloads("durationformat", {2: (0,)})
+    .on("duration string", lambda _, duration, form: format_duration(duration, form))
+    .on("null string", lambda *_: None),
+    "currencyformat": Overloads("currencyformat", {2: (0,)})
+    .on("number string", _currency)
+    .on("null string", lambda *_: None)
+    .on("number", _currency)
+    .on("null", lambda *_: None),
+    "hash": Overloads("hash").on("string number", _hash).on("string string", _hash).on("string string number", _hash),
+}

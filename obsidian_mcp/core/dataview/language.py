@@ -1,0 +1,94 @@
+"""Dataview's tables for the shared evaluator (specs/dataview.md, DV-32 to DV-35)."""
+
+from __future__ import annotations
+
+from obsidian_mcp.core.dataview.comparison import type_name
+from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW
+from obsidian_mcp.core.dataview.functions import FUNCTIONS
+from obsidian_mcp.core.dataview.functions.overloads import Implementation
+from obsidian_mcp.core.dataview.objects import Extended
+from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
+from obsidian_mcp.core.dataview.run import run_of
+from obsidian_mcp.core.expressions.evaluate import Compiler, Evaluate, Function, Language, Scope, compile_expression
+from obsidian_mcp.core.expressions.syntax import Call, Name, Node
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
+
+_MISSING = object()
+
+
+def _name(name: str) -> Evaluate:
+    """A field of the row, else `this`, else null."""
+    if name == WHOLE_ROW.name:
+        return _whole_row
+    default = _this if name == "this" else _null
+
+    def evaluate(scope: Scope) -> Value:
+        value = scope.row.get(name, _MISSING)
+        return default(scope) if value is _MISSING else value
+
+    return evaluate
+
+
+def _this(scope: Scope) -> Value:
+    return scope.context.this
+
+
+def _null(_scope: Scope) -> Value:
+    return None
+
+
+def _whole_row(scope: Scope) -> Value:
+    return Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
+
+
+def _call(node: Call, compiler: Compiler) -> Evaluate:
+    arguments = [compiler.compile(argument) for argument in node.arguments]
+    if isinstance(node.callee, Name):
+        return _call_named(node.callee.name, arguments)
+    callee = compiler.compile(node.callee)
+
+    def call(scope: Scope) -> Value:
+        function = callee(scope)
+        values = [argument(scope) for argument in arguments]
+        if isinstance(function, Function):
+            return function(*values)
+        if isinstance(function, str):
+            return _function(function)(run_of(scope.context), *values)
+        raise ExpressionError(f"Cannot call type '{type_name(function)}' as a function")
+
+    return call
+
+
+def _call_named(name: str, arguments: list[Evaluate]) -> Evaluate:
+    function = FUNCTIONS.get(name)
+
+    def call(scope: Scope) -> Value:
+        values = [argument(scope) for argument in arguments]
+        return (function or _function(name))(run_of(scope.context), *values)
+
+    return call
+
+
+def _function(name: str) -> Implementation:
+    """Raises: ExpressionError for an unknown name."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise ExpressionError(f"Unrecognized function name '{name}'")
+    return function
+
+
+LANGUAGE = Language(
+    name="dataview",
+    binary=OPERATORS,
+    unary=UNARY,
+    lazy={},
+    name_of=_name,
+    field=field_of,
+    index=index_of,
+    call=_call,
+)
+
+
+def compile_node(node: Node) -> Evaluate:
+    """The function of an expression. Raises: QueryInvalid when it is nested too deep."""
+    return compile_expression(node, LANGUAGE)

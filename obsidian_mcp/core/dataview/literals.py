@@ -1,0 +1,272 @@
+"""Values written in text: dates, durations, links, and the values of inline and frontmatter fields
+(specs/dataview.md, DV-06 to DV-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import regex
+
+from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, STRIPPED, TAG, linkable_heading
+from obsidian_mcp.core.dataview.durations import normalized
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.values import Link, Value
+
+Now = datetime
+"""The one reading of the clock of a query: naive and local."""
+
+_DATE = regex.compile(
+    r"(\d{4})-(\d{2})(?:-(\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{3}))?"
+    r"([+-]\d{1,2}(?::\d{2})?|Z|\[[0-9A-Za-z+-/]+\])?)?)?)?)?",
+    regex.ASCII,
+)
+_DAY_WORD = regex.compile(
+    "now|today|yesterday|tomorrow|start-of-(?:week|month|year)|end-of-(?:week|month|year)|[se]o[wmy]"
+)
+_UNITS = {
+    "years": "years year yrs yr",
+    "months": "months month mos mo",
+    "weeks": "weeks week wks wk w",
+    "days": "days day d",
+    "hours": "hours hour hrs hr h",
+    "minutes": "minutes minute mins min m",
+    "seconds": "seconds second secs sec s",
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_AMOUNT = rf"({NUMBER}){SPACE}*({'|'.join(sorted(_UNIT_OF, key=len, reverse=True))})"
+_FIRST_AMOUNT = regex.compile(_AMOUNT)
+_NEXT_AMOUNT = regex.compile(rf"(?:{SPACE}*,{SPACE}*|{SPACE}*){_AMOUNT}")
+_PIPE = regex.compile(r"(?<!\\)\|")
+_ITEM = regex.compile(
+    rf'(?P<text>"(?:[^"\\]|\\.)*+")|(?P<tag>{TAG})|(?P<link>!?\[\[[^\[\]]*\]\])'
+    rf"|(?P<word>true|false|True|False)|(?P<number>{NUMBER})|(?P<null>null)",
+    regex.DOTALL,
+)
+_COMMA = regex.compile(rf"{SPACE}*,{SPACE}*")
+_ESCAPE = regex.compile(r'\\(["\\])')
+
+
+# Dates
+
+
+def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
+    """The date that begins at `at` and where it ends; None where there is none (DV-07).
+
+    `YYYY-MM` with more parts as far as they are written; days, hours and minutes may overflow. A zone is kept.
+    """
+    found = _DATE.match(text, at)
+    if found is None:
+        return None
+    year, month, *parts = (int(part) if part else 0 for part in found.groups()[:7])
+    zone = _zone(found[8]) if found[8] else None
+    if not 1 <= month <= 12 or year < 1 or (found[8] and zone is None):
+        return None
+    day = parts[0] if found[3] else 1
+    try:
+        moment = datetime(year, month, 1) + timedelta(  # noqa: DTZ001 - local, or the zone is set below
+            days=day - 1, hours=parts[1], minutes=parts[2], seconds=parts[3], milliseconds=parts[4]
+        )
+    except OverflowError:
+        return None
+    return Date(moment.replace(tzinfo=zone), has_time=bool(found[4])), found.end()
+
+
+def _zone(written: str) -> tzinfo | None:
+    if written == "Z":
+        return UTC
+    if written[0] == "[":
+        try:
+            return ZoneInfo(written[1:-1])
+        except (ValueError, OSError, LookupError):  # no such zone, or no name of one
+            return None
+    hours, _, minutes = written[1:].partition(":")
+    offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return timezone(-offset if written[0] == "-" else offset) if offset < timedelta(days=1) else None
+
+
+def parse_date(text: str) -> Date | None:
+    """The date that the whole text is."""
+    if len(text) < 7 or not text[0].isdigit():
+        return None
+    found = match_date(text)
+    return found[0] if found is not None and found[1] == len(text) else None
+
+
+def match_day_word(text: str, at: int, now: Now) -> tuple[Date, int] | None:
+    """The date of a word such as `today` or `eow` that begins at `at`, and where it ends (DV-37)."""
+    found = _DAY_WORD.match(text, at)
+    return None if found is None else (_DAYS[found[0]](now), found.end())
+
+
+def _midnight(now: Now) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _week(now: Now, weeks: int = 0) -> datetime:
+    return _midnight(now) + timedelta(days=7 * weeks - now.weekday())
+
+
+def _month(now: Now, months: int = 0) -> datetime:
+    year, month = divmod(now.year * 12 + now.month - 1 + months, 12)
+    return _midnight(now).replace(year=year, month=month + 1, day=1)
+
+
+def _end_before(start: datetime) -> Date:
+    return Date(start - timedelta(milliseconds=1))
+
+
+_DAYS: dict[str, Callable[[Now], Date]] = {
+    "now": Date,
+    "today": lambda now: Date(_midnight(now)),
+    "yesterday": lambda now: Date(_midnight(now) - timedelta(days=1)),
+    "tomorrow": lambda now: Date(_midnight(now) + timedelta(days=1)),
+    "sow": lambda now: Date(_week(now)),
+    "eow": lambda now: _end_before(_week(now, 1)),
+    "som": lambda now: Date(_month(now)),
+    "eom": lambda now: _end_before(_month(now, 1)),
+    "soy": lambda now: Date(_month(now).replace(month=1)),
+    "eoy": lambda now: _end_before(_month(now, 12).replace(month=1)),
+}
+_DAYS |= {
+    f"{side}-of-{unit}": _DAYS[f"{side[0]}o{unit[0]}"]
+    for side in ("start", "end")
+    for unit in ("week", "month", "year")
+}
+
+
+# Durations
+
+
+def match_duration(text: str, at: int = 0) -> tuple[Duration, int] | None:
+    """The duration that begins at `at` and where it ends; None where there is none (DV-08)."""
+    found = _FIRST_AMOUNT.match(text, at)
+    if found is None:
+        return None
+    units: dict[str, float] = {}
+    while found is not None:
+        unit = _UNIT_OF[found[2]]
+        units[unit] = units.get(unit, 0.0) + float(found[1])
+        at = found.end()
+        found = _NEXT_AMOUNT.match(text, at)
+    return Duration(**units), at
+
+
+def parse_duration(text: str) -> Duration | None:
+    """The duration that the whole text is, its units as written."""
+    if not text[:1].isdigit() and not text.startswith("-"):
+        return None
+    found = match_duration(text)
+    return found[0] if found is not None and found[1] == len(text) else None
+
+
+# Links
+
+
+def link(inner: str, *, embed: bool = False, source: str = "") -> Link:
+    """The link of what stands between `[[` and `]]` (DV-36): the first pipe that is not escaped ends the target."""
+    pipe = _PIPE.search(inner)
+    target, display = (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
+    return link_to(target.replace("\\|", "|"), display, embed=embed, source=source)
+
+
+def link_to(target: str, display: str | None = None, *, embed: bool = False, source: str = "") -> Link:
+    """The link with this target: a block after `#^`, else a heading between the first and the second `#`."""
+    path, mark, block = target.partition("#^")
+    if mark:
+        return Link(path, "#^" + block.partition("#^")[0], display, embed, source)
+    path, mark, rest = target.partition("#")
+    subpath = "#" + linkable_heading(rest.partition("#")[0]) if mark else ""
+    return Link(path, subpath, display, embed, source)
+
+
+def heading_link(path: str, heading: str) -> Link:
+    """The link to a heading of the file at `path`."""
+    return Link(path, f"#{linkable_heading(heading)}")
+
+
+def parse_link(text: str) -> Link | None:
+    """The link or embed that the whole text is."""
+    if not text.endswith("]]") or not text.startswith(("[[", "![[")):
+        return None
+    embed = text[0] == "!"
+    inner = text[2 + embed : -2]
+    return None if "[" in inner or "]" in inner else link(inner, embed=embed)
+
+
+# Fields
+
+
+def inline_value(text: str) -> Value:
+    """The value of an inline field with this text (DV-09); None for one that is empty."""
+    if not text.strip(STRIPPED):
+        return None
+    first = _item(text, 0)
+    if first is None:
+        return text
+    value, at = first
+    if at == len(text):
+        return value
+    comma = _COMMA.match(text, at)
+    if comma is None:
+        return text
+    values, at = [value], comma.end()
+    while (item := _item(text, at)) is not None:
+        values.append(item[0])
+        at = item[1]
+        comma = _COMMA.match(text, at)
+        if comma is None or _item(text, comma.end()) is None:
+            break
+        at = comma.end()
+    return values if at == len(text) else text
+
+
+def _item(text: str, at: int) -> tuple[Value, int] | None:
+    """One value that is no list and where it ends; the kinds are tried in the order of DV-09."""
+    date = match_date(text, at)
+    if date is not None:
+        return date
+    duration = match_duration(text, at)
+    if duration is not None:
+        return normalized(duration[0]), duration[1]
+    found = _ITEM.match(text, at)
+    if found is None:
+        return None
+    written = found[0]
+    value: Value = written
+    match found.lastgroup:
+        case "text":
+            value = _ESCAPE.sub(r"\1", written[1:-1])
+        case "link":
+            value = parse_link(written)
+        case "word":
+            value = written.lower() == "true"
+        case "number":
+            value = float(written)
+    return value, found.end()
+
+
+def frontmatter_value(raw: Value) -> Value:
+    """A value of the YAML as a field has it (DV-11): whole texts that are a date, a duration or a link become one."""
+    match raw:
+        case str():
+            return _text_value(raw)
+        case bool() | None | float():
+            return raw
+        case int():
+            return float(raw)
+        case list():
+            return [frontmatter_value(item) for item in raw]
+        case dict():
+            return {str(key): frontmatter_value(item) for key, item in raw.items()}
+        case _:
+            return str(raw)
+
+
+def _text_value(text: str) -> Value:
+    for parse in (parse_date, parse_duration, parse_link):
+        value = parse(text)
+        if value is not None:
+            return value
+    return text

@@ -1,0 +1,135 @@
+"""What a query needs of a note's text beyond its properties, links and tags: inline fields and list items
+(specs/dataview.md, DV-04 to DV-06, DV-15 to DV-17)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import regex
+
+from obsidian_mcp.core.dataview.characters import STRIPPED, TAG
+from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, line_fields
+from obsidian_mcp.core.note.parser import Note
+
+_ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
+_TAG = regex.compile(TAG)
+_POSSIBLE_TAG = regex.compile(TAG)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLink:
+    """A link of a list item as its text has it; `display` is what a reader sees."""
+
+    target: str
+    display: str
+    embed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """A list item. Lines count from 0."""
+
+    text: str
+    """First line after marker and box, then its continuation lines, each trimmed."""
+    symbol: str
+    status: str | None
+    """The character in the box of a task."""
+    line: int
+    line_count: int
+    list_line: int
+    """First line of its list, -1 where it stands in a quote or callout."""
+    parent: int | None
+    """Line of the parent item."""
+    heading: str | None
+    """Text of the heading above."""
+    block_id: str | None
+    tags: tuple[str, ...]
+    links: tuple[ItemLink, ...]
+    fields: tuple[InlineField, ...]
+    span: tuple[int, int, int, int]
+    """Column and offset of its start, column and offset of its end, in UTF-16 units."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteData:
+    """`fields` are those of the note: of its list items that are no tasks, then of its other lines."""
+
+    fields: tuple[InlineField, ...]
+    items: tuple[ListItem, ...]
+
+
+def note_data(note: Note) -> NoteData:
+    """Read the inline fields and list items of a parsed note."""
+    lines = note.body.split("\n")
+    # Of two items on one line, as in `- 1. text`, the plugin keeps the inner one.
+    by_line = {item.line: item for item in _items(note, lines)}
+    items = tuple(by_line[line] for line in sorted(by_line))
+    fields = [field for item in items if item.status is None for field in item.fields]
+    if "::" in note.body:
+        item_lines = {line for item in items for line in range(item.line, item.line + item.line_count)}
+        for section in note.sections:
+            if section.kind == "list" or note.body.find("::", section.span.start, section.span.end) < 0:
+                continue
+            first = note.lines.line(section.span.start)
+            last = note.lines.line(max(section.span.end - 1, section.span.start))
+            for number in range(first, last + 1):
+                if number not in item_lines:
+                    fields += line_fields(lines[number])
+    return NoteData(tuple(fields), items)
+
+
+def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:
+    if not note.list_items:
+        return
+    links = _links_by_line(note)
+    lists = [section.span for section in note.sections if section.kind == "list"]
+    list_starts = [span.start for span in lists]
+    heading_lines = [heading.line for heading in note.outline]
+    for item in note.list_items:
+        first = _ITEM.match(lines[item.line])
+        if first is None:
+            continue
+        end = note.lines.line(max(item.span.end - 1, item.span.start))
+        parts = [part.strip(STRIPPED) for part in (first[3], *lines[item.line + 1 : end + 1])]
+        joined = " ".join(parts)
+        status = item.mark or None
+        above = bisect_right(list_starts, item.span.start) - 1
+        heading = bisect_right(heading_lines, item.line) - 1
+        yield ListItem(
+            text="\n".join(parts),
+            symbol=first[1],
+            status=status,
+            line=item.line,
+            line_count=end - item.line + 1,
+            list_line=note.lines.line(list_starts[above]) if above >= 0 and item.span.start < lists[above].end else -1,
+            parent=item.parent if item.parent >= 0 and item.parent != item.line else None,
+            heading=note.outline[heading].text if heading >= 0 else None,
+            block_id=item.id,
+            tags=_tags(joined),
+            links=tuple(link for line in range(item.line, end + 1) for link in links.get(line, ())),
+            fields=tuple(item_fields(joined, is_task=status is not None)),
+            span=(*_place(note, item.span.start), *_place(note, item.span.end)),
+        )
+
+
+def _place(note: Note, offset: int) -> tuple[int, int]:
+    return note.lines.column_utf16(offset), note.lines.utf16(offset)
+
+
+def _links_by_line(note: Note) -> dict[int, list[ItemLink]]:
+    """Links of the text by line, on each line the plain ones first and then the embeds."""
+    found: dict[int, list[ItemLink]] = {}
+    for link in sorted(note.links, key=lambda link: link.embed):
+        shown = ItemLink(link.target, link.display_text, link.embed)
+        found.setdefault(note.lines.line(link.span.start), []).append(shown)
+    return found
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    if "#" not in text:
+        return ()
+    found = (match[0] for match in _POSSIBLE_TAG.finditer(text))
+    return tuple(dict.fromkeys(tag for tag in found if _TAG.fullmatch(tag)))

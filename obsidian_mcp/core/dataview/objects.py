@@ -1,0 +1,60 @@
+"""Objects whose fields are computed on request: a note as a row of a query has many, and queries use few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from obsidian_mcp.core.expressions.values import Value
+
+
+class Record(Mapping[str, Value]):
+    """A read-only object. Subclasses give its keys and values."""
+
+    __slots__ = ()
+
+
+class Extended(Record):
+    """An object with further fields laid over it, which hide its own ones of the same name."""
+
+    __slots__ = ("_extra", "below")
+
+    def __init__(self, extra: Mapping[str, Value], below: Mapping[str, Value]) -> None:
+        self._extra = extra
+        self.below = below
+
+    def __getitem__(self, name: str) -> Value:
+        return self._extra[name] if name in self._extra else self.below[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._extra or name in self.below
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.below
+        for name in self._extra:
+            if name not in self.below:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Identified(Record):
+    """The fields of a row that is no note, with what identifies it: a group by its key, a row of a CSV file."""
+
+    __slots__ = ("_fields", "identity")
+
+    def __init__(self, identity: Value, fields: Mapping[str, Value]) -> None:
+        self.identity = identity
+        self._fields = fields
+
+    def __getitem__(self, name: str) -> Value:
+        return self._fields[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._fields
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)

@@ -1,0 +1,206 @@
+"""Operators and indexing (specs/dataview.md, DV-61 to DV-66)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
+from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
+from obsidian_mcp.core.dataview.run import run_of
+from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
+from obsidian_mcp.core.expressions.evaluate import Context, Scope
+from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+
+Operate = Callable[[Value, Value, Context], Value]
+
+
+def operate(operator: str, left: Value, right: Value, context: Context) -> Value:
+    """The value of `left operator right` (DV-61). Raises: ExpressionError for types without an implementation."""
+    return OPERATORS[operator](left, right, context)
+
+
+# Arithmetic: by the pair of types
+
+
+def _none(_left: Value, _right: Value, _context: Context) -> Value:
+    return None
+
+
+def _repeat(text: str, times: float, context: Context) -> str:
+    if times < 0 or times != times:
+        return ""
+    context.budget.charge(len(text) * times)
+    return text * int(times)
+
+
+def _concatenate(left: list[Value], right: list[Value], context: Context) -> list[Value]:
+    context.budget.charge_items(len(left) + len(right))
+    return left + right
+
+
+def _merge(left: Mapping[str, Value], right: Mapping[str, Value], context: Context) -> dict[str, Value]:
+    context.budget.charge_items(2 * (len(left) + len(right)))
+    return {**left, **right}
+
+
+def _divide_duration(duration: Duration, number: float, _context: Context) -> Duration:
+    return _finite(Duration(*(javascript.divide(getattr(duration, unit), number) for unit in UNITS)))
+
+
+def _finite(duration: Duration) -> Duration:
+    return normalized(duration)
+
+
+_NUMBERS: dict[str, Operate] = {
+    "+": lambda left, right, _: left + right,
+    "-": lambda left, right, _: left - right,
+    "*": lambda left, right, _: left * right,
+    "/": lambda left, right, _: javascript.divide(left, right),
+    "%": lambda left, right, _: javascript.remainder(left, right),
+}
+_BY_TYPES: dict[tuple[str, str, str], Operate] = {
+    ("string", "*", "number"): _repeat,
+    ("number", "*", "string"): lambda left, right, context: _repeat(right, left, context),
+    ("date", "-", "date"): lambda left, right, _: between(left, right),
+    ("date", "-", "duration"): lambda left, right, _: shift(left, right.scaled(-1.0), elapsed=True),
+    ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
+    ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),
+    ("duration", "+", "duration"): lambda left, right, _: _finite(left.plus(right)),
+    ("duration", "-", "duration"): lambda left, right, _: _finite(left.plus(right.scaled(-1.0))),
+    ("duration", "*", "number"): lambda left, right, _: _finite(left.scaled(right)),
+    ("number", "*", "duration"): lambda left, right, _: _finite(right.scaled(left)),
+    ("duration", "/", "number"): _divide_duration,
+    ("array", "+", "array"): _concatenate,
+    ("object", "+", "object"): _merge,
+    **{("null", operator, "null"): _none for operator in "+-*/%"},
+    **{(left, operator, right): _none for operator in "+-" for left, right in (("date", "null"), ("null", "date"))},
+}
+
+
+def _arithmetic(operator: str) -> Operate:
+    numbers = _NUMBERS[operator]
+
+    def apply(left: Value, right: Value, context: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return numbers(left, right, context)
+        if operator == "+" and (type(left) is str or type(right) is str):
+            return _joined(left, right, context)
+        implementation = _BY_TYPES.get((type_name(left), operator, type_name(right)))
+        if implementation is None:
+            raise ExpressionError(f"No implementation found for '{type_name(left)} {operator} {type_name(right)}'")
+        return implementation(left, right, context)
+
+    return apply
+
+
+def _joined(left: Value, right: Value, context: Context) -> str:
+    run = run_of(context)
+    text = value_text(left, run.settings, run.budget) + value_text(right, run.settings, run.budget)
+    run.budget.charge(len(text))
+    return text
+
+
+def _comparison(holds: Callable[[float], bool]) -> Operate:
+    def apply(left: Value, right: Value, context: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return holds(-1 if left < right else 0 if left == right else 1)
+        return holds(compare(left, right, run_of(context).path_of))
+
+    return apply
+
+
+OPERATORS: dict[str, Operate] = {
+    **{operator: _arithmetic(operator) for operator in _NUMBERS},
+    "<": _comparison(lambda order: order < 0),
+    "<=": _comparison(lambda order: order <= 0),
+    ">": _comparison(lambda order: order > 0),
+    ">=": _comparison(lambda order: order >= 0),
+    "=": lambda left, right, context: equal(left, right, run_of(context).path_of),
+    "!=": lambda left, right, context: not equal(left, right, run_of(context).path_of),
+    "&": lambda left, right, _: is_true(left) and is_true(right),
+    "|": lambda left, right, _: is_true(left) or is_true(right),
+}
+UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": lambda value, _: not is_true(value)}
+
+
+# Indexing
+
+
+def field_of(value: Value, name: str, scope: Scope) -> Value:
+    """`value.name` (DV-63 to DV-66). Raises: ExpressionError."""
+    match value:
+        case None | bool() | float():
+            return None
+        case Mapping():
+            return value.get(name)
+        case Link():
+            page = run_of(scope.context).page_of(value)
+            return None if page is None else page.get(name)
+        case list():
+            return _swizzle(value, name, scope)
+        case str():
+            raise ExpressionError("string indexing requires a numeric index (string[index])")
+        case Date():
+            part = _DATE_PARTS.get(name)
+            return None if part is None else float(part(value.moment))
+        case Duration():
+            unit = name if name in UNITS else f"{name}s"
+            return in_unit(value, unit) if unit in UNITS and name != "week" else None
+        case _:
+            return None
+
+
+def index_of(value: Value, index: Value, scope: Scope) -> Value:
+    """`value[index]` (DV-63 to DV-66). Raises: ExpressionError."""
+    if index is None:
+        return None
+    if type(index) is str:
+        return field_of(value, index, scope)
+    if type(index) is not float:
+        raise ExpressionError("Can only index with a string or number")
+    if isinstance(value, list | str):
+        place = javascript.list_index(index)
+        if isinstance(value, str):
+            return None if place is None else javascript.substring(value, place, place + 1) or None
+        return value[place] if place is not None and place < len(value) else None
+    message = _NEEDS_TEXT.get(type_name(value))
+    if message is not None:
+        raise ExpressionError(message)
+    return None
+
+
+def _swizzle(values: list[Value], name: str, scope: Scope) -> list[Value]:
+    """The field of each element; elements for which that is an error are left out (DV-64)."""
+    budget = scope.context.budget
+    budget.charge_items(len(values))
+    found = []
+    for value in values:
+        budget.tick()
+        try:
+            found.append(field_of(value, name, scope))
+        except ExpressionError:
+            continue
+    return found
+
+
+_NEEDS_TEXT = {
+    "object": 'can only index into objects with strings (a.b or a["b"])',
+    "link": 'can only index into links with strings (a.b or a["b"])',
+    "date": "date indexing requires a string representing the unit",
+    "duration": "duration indexing requires a string representing the unit",
+}
+_DATE_PARTS: dict[str, Callable[[Any], int]] = {
+    "year": lambda moment: moment.year,
+    "month": lambda moment: moment.month,
+    "weekyear": lambda moment: moment.isocalendar().week,
+    "week": lambda moment: moment.day // 7 + 1,
+    "weekday": lambda moment: moment.isoweekday(),
+    "day": lambda moment: moment.day,
+    "hour": lambda moment: moment.hour,
+    "minute": lambda moment: moment.minute,
+    "second": lambda moment: moment.second,
+    "millisecond": lambda moment: moment.microsecond // 1000,
+}

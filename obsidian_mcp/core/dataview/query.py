@@ -1,0 +1,293 @@
+"""Runs Dataview queries (specs/dataview.md, DV-01, DV-02, DV-20 to DV-29, DV-42 to DV-44)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from obsidian_mcp.core.dataview import syntax
+from obsidian_mcp.core.dataview.cells import make_cell
+from obsidian_mcp.core.dataview.characters import STRIPPED
+from obsidian_mcp.core.dataview.comparison import is_true, order_key, type_name
+from obsidian_mcp.core.dataview.expression_parser import parse_expression
+from obsidian_mcp.core.dataview.language import compile_node
+from obsidian_mcp.core.dataview.objects import Extended, Identified
+from obsidian_mcp.core.dataview.pages import DataviewVault, Page, PageStore, TaskRow, is_page
+from obsidian_mcp.core.dataview.query_parser import parse_query
+from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.dataview.sources import Sources
+from obsidian_mcp.core.dataview.tasks import task_answer
+from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.expressions.answer import Answer, Column
+from obsidian_mcp.core.expressions.dates import Date
+from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
+from obsidian_mcp.core.expressions.rows import (
+    SortBy,
+    evaluate_rows,
+    filter_rows,
+    flatten_rows,
+    group_rows,
+    limit_rows,
+    sort_rows,
+)
+from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.errors import QueryInvalid
+
+JAVASCRIPT_REFUSED = (
+    "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL "
+    "(TABLE, LIST, TASK, CALENDAR) or with the search tools."
+)
+"""The answer to `dataviewjs` blocks, `$=` and texts that use `dv.` (DV-01)."""
+SHOWN_ERRORS = 3
+_JAVASCRIPT = re.compile(r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE)
+_KIND = re.compile(r"(?:\s|//[^\n]*\n)*(?:TABLE|LIST|TASK|CALENDAR)(?![\w-])", re.IGNORECASE)
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*dataview\s*\Z", re.IGNORECASE)
+_FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})\s*\Z")
+_QUOTED = re.compile(r"\s*>[ ]?")
+
+
+def is_dataview(text: str) -> bool:
+    """Whether a text is a query of this language: bare, in its fence or in a callout (DV-01)."""
+    return _KIND.match(unwrapped(text)) is not None
+
+
+def unwrapped(text: str) -> str:
+    """The query in a text: without its fence and a callout's `>`; lines keep their numbers (DV-01)."""
+    lines = text.split("\n")
+    while any(line.strip() for line in lines) and all(_QUOTED.match(line) for line in lines if line.strip()):
+        lines = [_QUOTED.sub("", line, count=1) for line in lines]
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if _FENCE.match(lines[first]):
+        lines[first] = ""
+        last = len(lines) - 1 - next((n for n, line in enumerate(reversed(lines)) if line.strip()), 0)
+        if _FENCE_END.match(lines[last]):
+            del lines[last:]
+    return "\n".join(lines)
+
+
+def run_query(
+    text: str,
+    vault: DataviewVault,
+    *,
+    now: datetime,
+    this: str = "",
+    settings: Settings | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> Answer:
+    """Run a DQL query, or one inline expression that begins with the prefix `=` (DV-01).
+
+    `this` is the path of the note in which the query stands; `now` is naive and local. `limit` and `offset` cut the
+    rows of the answer after the query's own LIMIT.
+    Raises: QueryInvalid for a text that does not parse, for JavaScript, and where every row of a step fails.
+    """
+    settings = settings or Settings()
+    query_text = unwrapped(text)
+    if not _KIND.match(query_text) and _JAVASCRIPT.search(query_text):
+        raise QueryInvalid(JAVASCRIPT_REFUSED)
+    pages = PageStore(vault)
+    page = pages.page(this) if this else None
+    run = Run(vault, now, {} if page is None else page, this, pages=pages, settings=settings)
+    inline = query_text.strip(STRIPPED).strip("`").strip(STRIPPED)
+    if inline.startswith(settings.inline_prefix):
+        return _inline_answer(inline.removeprefix(settings.inline_prefix).strip(STRIPPED), run)
+    return _Execution(parse_query(query_text, now), run).answer(limit, offset)
+
+
+def _inline_answer(text: str, run: Run) -> Answer:
+    evaluate = compile_node(parse_expression(text, run.now))
+    try:
+        cell = make_cell(evaluate(Scope(run, {})), run)
+    except ExpressionError as error:
+        raise QueryInvalid(f"The expression has no value: {error.message}") from None
+    return Answer((Column(text, text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
+
+
+class _Execution:
+    """One query on its way from FROM to the answer."""
+
+    def __init__(self, query: syntax.Query, run: Run) -> None:
+        self.query = query
+        self.run = run
+        self.grouped_by: list[str] = []
+        """Names of the groups that rows are, the innermost first."""
+        self.order_key = order_key(run.path_of)
+
+    def answer(self, limit: int | None, offset: int) -> Answer:
+        rows: Sequence[Scope] = self._task_rows() if self.query.kind == "task" else self._source_rows()
+        for command in self.query.commands:
+            rows = self._apply(command, rows)
+        match self.query.kind:
+            case "task":
+                answer = task_answer([row.row for row in rows], self.grouped_by, self.run, limit, offset)
+            case "calendar":
+                answer = self._calendar(rows, limit, offset)
+            case _:
+                answer = self._table(rows, limit, offset)
+        answer.warnings.extend(self._warnings())
+        return answer
+
+    # Rows
+
+    def _source_rows(self) -> list[Scope]:
+        sources = Sources(self.run.pages, self.run.source)
+        rows: list[Scope] = []
+        for path in sources.paths(self.query.source):
+            if is_page(path):
+                page = self.run.pages.page(path)
+                if page is not None:
+                    rows.append(Scope(self.run, page))
+            elif path.endswith(".csv"):
+                rows += (Scope(self.run, record) for record in sources.csv_rows(path))
+        return rows
+
+    def _task_rows(self) -> list[Scope]:
+        rows: list[Scope] = []
+        for row in self._source_rows():
+            if isinstance(row.row, Page):
+                rows += (Scope(self.run, TaskRow(item, row.row)) for item in row.row.file["tasks"])
+                self.run.budget.end_row(kept=False)
+        return rows
+
+    def _apply(self, command: syntax.Command, rows: Sequence[Scope]) -> Sequence[Scope]:
+        run = self.run
+        match command:
+            case syntax.Where(condition):
+                holds = compile_node(condition)
+                return self._checked("where", rows, lambda: filter_rows(rows, _passes(holds), run, "WHERE"))
+            case syntax.Sort(keys):
+                by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
+                return self._checked("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
+            case syntax.Limit(amount):
+                return limit_rows(rows, self._amount(compile_node(amount)))
+            case syntax.GroupBy(key):
+                return self._checked("group", rows, lambda: self._grouped(rows, key))
+            case syntax.Flatten(items):
+                return self._checked("flatten", rows, lambda: self._flattened(rows, items))
+            case syntax.SecondFrom():
+                raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
+
+    def _grouped(self, rows: Sequence[Scope], key: syntax.Named) -> list[Scope]:
+        by = SortBy(compile_node(key.expression))
+        groups = group_rows(rows, by, self.order_key, self.run, "GROUP BY")
+        self.grouped_by.insert(0, key.name)
+        return [
+            Scope(
+                self.run,
+                Identified(group.key, {"key": group.key, "rows": [row.row for row in group.rows], key.name: group.key}),
+            )
+            for group in groups
+        ]
+
+    def _flattened(self, rows: Sequence[Scope], items: syntax.Named) -> list[Scope]:
+        def extend(row: Scope, value: Value) -> Scope:
+            return Scope(self.run, Extended({items.name: value}, row.row))
+
+        flat = flatten_rows(rows, compile_node(items.expression), extend, self.run, "FLATTEN")
+        if self.grouped_by[:1] == [items.name]:
+            del self.grouped_by[0]
+        return flat
+
+    def _amount(self, amount: Evaluate) -> float | None:
+        try:
+            value = amount(Scope(self.run, {}))
+        except ExpressionError as error:
+            raise QueryInvalid(f"Failed to execute 'limit' statement: {error.message}") from None
+        if not isinstance(value, float):
+            shown = value_text(value, self.run.settings, self.run.budget)
+            raise QueryInvalid(
+                "Failed to execute 'limit' statement: "
+                f"limit should be a number, but got '{type_name(value)}' ({shown[:100]})"
+            )
+        if value != value:
+            return 0
+        return None if value == float("inf") else max(value, -1e15)
+
+    def _checked(self, step: str, rows: Sequence[Scope], apply: Callable[[], list[Scope]]) -> list[Scope]:
+        """The rows after a step. Raises: QueryInvalid where every row failed in it."""
+        before = self._failed()
+        kept = apply()
+        if rows and self._failed() - before >= len(rows):
+            self._refuse(step, [message for _, message, _ in self.run.problems.counted()])
+        return kept
+
+    def _failed(self) -> int:
+        return sum(count for _, _, count in self.run.problems.counted())
+
+    def _refuse(self, step: str, messages: list[str]) -> None:
+        listed = "; ".join(list(dict.fromkeys(messages))[:SHOWN_ERRORS])
+        raise QueryInvalid(f"Every row during operation '{step}' failed with an error; first {SHOWN_ERRORS}: {listed}")
+
+    # Answers
+
+    def _table(self, rows: Sequence[Scope], limit: int | None, offset: int) -> Answer:
+        columns = [Column(named.text, named.name) for named in self.query.columns]
+        shows_id = not self.query.without_id or (self.query.kind == "list" and not columns)
+        if shows_id:
+            columns.insert(0, Column("id", self.grouped_by[0] if self.grouped_by else self.run.settings.id_column))
+        values = [compile_node(named.expression) for named in self.query.columns]
+        page = rows[offset : None if limit is None else offset + limit]
+        cells = []
+        failed: list[str] = []
+        for row in page:
+            errors: list[str] = []
+            shown = [self._cell(_identity, row, errors)] if shows_id else []
+            shown += [self._cell(value, row, errors) for value in values]
+            cells.append(shown)
+            failed += errors[:1]
+            self.run.budget.end_row(kept=True)
+        if failed and len(failed) == len(rows):
+            self._refuse("final data extraction", failed)
+        if failed:
+            self.run.problems.note(f"{len(failed)} of the rows shown have an error in a cell; first: {failed[0]}")
+        return Answer(tuple(columns), cells, len(rows), kind=self.query.kind)
+
+    def _cell(self, value: Evaluate, row: Scope, errors: list[str]) -> object:
+        """The cell of a value; of one that fails `{"error": message}`, noted in `errors`."""
+        try:
+            return make_cell(value(row), self.run)
+        except ExpressionError as error:
+            errors.append(error.message)
+            return {"error": error.message}
+
+    def _calendar(self, rows: Sequence[Scope], limit: int | None, offset: int) -> Answer:
+        named = self.query.columns[0]
+        pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
+        if rows and not pairs:
+            self._refuse("final data extraction", [message for _, message, _ in self.run.problems.counted()])
+        dated = [(row, value) for row, value in pairs if isinstance(value, Date)]
+        if len(dated) < len(pairs):
+            self.run.problems.note(f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out.")
+        columns = Column("date", named.name), Column("link", self.run.settings.id_column)
+        page = dated[offset : None if limit is None else offset + limit]
+        cells = [[make_cell(value, self.run), make_cell(_file_link(row), self.run)] for row, value in page]
+        return Answer(columns, cells, len(dated), kind="calendar")
+
+    def _warnings(self) -> list[str]:
+        notes = list(self.run.problems.notes)
+        steps: dict[str, tuple[int, str]] = {}
+        for step, message, count in self.run.problems.counted():
+            total, first = steps.get(step, (0, message))
+            steps[step] = total + count, first
+        notes += (f"{step} left out {count} rows that have an error; first: {m}" for step, (count, m) in steps.items())
+        return notes
+
+
+def _identity(row: Scope) -> Value:
+    """The cell that says which row it is: the link to the note, the key of the group, `path#n` of a CSV file."""
+    fields = row.row
+    while isinstance(fields, Extended):
+        fields = fields.below
+    return fields.file.link if isinstance(fields, Page) else fields.identity
+
+
+def _passes(holds: Evaluate) -> Callable[[Scope], bool]:
+    return lambda row: is_true(holds(row))
+
+
+def _file_link(row: Scope) -> Link | None:
+    file = row.row.get("file")
+    link = None if file is None else file.get("link")
+    return link if isinstance(link, Link) else None

@@ -1,0 +1,246 @@
+"""Reads whole Dataview queries: header, FROM and commands (specs/dataview.md, DV-40 to DV-45)."""
+
+from __future__ import annotations
+
+import regex
+
+from obsidian_mcp.core.dataview import literals, syntax
+from obsidian_mcp.core.dataview.characters import SPACE, STRIPPED
+from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
+from obsidian_mcp.core.dataview.literals import Now
+from obsidian_mcp.core.dataview.slips import hint_for
+from obsidian_mcp.core.dataview.syntax import Named
+
+
+def _word(word: str) -> regex.Pattern[str]:
+    return regex.compile(word, regex.IGNORECASE)
+
+
+_KIND = _word("TABLE|LIST|TASK|CALENDAR")
+_WITHOUT_ID = _word(rf"WITHOUT{SPACE}+ID")
+_AS = _word("AS")
+_FROM = _word("FROM")
+_WHERE = _word("WHERE")
+_SORT = _word("SORT")
+_LIMIT = _word("LIMIT")
+_GROUP_BY = _word("GROUP BY")
+_FLATTEN = _word("FLATTEN")
+_DIRECTION = _word("ASCENDING|DESCENDING|ASC|DESC")
+_BOOLEAN = _word(r"and|or|&|\|")
+_COMMENT = regex.compile("//[^\n]*")
+_COMMAND = "a command (FROM, WHERE, SORT, GROUP BY, FLATTEN, LIMIT)"
+_LINE_ENDS = regex.compile(r"[\r\n]+")
+
+
+class QueryParser(ExpressionParser):
+    """Every method reads one rule of the grammar; see `ExpressionParser`."""
+
+    def query(self) -> syntax.Query | None:
+        self._skip_comments()
+        header = self._header()
+        if header is None:
+            return None
+        kind, columns, without_id = header
+        self._skip_comments()
+        source = self._from() or syntax.FromPath("")
+        commands: list[syntax.Command] = []
+        while True:
+            self._skip_comments()
+            command = self._command()
+            if command is None:
+                return syntax.Query(kind, tuple(columns), without_id, source, tuple(commands))
+            commands.append(command)
+
+    def query_kind(self) -> syntax.QueryKind | None:
+        found = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")
+        return found[0].lower() if found else None  # type: ignore[return-value]  # one of the four words
+
+    def _header(self) -> tuple[syntax.QueryKind, list[Named], bool] | None:
+        kind = self.query_kind()
+        if kind is None:
+            return None
+        if kind == "task" or (self.at_end and kind != "calendar"):
+            return kind, [], False
+        if not self.skip_space():
+            self.expect("white space")
+            return None
+        if kind == "calendar":
+            column = self.named()
+            return None if column is None else (kind, [column], False)
+        without_id = self.match(_WITHOUT_ID, "WITHOUT ID") is not None
+        if without_id:
+            self.skip_space()
+        if kind == "table":
+            return kind, self.separated(self.named), without_id
+        column = self._unnamed()
+        return kind, [] if column is None else [column], without_id
+
+    def named(self) -> Named | None:
+        """An expression with the name after AS, or its own text as name (DV-41)."""
+        column = self._unnamed()
+        if column is None:
+            return None
+        end = self.pos
+        if self.skip_space() and self.match(_AS, "AS") and self.skip_space():
+            name = self.name("a name")
+            if name is None:
+                name = self.string()
+            if name is not None:
+                return Named(name, column.expression, column.text)
+        self.pos = end
+        return column
+
+    def _unnamed(self) -> Named | None:
+        start = self.pos
+        expression = self.expression()
+        if expression is None:
+            return None
+        lines = _LINE_ENDS.split(self.text[start : self.pos])
+        text = "".join(line.strip(STRIPPED) for line in lines)
+        return Named(text, expression, text)
+
+    def _skip_comments(self) -> None:
+        while self.skip_space() or self.comment() is not None:
+            pass
+
+    def comment(self) -> str | None:
+        found = self.match(_COMMENT, "")
+        return found[0][2:].strip(STRIPPED) if found else None
+
+    # Commands
+
+    def _keyword(self, pattern: regex.Pattern[str]) -> bool:
+        """Go past a keyword and the white space that must follow it."""
+        start = self.pos
+        if self.match(pattern, _COMMAND):
+            if self.skip_space():
+                return True
+            self.expect("a space")
+        self.pos = start
+        return False
+
+    def _command(self) -> syntax.Command | None:
+        start = self.pos
+        for read in (self._second_from, self._where, self._sort, self._limit, self._group_by, self._flatten):
+            command = read()
+            if command is not None:
+                return command
+            self.pos = start
+        return None
+
+    def _from(self) -> syntax.Source | None:
+        start = self.pos
+        source = self.source() if self._keyword(_FROM) else None
+        if source is None:
+            self.pos = start
+        return source
+
+    def _second_from(self) -> syntax.SecondFrom | None:
+        source = self._from()
+        return None if source is None else syntax.SecondFrom(source)
+
+    def _where(self) -> syntax.Where | None:
+        condition = self.expression() if self._keyword(_WHERE) else None
+        return None if condition is None else syntax.Where(condition)
+
+    def _sort(self) -> syntax.Sort | None:
+        keys = self.separated(self.sort_key) if self._keyword(_SORT) else None
+        return syntax.Sort(tuple(keys)) if keys else None
+
+    def sort_key(self) -> syntax.SortKey | None:
+        expression = self.expression()
+        if expression is None:
+            return None
+        self.skip_space()
+        direction = self.match(_DIRECTION, "ASC or DESC")
+        return syntax.SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
+
+    def _limit(self) -> syntax.Limit | None:
+        amount = self.expression() if self._keyword(_LIMIT) else None
+        return None if amount is None else syntax.Limit(amount)
+
+    def _group_by(self) -> syntax.GroupBy | None:
+        key = self.named() if self._keyword(_GROUP_BY) else None
+        return None if key is None else syntax.GroupBy(key)
+
+    def _flatten(self) -> syntax.Flatten | None:
+        items = self.named() if self._keyword(_FLATTEN) else None
+        return None if items is None else syntax.Flatten(items)
+
+    # Sources
+
+    def source(self) -> syntax.Source | None:
+        left = self._source_atom()
+        while left is not None:
+            start = self.pos
+            self.skip_space()
+            operator = self.match(_BOOLEAN, "'and' or 'or'")
+            if operator:
+                self.skip_space()
+                right = self._source_atom()
+                if right is not None:
+                    left = syntax.Combined("&" if operator[0].lower() in ("and", "&") else "|", left, right)
+                    continue
+            self.pos = start
+            return left
+        return None
+
+    def _source_atom(self) -> syntax.Source | None:
+        start = self.pos
+        for read in (self._source_in_brackets, self._except_for, self._link_source, self._csv, self._plain_source):
+            source = read()
+            if source is not None:
+                return source
+            self.pos = start
+        return None
+
+    def _source_in_brackets(self) -> syntax.Source | None:
+        if not self.take("("):
+            return None
+        self.skip_space()
+        source = self._nested(self.source)
+        self.skip_space()
+        return source if source is not None and self.take(")") else None
+
+    def _except_for(self) -> syntax.Source | None:
+        if not (self.take("-") or self.take("!")):
+            return None
+        source = self._nested(self._source_atom)
+        return None if source is None else syntax.ExceptFor(source)
+
+    def _link_source(self) -> syntax.Source | None:
+        outgoing = self.take("outgoing(")
+        if outgoing:
+            self.skip_space()
+        inner = self.link_text()
+        if inner is None or (outgoing and not self.take(")")):
+            return None
+        return syntax.FromLink(literals.link(inner).path, outgoing)
+
+    def _csv(self) -> syntax.Source | None:
+        if not self.take("csv("):
+            return None
+        self.skip_space()
+        path = self.string()
+        return syntax.FromCsv(path) if path is not None and self.take(")") else None
+
+    def _plain_source(self) -> syntax.Source | None:
+        path = self.string()
+        if path is not None:
+            return syntax.FromPath(path)
+        tag = self.tag()
+        return None if tag is None else syntax.FromTag(tag)
+
+
+def parse_query(text: str, now: Now) -> syntax.Query:
+    """Return the query that the whole text is.
+
+    Raises: QueryInvalid with line, column and what was expected, and a hint for frequent slips (DV-31, DV-45).
+    """
+    parser = QueryParser(text, now)
+    query = parser.query()
+    if query is None or not parser.at_end:
+        if query is not None:
+            parser.expect("the end of the query")
+        raise parser.error(hint_for(text))
+    return query

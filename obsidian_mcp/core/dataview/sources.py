@@ -1,0 +1,148 @@
+"""FROM: which notes, or which rows of a CSV file, a query reads (specs/dataview.md, DV-46 to DV-49)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import posixpath
+import re
+from collections.abc import Iterable
+
+from obsidian_mcp.core.dataview import literals, syntax
+from obsidian_mcp.core.dataview.characters import canonical_name
+from obsidian_mcp.core.dataview.objects import Identified
+from obsidian_mcp.core.dataview.pages import DataviewVault, PageStore, is_page
+from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.errors import QueryInvalid
+
+_WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*-?(?:\d+\.?|\.\d+|\d+\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCII)
+_BOOLEANS = {"true": True, "TRUE": True, "false": False, "FALSE": False}
+_PLACES = ("link", "embed", "property")
+MAX_CSV_CELLS = 1_000_000
+
+
+class Sources:
+    """Resolves the sources of one query. `origin` is the path of the note in which it stands, maybe empty."""
+
+    def __init__(self, pages: PageStore, origin: str) -> None:
+        self._pages = pages
+        self._vault: DataviewVault = pages.vault
+        self._origin = origin
+        self._paths: list[str] | None = None
+
+    def paths(self, source: syntax.Source) -> dict[str, None]:
+        """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid.
+
+        By path; those of `outgoing` as the links stand in the note; of `and` as on its right side.
+        """
+        match source:
+            case syntax.FromPath(path):
+                return dict.fromkeys(self._at_path(path))
+            case syntax.FromTag(tag):
+                folded = tag.lower()
+                return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
+            case syntax.FromLink(path, outgoing):
+                return self._linked(path, outgoing=outgoing)
+            case syntax.FromCsv(path):
+                return {self._csv_path(path): None}
+            case syntax.ExceptFor(inner):
+                left_out = self.paths(inner)
+                return dict.fromkeys(path for path in self._all() if path not in left_out)
+            case syntax.Combined("&", left, right):
+                both = self.paths(left)
+                return dict.fromkeys(path for path in self.paths(right) if path in both)
+            case syntax.Combined(_, left, right):
+                return self.paths(left) | self.paths(right)
+
+    def _all(self) -> list[str]:
+        if self._paths is None:
+            self._paths = [file.path for file in self._vault.files() if is_page(file.path)]
+        return self._paths
+
+    def _at_path(self, path: str) -> Iterable[str]:
+        if path in ("", "/"):
+            return self._all()
+        below = [page for page in self._all() if page.startswith(f"{path}/")]
+        if below or any(file.path.startswith(f"{path}/") for file in self._vault.files()):
+            return below
+        return [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
+
+    def _has_tag(self, path: str, tag: str) -> bool:
+        page = self._pages.page(path)
+        return page is not None and any(
+            own.lower() == tag or own.lower().startswith(f"{tag}/") for own in page.file["etags"]
+        )
+
+    def _linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
+        target = self._vault.resolve(path, self._origin) if path or self._origin else None
+        if target is None:
+            return dict.fromkeys(page for page in self._all() if any(link.path == path for link in self._links(page)))
+        if not outgoing:
+            return dict.fromkeys(self._vault.backlinks(target))
+        # The app's link map has the links of the text first, then the embeds, then those of the properties.
+        links = sorted(self._vault.links(target), key=lambda link: _PLACES.index(link.place))
+        found = (self._vault.resolve(link.path, target) for link in links)
+        return dict.fromkeys(path for path in found if path)
+
+    def _links(self, page: str) -> Iterable[Link]:
+        found = self._pages.page(page)
+        return [] if found is None else found.file["outlinks"]
+
+    # CSV
+
+    def _csv_path(self, path: str) -> str:
+        if _WEB.match(path):
+            raise QueryInvalid(f"csv({path!r}) is an address on the web, and queries read the vault alone.")
+        folder = posixpath.dirname(self._origin)
+        beside = posixpath.normpath(posixpath.join(folder, path))
+        for candidate in (beside, path.removeprefix("/")):
+            if self._vault.file(candidate) is not None:
+                return candidate
+        raise QueryInvalid(f"The CSV file {path} is not in the vault.", path=path)
+
+    def csv_rows(self, path: str) -> list[Identified]:
+        """The rows of a CSV file by raw and canonical column name (DV-49). Raises: QueryInvalid."""
+        text = self._vault.text(path)
+        if text is None:
+            raise QueryInvalid(f"The CSV file {path} cannot be read as text.", path=path)
+        try:
+            return [Identified(f"{path}#{number}", fields) for number, fields in enumerate(_rows(text))]
+        except csv.Error as error:
+            raise QueryInvalid(f"The CSV file {path} cannot be read: {error}.", path=path) from None
+
+
+def _rows(text: str) -> Iterable[dict[str, Value]]:
+    lines = (line for line in io.StringIO(text.removeprefix("\ufeff"), newline="") if not line.startswith("#"))
+    reader = csv.reader(lines, delimiter=_delimiter(text), strict=False)
+    header: list[str] = []
+    cells = 0
+    for record in reader:
+        if not record or (len(record) == 1 and not record[0]):
+            continue
+        if not header:
+            header = record
+            continue
+        cells += len(record)
+        if cells > MAX_CSV_CELLS:
+            raise csv.Error(f"it has more than {MAX_CSV_CELLS:,} cells")
+        row: dict[str, Value] = {}
+        for name, written in zip(header, record, strict=False):
+            row[name] = row[canonical_name(name)] = _csv_value(written)
+        yield row
+
+
+def _delimiter(text: str) -> str:
+    """The sign that separates the columns of the first line."""
+    first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
+    return max((",", "\t", "|", ";"), key=first.count)
+
+
+def _csv_value(written: str) -> Value:
+    if not written:
+        return None
+    if written in _BOOLEANS:
+        return _BOOLEANS[written]
+    if _NUMBER.fullmatch(written):
+        return float(written)
+    return literals.frontmatter_value(written)

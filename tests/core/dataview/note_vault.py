@@ -1,0 +1,81 @@
+"""A vault of texts for Dataview queries, and the measured cases of `../shared/data/dataview`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.core.dataview.note_data import NoteData, note_data
+from obsidian_mcp.core.dataview.query import run_query
+from obsidian_mcp.core.expressions.answer import Answer, Cell
+from tests.core.expressions.text_vault import TextVault
+
+SHARED = Path(__file__).parents[4] / "shared" / "data"
+FOLDER = SHARED / "dataview"
+NOW = datetime.fromisoformat("2024-02-15T12:00")
+needs_cases = pytest.mark.skipif(not FOLDER.exists(), reason="../shared/data/dataview is not here")
+
+
+class NoteVault(TextVault):
+    """The texts of a vault as Dataview sees them."""
+
+    def __init__(self, texts: Mapping[str, str], bookmarks: frozenset[str] = frozenset()) -> None:
+        super().__init__(texts)
+        self._bookmarks = bookmarks
+        self._data: dict[str, NoteData] = {}
+
+    def note_data(self, path: str) -> NoteData:
+        if path not in self._data:
+            self._data[path] = note_data(self.note(path))
+        return self._data[path]
+
+    def text_tags(self, path: str) -> Sequence[str]:
+        return [tag.name for tag in self.note(path).tags]
+
+    def bookmarked(self) -> frozenset[str]:
+        return self._bookmarks
+
+    def text(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+    def run(self, query: str, **options: Any) -> Answer:
+        return run_query(query, self, now=options.pop("now", NOW), **options)
+
+    def rows(self, query: str, **options: Any) -> list[list[Cell]]:
+        return self.run(query, **options).rows
+
+    def value(self, expression: str, this: str = "note.md") -> Cell:
+        """The cell of an expression over the row of the note `this`."""
+        return self.rows(f'LIST WITHOUT ID {expression} WHERE file.path = "{this}"', this=this)[0][0]
+
+
+def cases(file: str) -> dict[str, Any]:
+    """A file of measured cases; empty where they are not here."""
+    path = FOLDER / file
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+@contextmanager
+def time_zone(name: str) -> Iterator[None]:
+    """The local time zone of the process; only systems with `tzset` can change theirs."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system cannot change the time zone of a running program")
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = name
+    time.tzset()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before
+        time.tzset()

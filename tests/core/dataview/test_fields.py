@@ -1,0 +1,200 @@
+"""Inline fields, list items and what a note has (specs/dataview.md)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.dataview.inline_fields import bracketed_fields, full_line_field, line_fields
+from obsidian_mcp.core.dataview.note_data import note_data
+from obsidian_mcp.core.note.parser import parse
+
+from .note_vault import NoteVault
+
+LINES: list[tuple[str, str, list[tuple[str, str]]]] = [
+    ("DV-04", "Key One:: v", [("Key One", "v")]),
+    ("DV-04", "**Bold**:: v", [("Bold", "v")]),
+    ("DV-04", "## Heading:: v", [("Heading", "v")]),
+    ("DV-04", "std::vector is text", [("std", "vector is text")]),
+    ("DV-04", "Key (x):: v", []),
+    ("DV-04", "A & B:: v", []),
+    ("DV-04", "クリスマス:: x", [("クリスマス", "x")]),
+    ("DV-04", "x" * 32_769 + ":: v", []),
+    ("DV-05", "[a:: 1] (b:: 2)", [("a", "1"), ("b", "2")]),
+    ("DV-05", "[a:: 1][b:: 2]", [("a", "1")]),
+    ("DV-05", "[a:: [x] (y]", [("a", "[x] (y")]),
+    ("DV-05", "[a:: \\] b] c", [("a", "\\] b")]),
+    ("DV-05", "[[x]] [a:: 1", []),
+    ("DV-05", "(a [b:: 1]", [("b", "1")]),
+]
+
+
+@pytest.mark.parametrize(("rule", "line", "fields"), LINES)
+def test_a_line_has_its_fields(rule: str, line: str, fields: list[tuple[str, str]]) -> None:
+    assert line_fields(line) == fields, rule
+
+
+@given(st.text("[]():\\ ax", max_size=30))
+def test_bracketed_fields_are_those_of_a_plain_scan(line: str) -> None:
+    """DV-05: the quick search finds what looking at every bracket finds."""
+    assert bracketed_fields(line) == plain_scan(line)
+
+
+def plain_scan(line: str) -> list[tuple[str, str]]:
+    found = []
+    for opening, closing in ("[]", "()"):
+        at = line.find(opening)
+        while at >= 0:
+            field = plain_field(line, at, opening, closing)
+            if field:
+                found.append((at, *field))
+            at = line.find(opening, field[0] if field else at + 1)
+    kept: list[tuple[int, int, str, str]] = []
+    for each in sorted(found):
+        if not kept or kept[-1][1] < each[0]:
+            kept.append(each)
+    return [(key, value) for _, _, key, value in kept]
+
+
+def plain_field(line: str, at: int, opening: str, closing: str) -> tuple[int, str, str] | None:
+    separator = line.find("::", at + 1)
+    key = line[at + 1 : max(separator, 0)]
+    if separator < 0 or re.search(r"[\[\]()]", key):
+        return None
+    nesting, escaped = 0, False
+    for end in range(separator + 2, len(line)):
+        char = line[end]
+        if char == "\\":
+            escaped = not escaped
+            continue
+        if not escaped:
+            nesting += (char == opening) - (char == closing)
+        escaped = False
+        if nesting < 0:
+            return end + 1, key.strip(), line[separator + 2 : end].strip()
+    return None
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_fields_or_none(text: str) -> None:
+    """DV-04, DV-06: no text of a note is too odd to read."""
+    line_fields(text)
+    full_line_field(text)
+    note_data(parse(f"- {text}\n\n{text}:: {text}"))
+
+
+def test_many_unclosed_fields_are_read_in_no_time() -> None:
+    """DV-05, DV-29: no line takes more than a time that grows with its length."""
+    assert bracketed_fields("[a:: " * 100_000) == []
+    assert len(bracketed_fields("[a:: x] " * 50_000)) == 50_000
+    assert bracketed_fields("[" * 200_000 + "a:: b") == []
+
+
+VALUES: list[tuple[str, str, Any]] = [
+    ("DV-07", "2021-02-30", "2021-03-02"),
+    ("DV-07", "2021-04-18T10:30:15.250+02:00", "2021-04-18T10:30:15.250+02:00"),
+    ("DV-07", "2021-08-15T12:40:50[Europe/Paris]", "2021-08-15T12:40:50+02:00"),
+    ("DV-07", "2021-13-01", "2021-13-01"),
+    ("DV-08", "1h30m, 5 s", "1 hour, 30 minutes, 5 seconds"),
+    ("DV-08", "7 Hours", "7 Hours"),
+    ("DV-09", "1,000", [1, 0]),
+    ("DV-09", "1,", [1]),
+    ("DV-09", "1, 2,", "1, 2,"),
+    ("DV-09", "[[a]], \"b, c\", #d, true, null", ["[[a|a]]", "b, c", "#d", True, "null"]),
+    ("DV-09", "[[a]] [[b]]", "[[a]] [[b]]"),
+    ("DV-09", "", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text", "value"), VALUES)
+def test_the_text_of_an_inline_field_has_a_value(rule: str, text: str, value: Any) -> None:
+    assert NoteVault({"note.md": f"a:: {text}\n"}).value("a") == value, rule
+
+
+NOTE = """---
+up: "[[Other]]"
+due: 2024-03-01
+length: 3 d
+Tags: [x/y, "z w"]
+alias: one, two
+list: [1, "[[Other]]"]
+---
+Some Key:: 1
+
+- Some Key:: 2
+- [ ] task [Some Key:: 3] 📅 2024-01-05 ^id
+    - [x] done
+- item [k:: [[Missing]]]
+    - [ ] open
+
+# Head *one*
+- [x] all ✅ 2024-01-06
+    - [X] sub #tag [[Other|o]]
+
+Some Key:: 4
+#body
+"""
+VAULT = NoteVault({"f/2024-05-06 note.md": NOTE, "Other.md": "[[2024-05-06 note]]\n"}, frozenset({"Other.md"}))
+FIELDS: list[tuple[str, str, Any]] = [
+    ("DV-10", 'row["Some Key"]', [2, 1, 4]),
+    ("DV-11", "up", "[[Other.md|Other]]"),
+    ("DV-11", "length", "3 days"),
+    ("DV-11", "list", [1, "[[Other.md|Other]]"]),
+    ("DV-12", "some-key", [2, 1, 4]),
+    ("DV-12", "Some-key", None),
+    ("DV-14", "[file.name, file.folder, file.ext]", ["2024-05-06 note", "f", "md"]),
+    ("DV-14", "file.outlinks", ["[[Other.md|Other]]", "[[Other.md|Other]]", "[[Missing|Missing]]", "[[Other.md|o]]"]),
+    ("DV-14", "file.inlinks", ["[[Other.md|Other]]"]),
+    ("DV-14", "file.mtime", "2024-01-02T03:04:05"),
+    ("DV-14", "[file.starred, [[Other]].file.starred]", [False, True]),
+    ("DV-14", "file.frontmatter.length", "3 d"),
+    ("DV-15", "file.lists.symbol", ["-"] * 7),
+    ("DV-15", "file.lists.line", [10, 11, 12, 13, 14, 17, 18]),
+    ("DV-15", "file.lists.parent", [None, None, 11, None, 13, None, 17]),
+    ("DV-15", "file.lists[1].link", "[[f/2024-05-06 note.md#^id|2024-05-06 note > id]]"),
+    ("DV-15", "file.lists[5].section", "[[f/2024-05-06 note.md#Head one|2024-05-06 note > Head one]]"),
+    ("DV-15", "file.lists[6].tags", ["#tag"]),
+    ("DV-15", "file.lists[6].outlinks", ["[[Other|o]]"]),
+    ("DV-15", "file.lists[1].position.start", {"line": 11, "col": 0, "offset": NOTE.index("- [ ] task")}),
+    ("DV-15", "length(file.lists[5].children)", 1),
+    ("DV-16", "file.tasks.status", [" ", "x", " ", "x", "X"]),
+    ("DV-16", "file.tasks.fullyCompleted", [False, True, False, True, True]),
+    ("DV-16", "[file.tasks[0].due, file.tasks[3].completion]", ["2024-01-05", "2024-01-06"]),
+    ("DV-17", "file.day", "2024-05-06"),
+    ("DV-18", "file.etags", ["#tag", "#body", "#x/y", "#z", "#w"]),
+    ("DV-18", "file.tags", ["#tag", "#body", "#x/y", "#x", "#z", "#w"]),
+    ("DV-18", "file.aliases", ["one", "two"]),
+]
+
+
+@pytest.mark.parametrize(("rule", "expression", "value"), FIELDS)
+def test_a_note_has_its_fields(rule: str, expression: str, value: Any) -> None:
+    assert VAULT.value(expression, "f/2024-05-06 note.md") == value, rule
+
+
+def test_a_raw_key_hides_a_canonical_one() -> None:
+    """DV-12: `Key` has no canonical name beside a raw `key`."""
+    vault = NoteVault({"note.md": "Key:: 1\n\nkey:: 2\n\nKEY:: 3\n"})
+    assert vault.value("[key, row.Key, row.KEY]") == [2, 1, 3]
+    assert NoteVault({"note.md": "Key:: 1\n\nKEY:: 3\n"}).value("key") == [1, 3]
+
+
+def test_of_two_items_on_one_line_the_inner_counts() -> None:
+    """DV-06: `- 1. text` is two items for the app and one for the plugin."""
+    assert NoteVault({"note.md": "- [ ] 1. text\n"}).value("file.lists.task") == [False]
+
+
+def test_an_impossible_day_in_a_name_is_null() -> None:
+    """DV-17: `20231345` is no day."""
+    assert NoteVault({"20231345.md": ""}).value("file.day", "20231345.md") is None
+
+
+def test_only_notes_are_pages() -> None:
+    """DV-13: `.md` and `.markdown`; other files have no fields."""
+    vault = NoteVault({"a.md": "", "b.markdown": "", "c.canvas": "{}", "note.md": "[[c.canvas]]"})
+    assert [row[0] for row in vault.rows("LIST")] == ["[[a.md|a]]", "[[b.markdown|b.markdown]]", "[[note.md|note]]"]
+    assert vault.value("[[c.canvas]].file.name") is None
