@@ -27,6 +27,7 @@ AppError
 │   ├── ClientConfigRefused          CLIENT_CONFIG_REFUSED
 │   ├── NotShowable                  NOT_SHOWABLE
 │   ├── TemplateFailed               TEMPLATE_FAILED
+│   ├── CanvasUnreadable             CANVAS_UNREADABLE
 │   └── ToolFailed                   TOOL_FAILED
 └── protocol errors
     ├── InvalidArguments     -32602  INVALID_ARGUMENTS
@@ -201,6 +202,13 @@ class TemplateFailed(AppError):
 
     error_code = "TEMPLATE_FAILED"
     exit_status = 35
+
+
+class CanvasUnreadable(AppError):
+    """A canvas is broken JSON, or none at all, so it cannot be edited safely."""
+
+    error_code = "CANVAS_UNREADABLE"
+    exit_status = 36
 
 
 class ToolFailed(AppError):

@@ -14,6 +14,8 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'edit Alpha replace_text "little oil" --find "no oil" --dry-run',
     ),
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
+    "canvas": ("canvas Board",),
+    "canvas-edit": ('canvas-edit Board --operations \'{"op":"add","type":"text","text":"Buy brass"}\'',),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
     "list": ("list Projects", "list --recursive --sort modified --limit 10"),
     "info": ("info --json",),

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from . import jsontext
+from obsidian_mcp.core.text import json_text
+
 from .clients import Client
 
 Entry = dict[str, Any]
@@ -44,12 +45,12 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
         if client.format == "toml":
             after = _put_toml(_without_toml(text, client.key, name) if afresh else text, client.key, name, entry)
         elif existing is None or afresh:
-            after = jsontext.put(text, (client.key, name), merged)
+            after = json_text.put(text, (client.key, name), merged)
         else:
             after = text
             for key, value in entry.items():
                 if existing.get(key) != value:
-                    after = jsontext.put(after, (client.key, name, key), value)
+                    after = json_text.put(after, (client.key, name, key), value)
     inner = before.get(client.key) or {}
     return _proved(client, after, {**before, client.key: {**inner, name: merged}})
 
@@ -61,7 +62,7 @@ def erase(client: Client, text: str, name: str) -> str:
         return text
     with _refused(client, text):
         toml = client.format == "toml"
-        after = _without_toml(text, client.key, name) if toml else jsontext.remove(text, (client.key, name))
+        after = _without_toml(text, client.key, name) if toml else json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
     return _proved(client, after, {**before, client.key: kept})
 
@@ -83,7 +84,7 @@ def _parse(client: Client, text: str) -> dict[str, Any]:
             return tomllib.loads(text)
         if not text.strip():
             return {}
-        document = jsontext.parse(text)
+        document = json_text.parse(text)
         if client.format == "json" and document.beyond:
             what, offset = document.beyond
             raise Broken(f"has {what} at {_position(text, offset)}, which {client.title} cannot read")
@@ -97,7 +98,7 @@ def _refused(client: Client, text: str) -> Iterator[None]:
     """The one place where the formats' errors become a sentence."""
     try:
         yield
-    except jsontext.Unreadable as error:
+    except json_text.Unreadable as error:
         raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error

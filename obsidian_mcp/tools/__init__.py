@@ -1,6 +1,10 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
-from . import search, notes, edits, periodic, moves, files, attachments, links, tags, properties, history, app, plugin  # noqa: I001
+# isort: off
+from . import search, notes, edits, periodic, canvas, moves, files, attachments, links, tags
+from . import properties, history, app, plugin
+
+# isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
 
 __all__ = [
@@ -12,6 +16,7 @@ __all__ = [
     "app",
     "attachments",
     "call",
+    "canvas",
     "edits",
     "files",
     "history",

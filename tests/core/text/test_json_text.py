@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.setup import jsontext
-from obsidian_mcp.setup.jsontext import Unreadable
+from obsidian_mcp.core.text import json_text
+from obsidian_mcp.core.text.json_text import Unreadable
 
 ENTRY = {"command": "/bin/obsidian-mcp", "args": ["--vault", "/My Vault"]}
 
@@ -33,23 +33,25 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 def test_an_added_member_comes_last_and_goes_without_a_trace(text: str) -> None:  # TEXT-02, TEXT-04
-    after = jsontext.put(text, ("servers", "obsidian"), ENTRY)
+    after = json_text.put(text, ("servers", "obsidian"), ENTRY)
 
-    servers = jsontext.parse(after).root.value["servers"]
+    servers = json_text.parse(after).root.value["servers"]
     assert list(servers) == ["other", "obsidian"]
     assert servers["obsidian"] == ENTRY
-    assert jsontext.remove(after, ("servers", "obsidian")) == text
+    assert json_text.remove(after, ("servers", "obsidian")) == text
 
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 def test_adding_only_inserts(text: str) -> None:  # TEXT-01
-    after = jsontext.put(text, ("servers", "obsidian"), ENTRY)
+    after = json_text.put(text, ("servers", "obsidian"), ENTRY)
 
     assert is_subsequence(text, after)
 
 
 def test_a_member_is_laid_out_like_its_neighbours() -> None:  # TEXT-03
-    after = jsontext.put('{\r\n\t"servers": {\r\n\t\t"other": {}\r\n\t}\r\n}', ("servers", "obsidian"), {"args": ["a"]})
+    after = json_text.put(
+        '{\r\n\t"servers": {\r\n\t\t"other": {}\r\n\t}\r\n}', ("servers", "obsidian"), {"args": ["a"]}
+    )
 
     assert after == (
         '{\r\n\t"servers": {\r\n\t\t"other": {},\r\n\t\t"obsidian": {\r\n\t\t\t"args": [\r\n\t\t\t\t"a"\r\n\t\t\t]'
@@ -58,7 +60,7 @@ def test_a_member_is_laid_out_like_its_neighbours() -> None:  # TEXT-03
 
 
 def test_a_comment_stays_with_the_line_that_it_is_about() -> None:
-    after = jsontext.put('{\n  "a": 1 // about a\n}', ("b",), 2)
+    after = json_text.put('{\n  "a": 1 // about a\n}', ("b",), 2)
 
     assert after == '{\n  "a": 1, // about a\n  "b": 2\n}'
 
@@ -67,43 +69,43 @@ def test_a_comment_stays_with_the_line_that_it_is_about() -> None:
     "text", ["", "\n", "  ", "// nothing yet", "{}", "{ }", "{\n}", "{}\n", "{\n  // nothing yet\n}"]
 )
 def test_missing_objects_are_made(text: str) -> None:
-    after = jsontext.put(text, ("servers", "obsidian"), ENTRY)
+    after = json_text.put(text, ("servers", "obsidian"), ENTRY)
 
-    assert jsontext.parse(after).root.value == {"servers": {"obsidian": ENTRY}}
+    assert json_text.parse(after).root.value == {"servers": {"obsidian": ENTRY}}
     assert is_subsequence(text.rstrip().removesuffix("}").rstrip(), after)
 
 
 def test_a_value_is_replaced_in_place() -> None:
     text = '{\n  "servers": {\n    "b": {"args": ["old"], "env": {"K": "v"}}, // mine\n    "c": 1\n  }\n}'
 
-    after = jsontext.put(text, ("servers", "b", "args"), ["new"])
+    after = json_text.put(text, ("servers", "b", "args"), ["new"])
 
     assert '"env": {"K": "v"}}, // mine\n    "c": 1\n  }\n}' in after
-    assert jsontext.parse(after).root.value["servers"]["b"] == {"args": ["new"], "env": {"K": "v"}}
+    assert json_text.parse(after).root.value["servers"]["b"] == {"args": ["new"], "env": {"K": "v"}}
 
 
 def test_the_middle_and_the_only_member_can_be_removed() -> None:
     three = '{\n  "a": 1, // one\n  "b": 2,\n  // about c\n  "c": 3\n}'
 
-    assert jsontext.remove(three, ("b",)) == '{\n  "a": 1, // one\n  \n  // about c\n  "c": 3\n}'
-    assert jsontext.remove(three, ("a",)) == '{\n   // one\n  "b": 2,\n  // about c\n  "c": 3\n}'
-    assert jsontext.remove('{ "a": 1 }', ("a",)) == "{}"
-    assert jsontext.remove('{\n  // keep\n  "a": 1\n}', ("a",)) == "{\n  // keep\n}"
+    assert json_text.remove(three, ("b",)) == '{\n  "a": 1, // one\n  \n  // about c\n  "c": 3\n}'
+    assert json_text.remove(three, ("a",)) == '{\n   // one\n  "b": 2,\n  // about c\n  "c": 3\n}'
+    assert json_text.remove('{ "a": 1 }', ("a",)) == "{}"
+    assert json_text.remove('{\n  // keep\n  "a": 1\n}', ("a",)) == "{\n  // keep\n}"
 
 
 def test_of_a_member_that_is_there_twice_the_last_counts_and_both_go() -> None:
     text = '{"a": {"x": 1}, "a": {"x": 2}}'
 
-    assert jsontext.parse(text).root.value == {"a": {"x": 2}}
-    assert jsontext.put(text, ("a", "x"), 3) == '{"a": {"x": 1}, "a": {"x": 3}}'
-    assert jsontext.remove(text, ("a",)) == "{}"
+    assert json_text.parse(text).root.value == {"a": {"x": 2}}
+    assert json_text.put(text, ("a", "x"), 3) == '{"a": {"x": 1}, "a": {"x": 3}}'
+    assert json_text.remove(text, ("a",)) == "{}"
 
 
 def test_what_is_not_there_is_removed_without_a_change() -> None:
     text = '{"a": 1}'
 
-    assert jsontext.remove(text, ("servers", "obsidian")) == text
-    assert jsontext.remove(text, ("b",)) == text
+    assert json_text.remove(text, ("servers", "obsidian")) == text
+    assert json_text.remove(text, ("b",)) == text
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_what_is_not_there_is_removed_without_a_change() -> None:
 )
 def test_broken_text_is_reported_with_its_place(text: str, where: int, problem: str) -> None:  # TEXT-05
     with pytest.raises(Unreadable) as caught:
-        jsontext.parse(text)
+        json_text.parse(text)
 
     assert caught.value.offset == where
     assert problem in caught.value.problem
@@ -138,12 +140,12 @@ def test_broken_text_is_reported_with_its_place(text: str, where: int, problem: 
     ],
 )
 def test_what_strict_json_does_not_have_is_noticed(text: str, beyond: tuple[str, int] | None) -> None:
-    assert jsontext.parse(text).beyond == beyond
+    assert json_text.parse(text).beyond == beyond
 
 
 def test_a_path_through_something_else_is_refused() -> None:
     with pytest.raises(ValueError, match="servers is not an object"):
-        jsontext.put('{"servers": []}', ("servers", "obsidian"), ENTRY)
+        json_text.put('{"servers": []}', ("servers", "obsidian"), ENTRY)
 
 
 # Any text
@@ -193,7 +195,7 @@ def documents(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
 def test_every_layout_is_read(document: tuple[dict[str, Any], str]) -> None:
     value, text = document
 
-    assert jsontext.parse(text).root.value == value
+    assert json_text.parse(text).root.value == value
 
 
 @settings(max_examples=250, deadline=None)
@@ -203,10 +205,10 @@ def test_in_every_layout_a_member_is_added_by_insertions_and_removed_again(
 ) -> None:
     value, text = document
 
-    after = jsontext.put(text, ("servers", "obsidian"), ENTRY)
-    again = jsontext.remove(after, ("servers", "obsidian"))
+    after = json_text.put(text, ("servers", "obsidian"), ENTRY)
+    again = json_text.remove(after, ("servers", "obsidian"))
 
-    assert jsontext.parse(after).root.value == {**value, "servers": {**value["servers"], "obsidian": ENTRY}}
+    assert json_text.parse(after).root.value == {**value, "servers": {**value["servers"], "obsidian": ENTRY}}
     assert is_subsequence("".join(text.split()), "".join(after.split()))
     assert "".join(again.split()) == "".join(text.split())
     if value["servers"]:

@@ -41,6 +41,8 @@ class Node:
     value: Any
     members: tuple[Member, ...] = ()
     """Of an object."""
+    items: tuple[Node, ...] = ()
+    """Of an array."""
 
     def member(self, key: str) -> Member | None:
         """The member of this name; the last one counts, as everywhere in JavaScript."""
@@ -271,13 +273,13 @@ class _Reader:
 
     def array(self, depth: int) -> Node:
         start = self.at
-        values: list[Any] = []
+        items: list[Node] = []
         comma = start
         self.at += 1
         while self.more("]", comma < 0):
-            values.append(self.value(depth + 1).value)
+            items.append(self.value(depth + 1))
             comma = self.comma("]")
-        return Node(start, self.at, values)
+        return Node(start, self.at, [item.value for item in items], items=tuple(items))
 
     def more(self, closing: str, complete: bool) -> bool:
         """Whether another item follows; steps over the closing bracket when none does."""

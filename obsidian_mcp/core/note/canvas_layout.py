@@ -1,0 +1,130 @@
+"""Where cards of a canvas go (CANVAS-4): rectangles, free places, members of groups. Units are those of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Literal
+
+GAP = 40
+GRID = 10
+PADDING = 20
+"""Between a group's border and the cards in it."""
+TEXT_WIDTH, TEXT_HEIGHT, LINE_HEIGHT, MOST_HEIGHT = 250, 60, 24, 400
+COLUMNS = 30
+"""Characters in a line of a card of the usual width; wide characters count two."""
+
+Side = Literal["right", "left", "above", "below"]
+EdgeSide = Literal["top", "right", "bottom", "left"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    def overlaps(self, other: Rect) -> bool:
+        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
+
+    def holds(self, other: Rect) -> bool:
+        return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
+
+    def moved(self, dx: float, dy: float) -> Rect:
+        return Rect(self.x + dx, self.y + dy, self.width, self.height)
+
+
+def around(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
+    """Return the rectangle around others, on the grid."""
+    known = list(rects)
+    left = floor((min(rect.x for rect in known) - padding) / GRID) * GRID
+    top = floor((min(rect.y for rect in known) - padding) / GRID) * GRID
+    right = ceil((max(rect.right for rect in known) + padding) / GRID) * GRID
+    bottom = ceil((max(rect.bottom for rect in known) + padding) / GRID) * GRID
+    return Rect(left, top, right - left, bottom - top)
+
+
+def text_height(text: str) -> int:
+    """Return the height of a text card of the usual width: 24 a line, from 60 to 400."""
+    lines = sum(max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS)) for line in text.split("\n"))
+    return min(MOST_HEIGHT, TEXT_HEIGHT + LINE_HEIGHT * (lines - 1))
+
+
+def beside(anchor: Rect, size: Rect, side: Side, obstacles: Iterable[Rect]) -> Rect:
+    """Return a free place for a card beside another one, moved on in that direction until nothing overlaps."""
+    match side:
+        case "right":
+            placed = Rect(_up(anchor.right + GAP), _near(anchor.y), size.width, size.height)
+        case "left":
+            placed = Rect(_down(anchor.x - GAP - size.width), _near(anchor.y), size.width, size.height)
+        case "below":
+            placed = Rect(_near(anchor.x), _up(anchor.bottom + GAP), size.width, size.height)
+        case "above":
+            placed = Rect(_near(anchor.x), _down(anchor.y - GAP - size.height), size.width, size.height)
+    return _moved_on(placed, side, list(obstacles))
+
+
+def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
+    """Return the place right of everything, top aligned with the top card; the origin on an empty canvas."""
+    known = list(cards)
+    if not known:
+        return Rect(0, 0, size.width, size.height)
+    right, top = max(rect.right for rect in known), min(rect.y for rect in known)
+    return Rect(_up(right + GAP), _near(top), size.width, size.height)
+
+
+def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
+    """Return a place in a group: right of its cards, or its top left corner where it has none."""
+    known = list(members)
+    if known:
+        placed = at_the_end(known, size)
+    else:
+        placed = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
+    return _moved_on(placed, "right", list(obstacles))
+
+
+def facing(start: Rect, end: Rect) -> tuple[EdgeSide, EdgeSide]:
+    """Return the pair of sides at which two cards face each other."""
+    across = max(end.x - start.right, start.x - end.right)
+    along = max(end.y - start.bottom, start.y - end.bottom)
+    if across >= along:
+        return ("right", "left") if start.x + start.width / 2 <= end.x + end.width / 2 else ("left", "right")
+    return ("bottom", "top") if start.y + start.height / 2 <= end.y + end.height / 2 else ("top", "bottom")
+
+
+def _moved_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
+    while hit := [rect for rect in obstacles if rect.overlaps(placed)]:
+        match side:
+            case "right":
+                placed = Rect(_up(max(rect.right for rect in hit) + GAP), placed.y, placed.width, placed.height)
+            case "left":
+                x = _down(min(rect.x for rect in hit) - GAP - placed.width)
+                placed = Rect(x, placed.y, placed.width, placed.height)
+            case "below":
+                placed = Rect(placed.x, _up(max(rect.bottom for rect in hit) + GAP), placed.width, placed.height)
+            case "above":
+                y = _down(min(rect.y for rect in hit) - GAP - placed.height)
+                placed = Rect(placed.x, y, placed.width, placed.height)
+    return placed
+
+
+def _up(value: float) -> int:
+    return ceil(value / GRID) * GRID
+
+
+def _down(value: float) -> int:
+    return floor(value / GRID) * GRID
+
+
+def _near(value: float) -> int:
+    return floor(value / GRID + 0.5) * GRID

@@ -1,0 +1,120 @@
+"""What a canvas says, in the order a person reads it: groups, their cards, and the edges between them (CANVAS-9)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .canvas_layout import Rect
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedCard:
+    """A card; `shows` is its text, its file with the subpath, its address or its label."""
+
+    id: str
+    kind: str
+    shows: str
+    rect: Rect
+    color: str
+    depth: int = 0
+    """Number of groups that it is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedEdge:
+    id: str
+    start: str
+    end: str
+    label: str
+    arrow: str
+    """`->`, `<-`, `<->` or `--`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasOutline:
+    """Cards in reading order, those of a group behind it; edges in the order of the file."""
+
+    cards: tuple[OutlinedCard, ...]
+    edges: tuple[OutlinedEdge, ...]
+
+
+def outline(body: str) -> CanvasOutline:
+    """Return the outline of a canvas whose text `canvas.read` can read."""
+    value = json.loads(body) if body.strip() else {}
+    cards = [_card(node) for node in value.get("nodes") or [] if isinstance(node, dict)]
+    edges = [_edge(edge) for edge in value.get("edges") or [] if isinstance(edge, dict)]
+    return CanvasOutline(tuple(_ordered(cards)), tuple(edges))
+
+
+def title(card: OutlinedCard, most: int = 60) -> str:
+    """Return a card's first line, cut to `most` characters."""
+    first = card.shows.strip().partition("\n")[0]
+    return first if len(first) <= most else first[: most - 1] + "…"
+
+
+def _ordered(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
+    """Rows from the top, each from the left; a group is followed by the cards in it."""
+    groups = sorted(
+        (card for card in cards if card.kind == "group"), key=lambda card: -card.rect.width * card.rect.height
+    )
+    parents: dict[int, OutlinedCard] = {}
+    for card in cards:
+        holding = [group for group in groups if group is not card and group.rect.holds(card.rect)]
+        holding = [group for group in holding if group.rect != card.rect or groups.index(group) < _rank(groups, card)]
+        if holding:
+            parents[id(card)] = holding[-1]
+
+    def below(parent: OutlinedCard | None, depth: int) -> Iterator[OutlinedCard]:
+        for card in _rows([card for card in cards if parents.get(id(card)) is parent]):
+            yield OutlinedCard(card.id, card.kind, card.shows, card.rect, card.color, depth)
+            if card.kind == "group":
+                yield from below(card, depth + 1)
+
+    yield from below(None, 0)
+
+
+def _rank(groups: list[OutlinedCard], card: OutlinedCard) -> int:
+    return next((place for place, group in enumerate(groups) if group is card), len(groups))
+
+
+def _rows(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
+    waiting = sorted(cards, key=lambda card: (card.rect.y, card.rect.x))
+    while waiting:
+        middle = waiting[0].rect.y + waiting[0].rect.height / 2
+        row = [card for card in waiting if card.rect.y < middle or card is waiting[0]]
+        yield from sorted(row, key=lambda card: card.rect.x)
+        waiting = waiting[len(row) :]
+
+
+def _card(node: Mapping[str, Any]) -> OutlinedCard:
+    kind = _text(node, "type")
+    match kind:
+        case "file":
+            shows = _text(node, "file") + _text(node, "subpath")
+        case "link":
+            shows = _text(node, "url")
+        case "group":
+            shows = _text(node, "label")
+        case _:
+            shows = _text(node, "text")
+    rect = Rect(*(_number(node, key) for key in ("x", "y", "width", "height")))
+    return OutlinedCard(_text(node, "id"), kind, shows, rect, _text(node, "color"))
+
+
+def _edge(edge: Mapping[str, Any]) -> OutlinedEdge:
+    back, forth = edge.get("fromEnd") == "arrow", edge.get("toEnd", "arrow") == "arrow"
+    arrow = ("<->" if forth else "<-") if back else ("->" if forth else "--")
+    return OutlinedEdge(_text(edge, "id"), _text(edge, "fromNode"), _text(edge, "toNode"), _text(edge, "label"), arrow)
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(values: Mapping[str, Any], key: str) -> float:
+    value = values.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0

@@ -1,0 +1,135 @@
+"""A list of objects in a JSON text, rewritten so that what does not change keeps every byte (CANVAS-2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .json_text import Member, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the objects of a list are laid out: the blanks around the items, and inside an object."""
+
+    lead: str
+    """Between `[` and the first item."""
+    gap: str
+    """Between two items, with the comma."""
+    tail: str
+    """Between the last item and `]`."""
+    opening: str = ""
+    """Between `{` and the first member."""
+    comma: str = ","
+    """Between two members."""
+    colon: str = ":"
+    closing: str = ""
+    """Between the last member and `}`."""
+    ascii_only: bool = False
+    """Whether other scripts are escaped."""
+
+    def value(self, value: Any) -> str:
+        if "\n" in self.opening and isinstance(value, dict | list) and value:
+            inner = self.opening.rpartition("\n")[2]
+            outer = self.closing.rpartition("\n")[2]
+            unit = inner[len(outer) :] or "  "
+            return json.dumps(value, ensure_ascii=self.ascii_only, indent=unit).replace("\n", "\n" + inner)
+        separators = (",", self.colon) if "\n" in self.comma else (self.comma, self.colon)
+        return json.dumps(value, ensure_ascii=self.ascii_only, separators=separators)
+
+    def member(self, key: str, value: Any) -> str:
+        return json.dumps(key, ensure_ascii=self.ascii_only) + self.colon + self.value(value)
+
+    def object(self, values: Mapping[str, Any]) -> str:
+        members = self.comma.join(self.member(key, value) for key, value in values.items())
+        return "{" + self.opening + members + self.closing + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An object as it is to be: `node` is where it stands already, None for a new one."""
+
+    values: Mapping[str, Any]
+    node: Node | None = None
+
+
+def layout_of(text: str, array: Node, default: Layout) -> Layout:
+    """Return the layout of a list by its first two items; `default` where it has none."""
+    if not array.items:
+        return default
+    first, last = array.items[0], array.items[-1]
+    lead = text[array.start + 1 : first.start]
+    gap = text[first.end : array.items[1].start] if len(array.items) > 1 else "," + lead
+    tail = text[last.end : array.end - 1]
+    members = first.members
+    ascii_only = text.isascii() and "\\u" in text
+    if not members:
+        return Layout(lead, gap, tail, ascii_only=ascii_only)
+    return Layout(
+        lead,
+        gap,
+        tail,
+        opening=text[first.start + 1 : members[0].start],
+        comma=text[members[0].node.end : members[1].start] if len(members) > 1 else ",",
+        colon=_colon(text, members[0]),
+        closing=text[members[-1].node.end : first.end - 1],
+        ascii_only=ascii_only,
+    )
+
+
+def rewrite_list(text: str, array: Node, items: Sequence[Item], layout: Layout, order: Sequence[str] = ()) -> str:
+    """Return the text of a list with these items, in this order.
+
+    Items that do not change keep their bytes, and so do the blanks between them. `order` says after which keys a
+    member is put that an object did not have.
+    """
+    if not items:
+        return text[array.start : array.end] if not array.items else "[]"
+    before = {id(item): text[array.items[k - 1].end : item.start] for k, item in enumerate(array.items) if k}
+    written = []
+    for place, item in enumerate(items):
+        if place:
+            written.append(before.get(id(item.node), layout.gap))
+        written.append(layout.object(item.values) if item.node is None else _object(text, item, layout, order))
+    return f"[{layout.lead}{''.join(written)}{layout.tail}]"
+
+
+def _object(text: str, item: Item, layout: Layout, order: Sequence[str]) -> str:
+    """An object that stands in the text, with its members changed as `item` says."""
+    node = item.node
+    assert node is not None  # noqa: S101  the caller has looked
+    if node.value == item.values:
+        return text[node.start : node.end]
+    kept = [member for member in node.members if member.key in item.values]
+    parts: list[tuple[str, str]] = []
+    """Key and text of every member, in order."""
+    for member in kept:
+        same = item.values[member.key] == node.value[member.key]
+        head = text[member.start : member.node.start]
+        body = text[member.node.start : member.node.end] if same else layout.value(item.values[member.key])
+        parts.append((member.key, head + body))
+    gaps = {member.key: text[node.members[k - 1].node.end : member.start] for k, member in enumerate(node.members) if k}
+    new = [key for key in item.values if node.member(key) is None]
+    for key in new:
+        at = _place(key, [present for present, _ in parts], order)
+        parts.insert(at, (key, layout.member(key, item.values[key])))
+    opening = text[node.start + 1 : node.members[0].start] if node.members else layout.opening
+    closing = text[node.members[-1].node.end : node.end - 1] if node.members else layout.closing
+    comma = next(iter(gaps.values()), layout.comma)
+    inside = "".join((gaps.get(key, comma) if k else "") + part for k, (key, part) in enumerate(parts))
+    return "{" + opening + inside + closing + "}" if parts else "{}"
+
+
+def _place(key: str, present: Sequence[str], order: Sequence[str]) -> int:
+    """Where a new member goes: behind the members that come before it in `order`, else last."""
+    if key not in order:
+        return len(present)
+    earlier = set(order[: order.index(key)])
+    return max((k + 1 for k, other in enumerate(present) if other in earlier), default=0)
+
+
+def _colon(text: str, member: Member) -> str:
+    written = text[member.start : member.node.start]
+    return ":" + written.rpartition(":")[2]

@@ -1,0 +1,287 @@
+"""Canvases: read as an outline, and changed card by card."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.note import canvas, canvas_edits, sections
+from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
+from obsidian_mcp.core.note.canvas_operations import (
+    AddCard,
+    CanvasOperation,
+    CardKind,
+    Connect,
+    Disconnect,
+    EditCard,
+    MoveCard,
+    Place,
+    RemoveCard,
+)
+from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.vault.changes import Create, Write
+from obsidian_mcp.core.vault.vault import Vault, etag_of, stale
+from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
+
+from .params import DryRun, Etag, VaultName
+from .registry import Document, tool
+
+PAGE = 40_000
+"""Characters of one answer (TOOL-07)."""
+CARD_CHARACTERS = 1_000
+"""Most of one card's text that an outline shows."""
+
+CanvasName = Annotated[str, Field(description="Canvas name or path", min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCanvas:
+    path: str
+    etag: str
+    cards: int
+    groups: int
+    edges: int
+    next_offset: int | None = None
+
+
+@tool("canvas", title="Read canvas")
+def read_canvas(
+    app: App,
+    name: CanvasName,
+    offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
+    vault: VaultName = "",
+) -> Document:
+    """Read a canvas as an outline: groups, cards in reading order with ids and places, edges with labels."""
+    place = app.vaults.get(vault)
+    entry = _find(place, name)
+    content = place.read_text(entry)
+    read = canvas.read(content.text.body)
+    if read.error:
+        raise CanvasUnreadable(read.error, line=read.line)
+    found = outline(content.text.body)
+    groups = sum(card.kind == "group" for card in found.cards)
+    text = _shown(found).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    facts = ReadCanvas(
+        entry.path,
+        content.etag,
+        len(found.cards) - groups,
+        groups,
+        len(found.edges),
+        next_offset=offset + PAGE if len(text) > offset + PAGE else None,
+    )
+    return Document(facts, text[offset : offset + PAGE])
+
+
+def _shown(found: CanvasOutline) -> str:
+    lines = []
+    for card in found.cards:
+        where = f"{card.rect.x:g},{card.rect.y:g} {card.rect.width:g}x{card.rect.height:g}"
+        color = f" color {card.color}" if card.color else ""
+        indent = "  " * card.depth
+        head = f"{indent}- [{card.id}] {card.kind or 'card'} {where}{color}"
+        shows = card.shows.replace("\r\n", "\n").strip()
+        if len(shows) > CARD_CHARACTERS:
+            shows = f"{shows[:CARD_CHARACTERS]}… ({len(shows) - CARD_CHARACTERS:,} more characters)"
+        lines.append(f"{head}: {shows}".rstrip(": ").replace("\n", f"\n{indent}    "))
+    if found.edges:
+        known = {card.id: card for card in found.cards}
+        lines += ["", "Edges:"]
+        lines += [
+            f"- [{edge.id}] {_end(known, edge.start)} {edge.arrow} {_end(known, edge.end)}"
+            + (f": {edge.label}" if edge.label else "")
+            for edge in found.edges
+        ]
+    return "\n".join(lines) + "\n" if lines else "The canvas is empty.\n"
+
+
+def _end(known: Mapping[str, OutlinedCard], id_: str) -> str:
+    card = known.get(id_)
+    return f"[{id_}] (missing)" if card is None else f"[{id_}] {title(card)}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class EditedCanvas:
+    path: str
+    changed: bool
+    etag: str
+    ids: list[str]
+    """Of the card or edge that each operation was about."""
+    created: bool | None = None
+    diff: str | None = None
+
+
+@tool("canvas-edit", title="Edit canvas", writes=True, destructive=True)
+def edit_canvas(
+    app: App,
+    name: CanvasName,
+    operations: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="In order, all or none; each {op, …}. add: type text|file|link|group and text, file, url or "
+            "label. edit: card and new values. move: card. connect, disconnect: from, to (from_side, to_side, label). "
+            "remove: card (contents: true with a group's cards). Place: x, y or beside + side (right, left, above, "
+            "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. Name cards by id, text, "
+            "file or label"
+        ),
+    ],
+    create: Annotated[bool, Field(description="Make a missing canvas")] = False,
+    dry_run: DryRun = False,
+    etag: Etag = "",
+    vault: VaultName = "",
+) -> EditedCanvas:
+    """Add, change, move, connect and remove cards of a canvas, as one change; everything else keeps its bytes."""
+    place = app.vaults.get(vault)
+    with place.changing():
+        wanted = [_operation(place, number, given) for number, given in enumerate(operations, 1)]
+        try:
+            entry = _find(place, name)
+        except NoteNotFound:
+            if not create:
+                raise
+            return _created(place, name, wanted, dry_run=dry_run)
+        before = place.read_text(entry)
+        if etag and etag != before.etag:
+            raise stale(before, etag, "Read it again and repeat the edit.")
+        text = before.text
+        made = canvas_edits.edit(text.body, wanted, _new_id)
+        if dry_run:
+            shown = diff(entry.path, text.body, made.body)
+            return EditedCanvas(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
+        data = Text(made.body, text.bom).encode()
+        if data != before.data:
+            place.commit("edit_canvas", [Write(entry.disk, before.data, data)])
+        return EditedCanvas(entry.path, data != before.data, etag_of(data), list(made.ids))
+
+
+def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> EditedCanvas:
+    path, disk = names.new_path(place.catalog, _with_extension(name))
+    made = canvas_edits.edit("", wanted, _new_id)
+    data = made.body.encode("utf-8", "surrogateescape")
+    if dry_run:
+        return EditedCanvas(path, True, "", list(made.ids), created=True, diff=diff(path, "", made.body))
+    place.commit("edit_canvas", [Create(disk, data)])
+    return EditedCanvas(path, True, etag_of(data), list(made.ids), created=True)
+
+
+def _new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _find(place: Vault, name: str) -> FileEntry:
+    return place.find(_with_extension(name))
+
+
+def _with_extension(name: str) -> str:
+    return name if name.lower().endswith(canvas.EXTENSION) else name + canvas.EXTENSION
+
+
+_PLACE = ("x", "y", "beside", "side", "group")
+_LOOK = ("width", "height", "color")
+_CONTENT = ("text", "file", "subpath", "url", "label")
+_KEYS = {
+    "add": ("type", *_CONTENT, *_PLACE, *_LOOK, "cards"),
+    "edit": ("card", *_CONTENT, *_LOOK),
+    "move": ("card", *_PLACE),
+    "connect": ("from", "to", "from_side", "to_side", "label", "color"),
+    "disconnect": ("from", "to"),
+    "remove": ("card", "contents"),
+}
+_NUMBERS = ("x", "y", "width", "height")
+
+
+class _Given:
+    """One operation as it came. Every method raises InvalidArguments that says which operation is wrong, and how."""
+
+    def __init__(self, number: int, given: Mapping[str, Any]) -> None:
+        self.number = number
+        self.values = {key: value for key, value in given.items() if value is not None}
+        self.op = self.choice("op", tuple(_KEYS))
+        for key, value in self.values.items():
+            if key != "op" and key not in _KEYS[self.op]:
+                raise self.wrong(f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key)
+            if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise self.wrong(f"{key} must be a number, not {value!r}", key)
+            if key == "contents" and not isinstance(value, bool):
+                raise self.wrong(f"contents must be true or false, not {value!r}", key)
+            if key not in (*_NUMBERS, "contents", "cards") and not isinstance(value, str):
+                raise self.wrong(f"{key} must be text, not {value!r}", key)
+
+    def wrong(self, problem: str, argument: str) -> InvalidArguments:
+        return InvalidArguments(f"Operation {self.number}: {problem}. Nothing was written.", argument=argument)
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
+        value = self.values.get(key, default)
+        if value not in choices:
+            raise self.wrong(f"{key} must be one of {', '.join(choices)}, not {value!r}", key)
+        return str(value)
+
+    def needed(self, key: str) -> str:
+        if not str(self.values.get(key, "")).strip():
+            raise self.wrong(f"{self.op} needs {key}", key)
+        return str(self.values[key])
+
+    def number_of(self, key: str) -> int | None:
+        return None if key not in self.values else round(self.values[key])
+
+    def place(self) -> Place:
+        side: Any = self.choice("side", get_args(Side), "right")
+        return Place(
+            self.number_of("x"), self.number_of("y"), self.values.get("beside", ""), side, self.values.get("group", "")
+        )
+
+
+def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOperation:
+    given = _Given(number, raw)
+    values = given.values
+    size = (given.number_of("width"), given.number_of("height"))
+    match given.op:
+        case "add":
+            kind: Any = given.choice("type", get_args(CardKind))
+            cards = values.get("cards", [])
+            if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
+                raise given.wrong("cards must be a list of cards", "cards")
+            content = _content(place, given)
+            return AddCard(kind, content, given.place(), *size, color=values.get("color", ""), around=tuple(cards))
+        case "edit":
+            return EditCard(given.needed("card"), _content(place, given), *size, color=values.get("color"))
+        case "move":
+            if not {"x", "y", "beside", "group"} & values.keys():
+                raise given.wrong("move needs a place: x and y, beside, or group", "x")
+            return MoveCard(given.needed("card"), given.place())
+        case "remove":
+            return RemoveCard(given.needed("card"), contents=values.get("contents", False))
+        case "disconnect":
+            return Disconnect(given.needed("from"), given.needed("to"))
+    start, end = (_side(given, key) for key in ("from_side", "to_side"))
+    return Connect(given.needed("from"), given.needed("to"), start, end, values.get("label"), values.get("color"))
+
+
+def _side(given: _Given, key: str) -> EdgeSide | None:
+    side: Any = given.choice(key, get_args(EdgeSide)) if key in given.values else None
+    return side  # type: ignore[no-any-return]  # one of the choices
+
+
+def _content(place: Vault, given: _Given) -> dict[str, str]:
+    """What a card shows; a file by its whole path. Raises: NoteNotFound, SectionNotFound."""
+    content = {key: str(given.values[key]) for key in _CONTENT if key in given.values}
+    if content.get("file"):
+        name, mark, subpath = content["file"].partition("#")
+        if mark and "subpath" not in content:
+            content["subpath"] = f"#{subpath}"
+        entry = place.find(name)
+        content["file"] = entry.path
+        if content.get("subpath") and is_note(entry.path):
+            content["subpath"] = "#" + content["subpath"].removeprefix("#")
+            sections.find(parse(place.read_text(entry).text.body), content["subpath"])
+    return content

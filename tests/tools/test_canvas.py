@@ -1,0 +1,130 @@
+"""Canvases through the tools: read as an outline, changed as one step (specs/canvas.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound, SectionNotFound, StaleEtag
+from obsidian_mcp.tools import call
+
+
+def run(app: App, tool: str = "edit_canvas", /, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def test_a_canvas_reads_as_an_outline(app: App) -> None:
+    """CANVAS-9"""
+    read = run(app, "read_canvas", name="Board")
+    assert (read["path"], read["cards"], read["groups"], read["edges"]) == ("Board.canvas", 2, 0, 1)
+    assert read["content"] == (
+        "- [a1b2c3d4e5f60718] file 0,0 400x300: Projects/Alpha.md\n"
+        "- [b1b2c3d4e5f60718] text 450,0 250x80: Ask [[Jonas Weiß]] #errand\n"
+        "\n"
+        "Edges:\n"
+        "- [c1b2c3d4e5f60718] [a1b2c3d4e5f60718] Projects/Alpha.md -> [b1b2c3d4e5f60718] Ask [[Jonas Weiß]] #errand\n"
+    )
+
+
+def test_cards_of_a_group_stand_below_it_in_rows(app: App, basic: Path) -> None:
+    """CANVAS-9"""
+    cards: list[tuple[str, int, int, int]] = [("late", 0, 500, 50), ("right", 300, 30, 50), ("left", 20, 40, 50)]
+    nodes = [
+        {"id": name, "type": "text", "text": f"{name}\nmore", "x": x, "y": y, "width": 100, "height": height}
+        for name, x, y, height in cards
+    ]
+    nodes.append({"id": "g", "type": "group", "label": "G", "x": 0, "y": 0, "width": 450, "height": 200, "color": "4"})
+    (basic / "New.canvas").write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    lines = run(app, "read_canvas", name="New")["content"].splitlines()
+    assert lines == [
+        "- [g] group 0,0 450x200 color 4: G",
+        "  - [left] text 20,40 100x50: left",
+        "      more",
+        "  - [right] text 300,30 100x50: right",
+        "      more",
+        "- [late] text 0,500 100x50: late",
+        "    more",
+    ]
+
+
+def test_several_operations_are_one_change_and_one_undo(app: App, basic: Path) -> None:
+    """CANVAS-1"""
+    before = (basic / "Board.canvas").read_bytes()
+    answer = run(
+        app,
+        name="Board.canvas",
+        operations=[
+            {"op": "add", "type": "text", "text": "Buy brass", "beside": "Alpha", "side": "below"},
+            {"op": "add", "type": "file", "file": "Home", "color": "2"},
+            {"op": "connect", "from": "Alpha", "to": "Buy brass", "label": "first"},
+            {"op": "edit", "card": "b1b2c3d4e5f60718", "text": "Asked"},
+            {"op": "move", "card": "Buy brass", "x": 5, "y": 400},
+        ],
+    )
+    assert len(answer["ids"]) == 5
+    written = json.loads((basic / "Board.canvas").read_bytes())
+    assert [node.get("text", node.get("file")) for node in written["nodes"]] == [
+        "Projects/Alpha.md",
+        "Asked",
+        "Buy brass",
+        "Home.md",
+    ]
+    first = before.splitlines()[2]
+    assert first in (basic / "Board.canvas").read_bytes()
+    run(app, "undo")
+    assert (basic / "Board.canvas").read_bytes() == before
+
+
+def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
+    """CANVAS-1"""
+    before = (basic / "Board.canvas").read_bytes()
+    good = {"op": "add", "type": "text", "text": "x"}
+    for bad, error in [
+        ({"op": "add", "type": "file", "file": "Nowhere"}, NoteNotFound),
+        ({"op": "add", "type": "file", "file": "Home#Nowhere"}, SectionNotFound),
+        ({"op": "paint"}, InvalidArguments),
+        ({"op": "add", "type": "text", "text": "x", "zoom": 1}, InvalidArguments),
+        ({"op": "add", "type": "text", "text": "x", "x": "left"}, InvalidArguments),
+        ({"op": "move", "card": "Alpha"}, InvalidArguments),
+        ({"op": "remove", "card": "nobody"}, InvalidArguments),
+    ]:
+        with pytest.raises(error):
+            run(app, name="Board", operations=[good, bad])
+    assert (basic / "Board.canvas").read_bytes() == before
+
+
+def test_a_dry_run_shows_the_change(app: App, basic: Path) -> None:
+    before = (basic / "Board.canvas").read_bytes()
+    shown = run(app, name="Board", operations=[{"op": "remove", "card": "Alpha"}], dry_run=True)
+    assert '-\t\t{"id":"a1b2c3d4e5f60718"' in shown["diff"]
+    assert (basic / "Board.canvas").read_bytes() == before
+
+
+def test_a_missing_canvas_is_made_where_that_is_asked(app: App, basic: Path) -> None:
+    """CANVAS-2"""
+    operations = [{"op": "add", "type": "text", "text": "a"}]
+    with pytest.raises(NoteNotFound):
+        run(app, name="Plans/New", operations=operations)
+    made = run(app, name="Plans/New", operations=json.dumps(operations), create=True)
+    assert (made["path"], made["created"]) == ("Plans/New.canvas", True)
+    assert (basic / "Plans/New.canvas").read_text(encoding="utf-8").startswith('{"nodes":[\n\t{"id":"')
+
+
+def test_a_broken_canvas_is_neither_read_nor_changed(app: App, basic: Path) -> None:
+    """CANVAS-1"""
+    (basic / "Broken.canvas").write_text("{", encoding="utf-8")
+    for tool, arguments in (("read_canvas", {}), ("edit_canvas", {"operations": [{"op": "add", "type": "group"}]})):
+        with pytest.raises(CanvasUnreadable):
+            run(app, tool, name="Broken", **arguments)
+
+
+def test_an_etag_of_another_version_is_respected(app: App, basic: Path) -> None:
+    etag = run(app, "read_canvas", name="Board")["etag"]
+    run(app, name="Board", operations=[{"op": "edit", "card": "Alpha", "color": "1"}], etag=etag)
+    with pytest.raises(StaleEtag):
+        run(app, name="Board", operations=[{"op": "edit", "card": "Alpha", "color": "2"}], etag=etag)
+    assert b'"color":"1"' in (basic / "Board.canvas").read_bytes()
