@@ -109,6 +109,15 @@ class Disk:
             _check_absent(error, disk)
             return None
 
+    def created_ns(self, disk: str) -> int:
+        try:
+            with self._folder.place(disk) as place:
+                facts = place.real(disk)
+        except (OSError, PermissionDenied):
+            return 0
+        born: float | None = getattr(facts, "st_birthtime", None)  # seconds; Linux tells none
+        return min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
+
     def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
         found: list[DiskFile | None] = []
         for _, group in groupby(disks, lambda disk: disk.rpartition("/")[0]):

@@ -72,7 +72,7 @@ FILE_FIELDS: Mapping[str, Callable[[File, Scope], Value]] = {
     "folder": lambda file, _: file.folder or "/",
     "ext": lambda file, _: file.extension,
     "size": lambda file, _: float(file.size),
-    "ctime": lambda file, _: from_nanoseconds(file.created_ns),
+    "ctime": lambda file, scope: from_nanoseconds(scope.context.vault.created_ns(file.path)),
     "mtime": lambda file, _: from_nanoseconds(file.modified_ns),
     "file": lambda file, _: file,
     "properties": properties,
@@ -90,9 +90,7 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
         target = Link(*_split(target), source=file.path)
     wanted = path_of(target, context)
     if wanted is not None:
-        return any(
-            context.follow(Link(link.path, source=file.path)) == wanted for link in context.vault.links(file.path)
-        )
+        return wanted in context.vault.targets(file.path)
     if is_external(target):
         return False
     return any((link.path + link.subpath).strip() == target.target for link in context.vault.links(file.path))
@@ -109,8 +107,7 @@ def _has_tag(scope: Scope, file: File, *names: str) -> Value:
 
 
 def _has_property(scope: Scope, file: File, name: str) -> Value:
-    folded = name.lower()
-    return any(key.lower() == folded for key in scope.context.vault.properties(file.path))
+    return scope.context.vault.has_property(file.path, name.lower())
 
 
 def _in_folder(_: Scope, file: File, folder: str) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from obsidian_mcp.core.expressions.dates import Date, Duration
-from obsidian_mcp.core.expressions.evaluate import Compiler, Context, Evaluate, Language, Scope
+from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Context, Evaluate, Language, Scope
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Literal, Name, Node
@@ -48,7 +48,8 @@ BODIES: Mapping[str, frozenset[str]] = {
 }
 """Methods whose first argument is evaluated for each item, and the names that it may see."""
 
-INFINITE_LOOP = "Infinite loop detected in formula"
+INFINITE_LOOP = ExpressionError("Infinite loop detected in formula")
+"""What a formula is while it is computed."""
 
 
 class Row:
@@ -72,12 +73,11 @@ def note_property(name: str) -> Evaluate:
 
     def read(scope: Scope) -> Value:
         row: Row = scope.row
-        try:
-            return row.properties[key]
-        except KeyError:
+        value = row.properties.get(key, _UNKNOWN)
+        if value is _UNKNOWN:
             path = row.file.path
             value = row.properties[key] = of_property(scope.context.vault.property(path, key), path, tags=tags)
-            return value
+        return value
 
     return read
 
@@ -92,9 +92,9 @@ def formula_value(name: str) -> Evaluate:
             formula = row.formulas.get(name)
             if formula is None:
                 return None
-            row.results[name] = ExpressionError(INFINITE_LOOP)
+            row.results[name] = INFINITE_LOOP
             try:
-                result = formula(Scope(scope.context, row))
+                result = formula(scope if scope.variables is NO_VARIABLES else Scope(scope.context, row))
             except ExpressionError as error:
                 result = error.bare()
             scope.context.budget.hold(result)

@@ -197,7 +197,10 @@ def _all_of(parts: Sequence[Condition]) -> Condition:
         return parts[0]
 
     def all_pass(scope: Scope) -> bool:
-        return all(part(scope) for part in parts)
+        for part in parts:  # noqa: SIM110 - a loop takes half the time of all() over a generator
+            if not part(scope):
+                return False
+        return True
 
     return all_pass
 

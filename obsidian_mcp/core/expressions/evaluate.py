@@ -70,6 +70,10 @@ class Context:
             return path
 
 
+NO_VARIABLES: Mapping[str, Value] = {}
+"""Shared by all scopes that are not inside a lambda."""
+
+
 class Scope:
     """What the expressions of one row see. Each language keeps in `row` what it needs."""
 
@@ -78,7 +82,7 @@ class Scope:
     def __init__(self, context: Context, row: Any, variables: Mapping[str, Value] | None = None) -> None:
         self.context = context
         self.row = row
-        self.variables: Mapping[str, Value] = variables or {}
+        self.variables: Mapping[str, Value] = variables or NO_VARIABLES
         """Parameters of the lambdas around, by name."""
 
     def within(self, variables: Mapping[str, Value]) -> Scope:

@@ -55,11 +55,12 @@ class Budget:
 
     def hold(self, value: Value) -> None:
         """Count a value that the present row keeps until the query ends."""
+        if isinstance(value, str):
+            self._row_held += len(value)
+            return
+        if value is None or isinstance(value, bool | float):
+            return
         match value:
-            case None | bool() | float():
-                self._row_held += 1
-            case str():
-                self._row_held += len(value)
             case list() if not any(isinstance(item, list | dict) for item in value):
                 texts = sum(len(item) for item in value if isinstance(item, str))
                 self._row_held += ITEM_UNITS + ITEM_UNITS * len(value) + texts

@@ -82,16 +82,25 @@ def sort_rows(
 
     With `keep_errors`, a row whose key fails is sorted as null.
     """
-    columns: list[dict[int, Any]] = []
-    left = list(rows)
-    for key in keys:
-        failed = order_key(None, key.descending) if keep_errors else None
-        pairs = evaluate_rows(left, _keyed(key, order_key, context), context, step, failed=failed)
-        left = [row for row, _ in pairs]
-        columns.append({id(row): order for row, order in pairs})
-    for key, column in zip(reversed(keys), reversed(columns), strict=True):
-        left.sort(key=lambda row: column[id(row)], reverse=key.descending)
-    return left
+    hold = context.budget.hold
+
+    def order_keys(row: Scope) -> list[Any]:
+        found = []
+        for key in keys:
+            try:
+                value = key.value(row)
+                hold(value)
+                found.append(order_key(value, key.descending))
+            except ExpressionError:
+                if not keep_errors:
+                    raise
+                found.append(order_key(None, key.descending))
+        return found
+
+    pairs = evaluate_rows(rows, order_keys, context, step)
+    for place in reversed(range(len(keys))):
+        pairs.sort(key=lambda pair: pair[1][place], reverse=keys[place].descending)
+    return [row for row, _ in pairs]
 
 
 def group_rows(
@@ -122,17 +131,6 @@ def group_rows(
         listed = list(members)
         groups.append(Group(listed[0][1][1], [row for row, _ in listed]))
     return groups
-
-
-def _keyed(by: SortBy, order_key: OrderKey, context: Context) -> Callable[[Scope], Any]:
-    value_of, descending, hold = by.value, by.descending, context.budget.hold
-
-    def key(row: Scope) -> Any:
-        value = value_of(row)
-        hold(value)
-        return order_key(value, descending)
-
-    return key
 
 
 def flatten_rows(

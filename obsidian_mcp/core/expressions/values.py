@@ -6,8 +6,8 @@ object dict. The other types are here and in `dates`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 Value = Any
 """None, bool, float, str, list, dict, Date, Duration, Link, File, RegExp, or a type of one language alone."""
@@ -44,16 +44,14 @@ class Link:
         return self.path + self.subpath
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file of the vault. Two are equal when their paths are."""
+class File(NamedTuple):
+    """A file of the vault; a query makes one for each, so it is a tuple."""
 
     path: str
-    size: int = field(default=0, compare=False)
+    size: int = 0
     """Bytes."""
-    created_ns: int = field(default=0, compare=False)
-    modified_ns: int = field(default=0, compare=False)
-    """Nanoseconds since 1970, UTC."""
+    modified_ns: int = 0
+    """Nanoseconds since 1970, UTC. `VaultView.created_ns` has the time of creation."""
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ implementation reads a column of properties, or the links of the vault, once and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -29,10 +29,14 @@ class WrittenLink:
 
 
 class VaultView(Protocol):
-    """One consistent view of the vault. Paths are those of files that are neither hidden nor excluded."""
+    """One consistent view of the vault. Links may lead to excluded files; `files` does not list them."""
 
     def files(self) -> Sequence[File]:
-        """Every file, by path."""
+        """Every file that is neither hidden nor excluded, by path."""
+        ...
+
+    def created_ns(self, path: str) -> int:
+        """When a file was created, in nanoseconds since 1970, UTC."""
         ...
 
     def file(self, path: str) -> File | None:
@@ -47,6 +51,10 @@ class VaultView(Protocol):
         """One property as its YAML has it (see `values.from_json`), its name in lower case; None without it."""
         ...
 
+    def has_property(self, path: str, name: str) -> bool:
+        """Whether a note has a property, be it null; its name in lower case."""
+        ...
+
     def properties(self, path: str) -> Mapping[str, Value]:
         """All properties of a note as its YAML has them, in the order written; names as written."""
         ...
@@ -57,6 +65,10 @@ class VaultView(Protocol):
 
     def links(self, path: str) -> Sequence[WrittenLink]:
         """Links of the properties, then of the text in its order, embeds among them."""
+        ...
+
+    def targets(self, path: str) -> Collection[str]:
+        """Paths of the files that the links of a file lead to."""
         ...
 
     def backlinks(self, path: str) -> Sequence[str]:

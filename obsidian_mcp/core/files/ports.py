@@ -71,6 +71,12 @@ class Files(Changer, Protocol):
         """None for what is no file or not there. Raises: PermissionDenied for a symbolic link or below one."""
         ...
 
+    def created_ns(self, disk: str) -> int:
+        """When a file was created, in nanoseconds since the epoch: the birth time where the system tells it, else the
+        older one of the last changes of status and content; 0 where it cannot be looked at.
+        """
+        ...
+
     def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
         """`stat` of each, None for a symbolic link too; cheapest where those of one folder follow each other."""
         ...

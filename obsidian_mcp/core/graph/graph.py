@@ -26,6 +26,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError
 
 from .index_query import Answer, File, Questions, View
+from .indexed_vault import IndexedVault
 from .link_graph import Web, brought_up, target_of, with_fresh
 
 CONTEXT = 200
@@ -387,6 +388,13 @@ class Graph:
         key = name_key(name.strip())
         return self._questions.ask(
             lambda view: tuple(sorted({path for path, _ in view.aliases(key)})), mention.of_text(key)
+        )
+
+    def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
+        """What a query over all files gives; it may be run again when the index was replaced meanwhile."""
+        hides = self._hides()
+        return self._questions.ask_all(
+            lambda view: query(IndexedVault(view, hides, lambda: self._web_of(view), created_ns))
         )
 
     def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:

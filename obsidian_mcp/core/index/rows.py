@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .database import Connection
-from .extract import AliasFact, BlockFact, Facts, HeadingFact, LinkFact, PropertyFact, TagFact, TaskFact, storable
+from .extract import (
+    AliasFact,
+    BlockFact,
+    Facts,
+    HeadingFact,
+    LinkFact,
+    LinkKind,
+    PropertyFact,
+    TagFact,
+    TaskFact,
+    storable,
+)
 
 TABLES: Mapping[str, type[NamedTuple]] = {
     "links": LinkFact,
@@ -133,8 +144,8 @@ class Rows:
         return found
 
     def tags(self) -> Iterator[tuple[int, str]]:
-        """Every occurrence of a tag: number of the file, tag as written. There are too many for more."""
-        return self._connection.execute("SELECT file, tag FROM tags")
+        """Every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
+        return self._connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Occurrences of a tag and of its descendants."""
@@ -142,6 +153,17 @@ class Rows:
 
     def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
         return self._of("properties", "t.key = ?", [key])
+
+    def property_values(self, key: str) -> Iterator[tuple[int, int, str]]:
+        """File number, place in the file and JSON of one property in every file that has it, in no order.
+
+        Of names that differ in case all are there.
+        """
+        return self._connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (storable(key),))
+
+    def written_links(self) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
+        """File number, path, subpath, display and kind of every link, those of one file in their order."""
+        return self._connection.execute("SELECT file, path, subpath, display, kind FROM links ORDER BY file, n")
 
     def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
         """Every property: number of the file, key, name, type."""

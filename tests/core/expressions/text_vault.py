@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from obsidian_mcp.core.expressions.values import File, Value
@@ -22,7 +22,7 @@ class TextVault:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(sorted(texts.items()))
-        self._files = {path: File(path, len(text.encode()), TIME_NS, TIME_NS) for path, text in self.texts.items()}
+        self._files = {path: File(path, len(text.encode()), TIME_NS) for path, text in self.texts.items()}
         self.names = Catalog(DiskFile(path, 1, 1) for path in self.texts)
         self._notes: dict[str, Note] = {}
         self._links: dict[str, list[WrittenLink]] = {}
@@ -45,6 +45,12 @@ class TextVault:
 
     def files(self) -> Sequence[File]:
         return list(self._files.values())
+
+    def created_ns(self, _path: str) -> int:
+        return TIME_NS
+
+    def has_property(self, path: str, name: str) -> bool:
+        return any(key.lower() == name for key in self.properties(path))
 
     def file(self, path: str) -> File | None:
         return self._files.get(path)
@@ -74,7 +80,9 @@ class TextVault:
             self._links[path] = of_properties + of_text
         return self._links[path]
 
+    def targets(self, path: str) -> Collection[str]:
+        found = (self.resolve(link.path, path) for link in self.links(path))
+        return {target for target in found if target is not None}
+
     def backlinks(self, path: str) -> Sequence[str]:
-        return [
-            other for other in self.texts if any(self.resolve(link.path, other) == path for link in self.links(other))
-        ]
+        return [other for other in self.texts if path in self.targets(other)]

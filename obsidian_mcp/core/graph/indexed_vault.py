@@ -1,0 +1,160 @@
+"""What a query sees of a vault, read from the index: only the columns that it asks for (EXPR-41, EXPR-42)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+
+from obsidian_mcp.core.expressions.values import File, Value
+from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.index.extract import Facts, LinkKind
+from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .index_query import View
+from .link_graph import Web
+
+FILES_KEPT = 1000
+"""Files of which all facts are kept for the next access."""
+SINGLE_FILES = 32
+"""Files whose facts are read one by one; for more, all that the index has of that kind are read at once."""
+
+_PLACES: Mapping[LinkKind, Place] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
+
+
+class IndexedVault:
+    """A `VaultView` of one moment of the index. Not shared between threads; good for one query."""
+
+    def __init__(
+        self,
+        view: View,
+        hides: Callable[[str], bool],
+        web: Callable[[], Web],
+        created_ns: Callable[[FileEntry], int],
+    ) -> None:
+        """`hides` says which files the user excludes, `web` gives all links resolved."""
+        self._view = view
+        self._hides = hides
+        self._web = web
+        self._created_ns = created_ns
+        self._columns: dict[str, dict[str, Value]] = {}
+        self._decoded: dict[str, Value] = {}
+        """Values by their JSON: most values of a property stand in many notes. Nobody changes a value."""
+        self._facts: dict[str, Facts | None] = {}
+        self._links: dict[str, list[WrittenLink]] = {}
+
+    def files(self) -> Sequence[File]:
+        hides = self._hides
+        entries = sorted(self._view.catalog.by_path().values())
+        return [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
+
+    def file(self, path: str) -> File | None:
+        entry = self._view.catalog.get(path)
+        return None if entry is None else File(entry.path, entry.size, entry.mtime_ns)
+
+    def created_ns(self, path: str) -> int:
+        entry = self._view.catalog.get(path)
+        return 0 if entry is None else self._created_ns(entry)
+
+    def resolve(self, linkpath: str, source: str) -> str | None:
+        return resolve(self._view.catalog, source, linkpath)
+
+    def property(self, path: str, name: str) -> Value:
+        return self._column(name).get(path)
+
+    def has_property(self, path: str, name: str) -> bool:
+        return path in self._column(name)
+
+    def properties(self, path: str) -> Mapping[str, Value]:
+        facts = self._facts_of(path)
+        return {} if facts is None else {fact.name: json.loads(fact.value) for fact in facts.properties}
+
+    def tags(self, path: str) -> Sequence[str]:
+        if self._read_singly(path):
+            facts = self._facts_of(path)
+            return () if facts is None else [tag.tag for tag in facts.tags]
+        return self._tags.get(path, ())
+
+    def links(self, path: str) -> Sequence[WrittenLink]:
+        if self._read_singly(path):
+            facts = self._facts_of(path)
+            links = () if facts is None else facts.links
+            return [_written(link.path, link.subpath, link.display, link.kind) for link in links]
+        found = self._links.get(path)
+        if found is None:
+            found = self._links[path] = [_written(*link) for link in self._written_links.get(path, ())]
+        return found
+
+    def targets(self, path: str) -> Collection[str]:
+        return self._web().resolved.get(VaultPath(path), ())
+
+    def backlinks(self, path: str) -> Sequence[str]:
+        return sorted(self._web().incoming.get(VaultPath(path), ()))
+
+    def _column(self, name: str) -> dict[str, Value]:
+        """One property of all files, by path; of two names that differ in case, the first."""
+        column = self._columns.get(name)
+        if column is None:
+            paths, decoded = self._paths, self._decoded
+            column = {}
+            places: dict[str, int] = {}
+            for number, place, text in self._view.rows.property_values(name):
+                path = paths.get(number)
+                if path is None or places.get(path, place) < place:
+                    continue
+                places[path] = place
+                if text in decoded:
+                    column[path] = decoded[text]
+                else:
+                    column[path] = decoded[text] = json.loads(text)
+            for path, facts in self._view.fresh.items():
+                for fact in reversed(facts.properties):
+                    if fact.key == name:
+                        column[path] = json.loads(fact.value)
+            self._columns[name] = column
+        return column
+
+    @cached_property
+    def _paths(self) -> dict[int, VaultPath]:
+        """Files whose rows are current, by their numbers."""
+        hidden = self._view.hidden
+        return {number: path for path, number in self._view.rows.numbers().items() if path not in hidden}
+
+    def _read_singly(self, path: str) -> bool:
+        """Whether the facts of a file are read for it alone: as long as few were asked for, and of a pending one."""
+        return path in self._facts or len(self._facts) < SINGLE_FILES or path in self._view.hidden
+
+    def _facts_of(self, path: str) -> Facts | None:
+        if path in self._view.hidden:
+            return self._view.fresh.get(VaultPath(path))
+        if path not in self._facts:
+            if len(self._facts) >= FILES_KEPT:
+                self._facts.clear()
+            self._facts[path] = self._view.rows.facts(VaultPath(path))
+        return self._facts[path]
+
+    @cached_property
+    def _tags(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        paths = self._paths
+        for number, tags in groupby(self._view.rows.tags(), key=itemgetter(0)):
+            if (path := paths.get(number)) is not None:
+                found[path] = [tag for _, tag in tags]
+        return found
+
+    @cached_property
+    def _written_links(self) -> dict[str, list[tuple[str, str, str | None, LinkKind]]]:
+        found: dict[str, list[tuple[str, str, str | None, LinkKind]]] = {}
+        paths = self._paths
+        for number, path, subpath, display, kind in self._view.rows.written_links():
+            if (source := paths.get(number)) is not None:
+                found.setdefault(source, []).append((path, subpath, display, kind))
+        return found
+
+
+def _written(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
+    return WrittenLink(path, subpath, display, _PLACES[kind])
