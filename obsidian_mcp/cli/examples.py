@@ -15,7 +15,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "canvas": ("canvas Board",),
-    "canvas-edit": ("""canvas-edit Board '[{"op":"add","type":"text","text":"Buy brass"}]'""",),
+    "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
     "list": ("list Projects", "list --recursive --sort modified --limit 10"),
     "info": ("info --json",),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -181,10 +181,11 @@ class Tool:
     def _unquoted(self, key: str, value: Any) -> Any:
         """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
         field = self.model.model_fields.get(key)
-        if isinstance(value, str) and field is not None and get_origin(field.annotation) in (list, dict):
-            with suppress(ValueError):
-                return json.loads(value)
-        return value
+        if field is None or get_origin(field.annotation) not in (list, dict):
+            return value
+        if isinstance(value, list) and get_origin(next(iter(get_args(field.annotation)), None)) is dict:
+            return [_read_json(item) for item in value]
+        return _read_json(value)
 
     def _refused(self, error: ValidationError) -> InvalidArguments:
         known = self.model.model_fields
@@ -204,6 +205,14 @@ class Tool:
             sentences.append(sentence)
             faults.append({"argument": name, "expected": expected, "came": came})
         return InvalidArguments(" ".join(sentences), tool=self.name, arguments=faults)
+
+
+def _read_json(value: Any) -> Any:
+    """What a string of JSON says; anything else as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 _TYPES = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "number": "a number"}
