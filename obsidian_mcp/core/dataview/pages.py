@@ -217,7 +217,7 @@ class PageFile(Record):
 
 
 def _created(file: PageFile) -> Date:
-    return from_nanoseconds(file.file.created_ns)
+    return from_nanoseconds(file.page.store.vault.created_ns(file.file.path))
 
 
 def _modified(file: PageFile) -> Date:
