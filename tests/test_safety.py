@@ -18,7 +18,7 @@ from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
-from obsidian_mcp.core.vault.move import operations, relocate
+from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.undo import made_by, undo
 from obsidian_mcp.core.vault.vault import Vault
@@ -359,23 +359,6 @@ def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     vault.close()
 
 
-class Interrupted(Disk):
-    """Another program writes a file in the last moment before it is replaced."""
-
-    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
-        (self.root / disk).write_bytes(b"written by the app")
-        return super().write(disk, data, expected)
-
-
-def test_what_the_app_writes_in_the_last_moment_is_not_overwritten(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-08."""
-    vault = opened(Interrupted(root))
-    with pytest.raises(AppError) as refused:
-        vault.edit("test", vault.find("0"), lambda body: body + "x")
-    assert refused.value.error_code == "STALE_ETAG"
-    assert (root / "0.md").read_bytes() == b"written by the app"
-
-
 def test_a_rename_that_somebody_else_made_first_is_not_taken_back(root: Path, opened: Callable[..., Vault]) -> None:
     class Overtaken(Disk):
         def move(self, source: str, target: str) -> None:
@@ -456,9 +439,9 @@ def test_a_permission_that_fails_in_the_middle_of_a_move_of_forty_files_leaves_a
     vault = opened(Faulty(root, at, lambda: PermissionDenied("The system does not allow writing.")))
     with vault.changing():
         plan = relocate(vault, "0", "Elsewhere/Zero", update_links=True)
-        assert len(operations(plan)) == 41
+        assert len(plan.operations) == 41
         with pytest.raises(PermissionDenied):
-            vault.commit("move_note", operations(plan))
+            vault.commit("move_note", plan.operations)
     assert contents(root) == before
     assert not (root / "Elsewhere").exists()
 
@@ -470,7 +453,7 @@ def test_undo_restores_every_byte_of_a_move_of_forty_files(root: Path, opened: C
     before = contents(root)
     vault = opened()
     with vault.changing():
-        done = vault.commit("move_note", operations(relocate(vault, "0", "Elsewhere/Zero", update_links=True)))
+        done = vault.commit("move_note", relocate(vault, "0", "Elsewhere/Zero", update_links=True).operations)
     moved = contents(root)
     assert len([path for path in before if moved.get(path) != before[path]]) == 41
 

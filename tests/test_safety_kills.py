@@ -110,7 +110,7 @@ def move_with_links(vault: Vault) -> None:
         (target,) = [entry for entry in vault.entries() if entry.path.rpartition("/")[2].startswith("T")]
         number = int(target.path.rpartition("T")[2].removesuffix(".md")) + 1
         plan = move.relocate(vault, target.path, f"/F{number % 3}/T{number}", update_links=True)
-        vault.commit("move_note", move.operations(plan))
+        vault.commit("move_note", plan.operations)
 
 
 @FORKS

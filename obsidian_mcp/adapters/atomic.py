@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Literal
 
+from . import metadata
 from .folder import BINARY, CLOEXEC, NOFOLLOW, Place
 
 TEMP_PREFIX = ".obsidian-mcp-"
@@ -17,17 +19,19 @@ TEMP_PREFIX = ".obsidian-mcp-"
 them out of every listing, the app's too."""
 
 
-def temporary_file(place: Place, data: bytes, mode: int | None) -> str:
-    """A synced file beside a place that holds `data`; its name there."""
+def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
+    """A synced file beside a place that holds `data`, with owner, rights and attributes of the open file `like`; its
+    name there.
+    """
     name = place.beside(f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
     try:
         with open(descriptor, "wb") as file:
-            if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
+            if like is not None:
+                metadata.take_over(like, descriptor)
             os.fsync(descriptor)
     except BaseException:
         discard(place, name)
@@ -52,32 +56,45 @@ def place_new(place: Place, temporary: str) -> None:
 
 def rename_new(old: Place, new: Place) -> None:
     """Rename, never over another file. Raises: FileExistsError, OSError."""
-    if old.folder is not None and new.folder is not None and (exclusive := _exclusive_rename()) is not None:
-        problem = exclusive(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name))
-        if not problem:
-            return
-        if problem not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
-            raise OSError(problem, os.strerror(problem), old.name)
+    if _rename_with("exclusive", old, new):
+        return
     if new.there():  # this disk cannot rename exclusively: a look, then the rename
         raise FileExistsError(errno.EEXIST, "exists", new.name)
     os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
 
 
-@cache
-def _exclusive_rename() -> Callable[[int, bytes, int, bytes], int] | None:
-    """The system's rename that refuses an existing target (Linux, macOS): gives 0 or the error number."""
-    import ctypes
+def exchange(place: Place, name: str) -> bool:
+    """Swap two files of one folder in one step; False where the disk or system cannot. Raises: OSError."""
+    return _rename_with("exchange", Place(place.folder, name), place)
 
-    library = ctypes.CDLL(None, use_errno=True)
-    for name, flag in (("renameat2", 1), ("renameatx_np", 4)):
+
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+_FLAGS = {"renameat2": {"exclusive": 1, "exchange": 2}, "renameatx_np": {"exclusive": 4, "exchange": 2}}
+"""RENAME_NOREPLACE and RENAME_EXCHANGE of Linux, RENAME_EXCL and RENAME_SWAP of macOS."""
+
+
+def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place) -> bool:
+    """Rename with a flag of the system; False where there is none. Raises: OSError."""
+    if old.folder is None or new.folder is None or (found := _flagged_rename()) is None:
+        return False
+    function, flags = found
+    if not function(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), flags[kind]):
+        return True
+    problem = ctypes.get_errno()
+    if problem in _UNSUPPORTED:
+        return False
+    raise OSError(problem, os.strerror(problem), old.name)
+
+
+@cache
+def _flagged_rename() -> tuple[Callable[..., int], Mapping[str, int]] | None:
+    """The system's rename that takes flags (Linux, macOS), and the flags."""
+    library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    for name, flags in _FLAGS.items():
         function = getattr(library, name, None)
         if function is not None:
             function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-
-            def rename(a: int, old: bytes, b: int, new: bytes, call: Any = function, flag: int = flag) -> int:
-                return ctypes.get_errno() if call(a, old, b, new, flag) else 0
-
-            return rename
+            return function, flags
     return None
 
 

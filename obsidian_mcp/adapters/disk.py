@@ -13,7 +13,8 @@ from pathlib import Path
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
-from .atomic import TEMP_PREFIX, discard, place_new, rename_new, temporary_file
+from . import metadata
+from .atomic import TEMP_PREFIX, discard, exchange, place_new, rename_new, temporary_file
 from .folder import (
     ABSENT,
     BINARY,
@@ -229,31 +230,51 @@ class Disk:
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> DiskFile:
         try:
             with self._folder.place(disk) as place:
-                mode = None
-                try:
-                    facts = place.real(disk)
-                except FileNotFoundError:
-                    self._check_stub(place, disk)
-                else:
-                    self._check_here(facts, disk)
-                    mode = stat_module.S_IMODE(facts.st_mode)
+                if place.there():
+                    place.real(disk)
                     if not os.access(place.name, os.W_OK, dir_fd=place.folder):
                         raise PermissionError(errno.EACCES, "read-only file")  # a rename would replace it all the same
-                temporary = temporary_file(place, data, mode)
+                    with self._opened(place, disk) as (old, _):
+                        temporary = temporary_file(place, data, old)
+                else:
+                    self._check_stub(place, disk)
+                    temporary = temporary_file(place, data)
                 try:
-                    if expected is not None:
-                        self._check_unchanged(place, disk, expected)
-                    os.replace(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-                except BaseException:
+                    self._replace(place, temporary, disk, expected)
+                finally:
                     discard(place, temporary)
-                    raise
-                place.sync()
                 return _listed(place, disk, data)
         except OSError as error:
             raise translated(error, disk, "writing") from error
 
+    def _replace(self, place: Place, temporary: str, disk: str, expected: bytes | None) -> None:
+        """Give a temporary file its place, where the file there holds `expected` in the last moment (SAFE-08).
+
+        The app and other programs do not know our lock. Where the disk can swap two files, the one that was replaced
+        is looked at once more after it: what a program wrote that had it open is not lost.
+        Raises: StaleEtag, and the file is as the other program left it.
+        """
+        if expected is None:
+            metadata.replace(temporary, place.name, place.folder)
+            place.sync()
+            return
+        self._check_unchanged(place, disk, expected)
+        if not exchange(place, temporary):
+            metadata.replace(temporary, place.name, place.folder)
+            place.sync()
+            return
+        replaced = Place(place.folder, temporary)
+        try:
+            self._check_unchanged(replaced, disk, expected)
+            place.sync()
+            self._check_unchanged(replaced, disk, expected)
+        except (StaleEtag, OSError):
+            exchange(place, temporary)
+            place.sync()
+            raise
+
     def _check_unchanged(self, place: Place, disk: str, expected: bytes) -> None:
-        """The last look before a file is replaced: the app does not know our lock. Raises: StaleEtag."""
+        """Raises: StaleEtag where the file at a place does not hold `expected`."""
         with self._opened(place, disk) as (descriptor, size):
             if _bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
@@ -269,7 +290,7 @@ class Disk:
                 if place.there():
                     place.real(disk)
                     raise FileExistsError(errno.EEXIST, "exists")
-                temporary = temporary_file(place, data, None)
+                temporary = temporary_file(place, data)
                 try:
                     place_new(place, temporary)
                 except BaseException:

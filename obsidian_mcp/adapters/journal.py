@@ -37,6 +37,8 @@ PRUNE_EVERY = 100
 """Changes between two looks at age and size."""
 LOCK_SECONDS = 10.0
 """How long a writer waits for another process: a change takes milliseconds, a large move some seconds."""
+POLL_SECONDS = 0.002
+"""Between two tries to get the lock that another process holds, which it does for some milliseconds."""
 ETAG_DIGITS = 16
 
 _SCHEMA = """
@@ -96,7 +98,10 @@ class SqliteJournal:
         self._patience = patience
         self._connection: sqlite3.Connection | None = None
         self._closed = False
+        self._writers = threading.RLock()
+        """Held by the thread that changes the vault: the file lock does not tell threads apart."""
         self._mutex = threading.RLock()
+        """Guards the connection, so that the history can be read while another thread changes the vault."""
 
     @cached_property
     def _lock(self) -> BaseFileLock:
@@ -108,22 +113,29 @@ class SqliteJournal:
     def exclusive(self) -> Iterator[None]:
         from filelock import Timeout
 
-        with self._mutex:  # the file lock counts its holder's entries but does not tell threads apart
+        if not self._writers.acquire(timeout=self._patience):
+            raise self._too_long()
+        try:
             try:
                 self._make_folder()
-                self._lock.acquire()
+                self._lock.acquire(poll_interval=POLL_SECONDS)
             except Timeout as error:
-                raise OperationTimeout(
-                    f"Another program has been writing to this vault for more than {self._patience:g} s. "
-                    "Nothing was changed; try again.",
-                    seconds=self._patience,
-                ) from error
+                raise self._too_long() from error
             except OSError as error:
                 raise _failed(error, self._folder) from error
             try:
                 yield
             finally:
                 self._lock.release()
+        finally:
+            self._writers.release()
+
+    def _too_long(self) -> OperationTimeout:
+        return OperationTimeout(
+            f"Another call or program has been writing to this vault for more than {self._patience:g} s. "
+            "Nothing was changed; try again.",
+            seconds=self._patience,
+        )
 
     def author(self) -> Author:
         caller = client.get()

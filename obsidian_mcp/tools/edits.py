@@ -89,22 +89,20 @@ def edit_note(
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
-    with place.changing():
+    def plan() -> move.Rewriting:
         before = place.read_note(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        rewritten, warnings = move.rename_heading(place, entry, heading, text)
-        if not dry_run and rewritten:
-            place.commit("edit_note", move.writes(rewritten))
-        after = place.read_text(place.catalog[entry.path])
-    shown = "".join(each.diff for each in rewritten)
+        return move.rename_heading(place, entry, heading, text)
+
+    planned = plan() if dry_run else place.make("edit_note", plan)
     return EditedNote(
         entry.path,
-        changed=bool(rewritten),
-        etag=after.etag,
-        diff=shown[:DIFF_CHARACTERS] if dry_run else None,
-        updated=[str(each.path) for each in rewritten if each.path != entry.path] or None,
-        warnings=warnings or None,
+        changed=bool(planned.rewritten),
+        etag=place.read_text(entry).etag,
+        diff="".join(each.diff for each in planned.rewritten)[:DIFF_CHARACTERS] if dry_run else None,
+        updated=[str(each.path) for each in planned.rewritten if each.path != entry.path] or None,
+        warnings=list(planned.warnings) or None,
     )
 
 

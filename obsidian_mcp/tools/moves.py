@@ -50,22 +50,21 @@ def move_note(
 ) -> Moved:
     """Move or rename a note, attachment or folder; links in all notes, properties and canvases follow."""
     place = app.vaults.get(vault)
-    with place.changing():
-        plan = move.relocate(place, name, to, update_links=update_links)
-        if not dry_run:
-            place.commit("move_note", move.operations(plan))
-    shown = ""
-    if dry_run:
-        shown = "".join(each.diff for each in plan.rewritten)[:DIFF_CHARACTERS]
-    warnings = [*plan.warnings]
-    if warning := link_warning(plan.target):
+
+    def plan() -> move.Relocation:
+        return move.relocate(place, name, to, update_links=update_links)
+
+    moved = plan() if dry_run else place.make("move_note", plan)
+    shown = "".join(each.diff for each in moved.links.rewritten)[:DIFF_CHARACTERS] if dry_run else ""
+    warnings = [*moved.links.warnings]
+    if warning := link_warning(moved.target):
         warnings.append(warning)
-    updated = [UpdatedFile(each.path, list(each.lines)) for each in plan.rewritten]
+    updated = [UpdatedFile(each.path, list(each.lines)) for each in moved.links.rewritten]
     return Moved(
-        path=plan.source,
-        to=plan.target,
+        path=moved.source,
+        to=moved.target,
         moved=not dry_run,
-        files=len(plan.files) if plan.is_folder else None,
+        files=len(moved.files) if moved.is_folder else None,
         updated=updated[:FILES_SHOWN],
         more_updated=len(updated) - FILES_SHOWN if len(updated) > FILES_SHOWN else None,
         diff=shown or None,

@@ -92,10 +92,10 @@ def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:
 
 
 def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
-    with place.changing():
-        renamed = _plan(place, old, new)
-        if renamed and not dry_run:
-            place.commit("tags", move.writes(renamed))
+    def plan() -> move.Rewriting:
+        return _plan(place, old, new)
+
+    renamed = (plan() if dry_run else place.make("tags", plan)).rewritten
     shown = "".join(each.diff for each in renamed[:FILES_SHOWN]) if dry_run else None
     return Tags(
         len(renamed),
@@ -105,7 +105,7 @@ def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
     )
 
 
-def _plan(place: Vault, old: str, new: str) -> list[move.Rewritten]:
+def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
     renamed = []
     files = place.graph.tagged(old).value
     for done, file in enumerate(files):
@@ -118,4 +118,4 @@ def _plan(place: Vault, old: str, new: str) -> list[move.Rewritten]:
             after = rename(body, old, new)
             if after != body:
                 renamed.append(move.Rewritten(content, after))
-    return renamed
+    return move.Rewriting(tuple(renamed))

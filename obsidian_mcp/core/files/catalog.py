@@ -169,7 +169,7 @@ class Catalog:
         """Folders that hold a file at any depth: comparison key -> (spelling in the vault, spelling on disk)."""
         if self._folders[0] != self.generation:
             found: dict[str, tuple[str, str]] = {}
-            for entry in self._by_path.values():
+            for entry in list(self._by_path.values()):  # a copy: others may take in changes meanwhile
                 path, disk = entry.path.rpartition("/")[0], entry.disk.rpartition("/")[0]
                 while path and (key := name_key(path)) not in found:
                     found[key] = (path, disk)

@@ -42,11 +42,11 @@ def changes(base: list[str], other: list[str]) -> list[Hunk]:
     ]
 
 
-def merge(base: str, ours: str, theirs: str) -> str | None:
+def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str | None:
     """The text with both changes; None where they touch each other and are not the same.
 
     Changes touch when they are on the same or on neighbouring lines, so that nothing is decided that a person would
-    want to look at.
+    want to look at; with `neighbours` only on the same lines.
     """
     if ours == theirs or theirs == base:
         return ours
@@ -59,7 +59,8 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
     result: list[str] = []
     at = 0
     for number, hunk in enumerate(hunks):
-        if number and hunk.start <= hunks[number - 1].end:
+        end = hunks[number - 1].end if number else -1
+        if hunk.start < end or (hunk.start == end and not neighbours):
             return None
         result += lines[at : hunk.start]
         result += hunk.lines

@@ -12,6 +12,7 @@ from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas
+from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import extension, name_key
@@ -21,6 +22,7 @@ from .sync_tree import Listing
 
 log = logging.getLogger(__name__)
 
+TAKE_BACK_ATTEMPTS = 10
 THROUGH_APP = 20
 """Most files of one change that the app is asked to write: each takes 50 ms to a second."""
 
@@ -105,6 +107,17 @@ def _problem(disk: str, data: bytes) -> str | None:
     return None
 
 
+def _without(step: Step, now: bytes | None) -> bytes | None:
+    """What a file that holds `now` holds when a step is taken out of it again."""
+    if now == step.after:
+        return step.before
+    if now is None or now == step.before or step.before is None or step.after is None:
+        return now  # the step was not made, or another program has replaced the whole file since
+    before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
+    merged = merge(after.body, before.body, present.body, neighbours=True)
+    return now if merged is None else Text(merged, present.bom).encode()
+
+
 class Changes:
     """The one way to change a vault's files. Every method may be called from any thread."""
 
@@ -118,6 +131,8 @@ class Changes:
         self._listing = listing
         self._through_app = through_app
         self._writers = 0
+        self._moving: list[tuple[str, str]] = []
+        """Sources and targets of the moves that are being made."""
         self._caught_up: int | None = None
         """The last change in the journal whose files are known here; None where the journal could not say."""
         with suppress(AppError):
@@ -129,7 +144,7 @@ class Changes:
 
         What a process that died has left half done is taken back first.
         """
-        with self._journal.exclusive(), self._listing.lock:
+        with self._journal.exclusive():
             self._writers += 1
             try:
                 if self._writers == 1:
@@ -139,6 +154,13 @@ class Changes:
             finally:
                 self._writers -= 1
 
+    def place_of(self, disk: str) -> str:
+        """Where a file is while it is being moved."""
+        for source, target in self._moving:
+            if disk == source or disk.startswith(source + "/"):
+                return target + disk[len(source) :]
+        return disk
+
     def _recover(self) -> None:
         """Take back what a process that died has left half done.
 
@@ -147,6 +169,7 @@ class Changes:
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
             lost = self._take_back(recorded.steps)
+            self._listing.look_at_all(recorded.steps)
             for step in recorded.steps:
                 self._files.sweep(step.disk)
             if not lost:
@@ -178,26 +201,36 @@ class Changes:
             steps = [self._step(operation) for operation in operations]
             deadline.begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
-            changer = self._changer(operations)
-            location, begun, performed = None, 0, 0
+            self._moving = [(each.disk, each.target) for each in operations if isinstance(each, Move)]
             try:
-                for operation in operations:
-                    begun += 1
-                    location = self._perform(operation, changer) or location
-                    performed += 1
-                self._journal.finish(number)
-            except AppError as error:
-                # A rename that failed was not made: what stands at its target is somebody else's.
-                failed = operations[performed] if performed < len(operations) else None
-                self._roll_back(number, [*made, *steps[: performed if isinstance(failed, Move) else begun]], error)
-                raise
-            except BaseException as error:
-                self._roll_back(number, [*made, *steps[:begun]], error)
-                raise
+                with self._listing.frozen(steps):
+                    location = self._make(number, operations, made, steps)
             finally:
-                self._listing.look_at_all(steps)
+                self._moving = []
             self._caught_up = number
             return Done(number, location)
+
+    def _make(
+        self, number: int, operations: Sequence[Operation], made: Sequence[Step], steps: Sequence[Step]
+    ) -> str | None:
+        """Make all of a change or nothing; where a removed file went."""
+        changer = self._changer(operations)
+        location, begun, performed = None, 0, 0
+        try:
+            for operation in operations:
+                begun += 1
+                location = self._perform(operation, changer) or location
+                performed += 1
+            self._journal.finish(number)
+        except AppError as error:
+            # A rename that failed was not made: another program owns the file at its target.
+            failed = operations[performed] if performed < len(operations) else None
+            self._roll_back(number, [*made, *steps[: performed if isinstance(failed, Move) else begun]], error)
+            raise
+        except BaseException as error:
+            self._roll_back(number, [*made, *steps[:begun]], error)
+            raise
+        return location
 
     def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
         """Take back the steps of a change that failed. Raises: StorageFailed naming what could not be taken back."""
@@ -322,7 +355,8 @@ class Changes:
     def _take_back(self, steps: Sequence[Step]) -> list[str]:
         """Bring files back to what they were before these steps, whichever of them were done; those that could not be.
 
-        A file that holds neither what it was nor what it was to be was changed by somebody else since, and is left.
+        What another program has changed since stays, and only this program's part is taken out of it; where the two
+        cannot be told apart, the file is left as it is.
         """
         lost = []
         for step in reversed(steps):
@@ -331,7 +365,6 @@ class Changes:
             except AppError as error:
                 log.error("%s could not be taken back: %s", step.disk, error.message)
                 lost.append(step.disk)
-        self._listing.look_at_all(steps)
         return lost
 
     def _take_back_step(self, step: Step) -> None:
@@ -345,12 +378,22 @@ class Changes:
                 with suppress(NoteExists, NoteNotFound):
                     self._files.move(step.target, step.disk)
             return
-        now = self._files.read(step.disk) if self._files.exists(step.disk) else None
-        if now != step.after or now == step.before:
-            return
-        if step.before is None:
-            self._files.delete(step.disk)
-        elif now is None:
-            self._files.create(step.disk, step.before)
-        else:
-            self._files.write(step.disk, step.before, now)
+        attempts = TAKE_BACK_ATTEMPTS
+        while True:
+            now = self._files.read(step.disk) if self._files.exists(step.disk) else None
+            wanted = _without(step, now)
+            if wanted == now:
+                return
+            try:
+                if wanted is None:
+                    self._files.delete(step.disk)
+                elif now is None:
+                    self._files.create(step.disk, wanted)
+                else:
+                    self._files.write(step.disk, wanted, now)
+            except (StaleEtag, NoteExists):  # another program wrote in the last moment
+                attempts -= 1
+                if not attempts:
+                    raise
+            else:
+                return

@@ -46,6 +46,21 @@ class Rewritten:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A change of the text of several files."""
+
+    rewritten: tuple[Rewritten, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def operations(self) -> list[Operation]:
+        return [
+            Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
+            for each in self.rewritten
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class Relocation:
     """What a move would do. `files` maps every moved file, `disk` and `target_disk` are what is renamed."""
 
@@ -55,16 +70,26 @@ class Relocation:
     target_disk: str
     is_folder: bool
     files: Mapping[VaultPath, VaultPath]
-    rewritten: tuple[Rewritten, ...]
-    warnings: tuple[str, ...]
+    links: Rewriting
     unlinked: bool
-    """It is known that no link has to follow."""
+    """No link has to follow, for certain."""
     apart: tuple[str, ...] | None = None
     """The files of a folder that must be moved one by one."""
 
+    @property
+    def operations(self) -> list[Operation]:
+        """The changes of files first, where they still are, then the move.
+
+        A folder that also holds files which the policy hides stays with those; the others are moved one by one.
+        """
+        moves = [Move(self.disk, self.target_disk, self.unlinked)]
+        if self.apart is not None:
+            moves = [Move(disk, self.target_disk + disk[len(self.disk) :]) for disk in self.apart]
+        return [*self.links.operations, *moves]
+
 
 def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
-    """Plan the move of a file or folder. To be asked inside `vault.changing()` when it is then done.
+    """Plan the move of a file or folder.
 
     Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
     """
@@ -85,35 +110,15 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
         raise NoteExists(
             f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
         )
-    rewritten, warnings = _rewritten(vault, files) if update_links else ((), ())
-    unlinked = update_links and not (is_folder or rewritten or warnings)
+    links = _rewritten(vault, files) if update_links else Rewriting(())
+    unlinked = update_links and not (is_folder or links.rewritten or links.warnings)
     apart = vault.apart(disk) if is_folder else None
-    return Relocation(source, target, disk, target_disk, is_folder, files, rewritten, warnings, unlinked, apart)
+    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
 
 
-def operations(relocation: Relocation) -> list[Operation]:
-    """The changes of files first, where they still are, then the move.
+def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> Rewriting:
+    """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it.
 
-    A folder that also holds files which the policy hides stays with those; the others are moved one by one.
-    """
-    moves = [Move(relocation.disk, relocation.target_disk, relocation.unlinked)]
-    if relocation.apart is not None:
-        at = len(relocation.disk)
-        moves = [Move(disk, relocation.target_disk + disk[at:]) for disk in relocation.apart]
-    return [*writes(relocation.rewritten), *moves]
-
-
-def writes(rewritten: Iterable[Rewritten]) -> list[Operation]:
-    return [
-        Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
-        for each in rewritten
-    ]
-
-
-def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> tuple[tuple[Rewritten, ...], list[str]]:
-    """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it; with warnings.
-
-    To be asked inside `vault.changing()` when it is then done.
     Raises: SectionNotFound, InvalidName.
     """
     contents, referrers = _referrers(vault, {entry.path}, rewrite.link_keys({}, [entry.path]))
@@ -124,8 +129,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> t
     else:
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
         found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
-    rewritten, warnings = _applied(contents, found)
-    return rewritten, list(warnings)
+    return _applied(contents, found)
 
 
 def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
@@ -165,7 +169,7 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
     return names.spelled(vault.catalog, path)
 
 
-def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
+def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
     contents, referrers = _referrers(vault, set(files), rewrite.link_keys(files))
     return _applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
 
@@ -186,9 +190,7 @@ def _referrers(
     return contents, referrers
 
 
-def _applied(
-    contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]
-) -> tuple[tuple[Rewritten, ...], tuple[str, ...]]:
+def _applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> Rewriting:
     found, warnings = [], []
     for edits in planned:
         content = contents[edits.path]
@@ -200,4 +202,4 @@ def _applied(
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]
-    return tuple(found), tuple(warnings)
+    return Rewriting(tuple(found), tuple(warnings))

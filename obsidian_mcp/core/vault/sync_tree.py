@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import contextmanager
 from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
@@ -66,6 +66,7 @@ class Listing:
         self.lock = threading.RLock()
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
+        self._is_frozen = False
         self._files = files
         self._dirty = dirty
         self._policy = policy
@@ -74,6 +75,8 @@ class Listing:
     def refresh(self) -> list[Change]:
         """Bring the catalog in step with the disk; what changed since the last time."""
         with self.lock:
+            if self._is_frozen:
+                return []
             dirty = self._dirty.drain()
             try:
                 few = max(RESCAN_ABOVE, len(self.catalog) // RESCAN_PART)
@@ -102,14 +105,16 @@ class Listing:
     def rescan(self) -> None:
         """Look at the whole folder."""
         with self.lock:
-            self._keeper.note(self._scan(), self.catalog.get)
+            if not self._is_frozen:
+                self._keeper.note(self._scan(), self.catalog.get)
 
     def visible(self, disk: str) -> bool:
         return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
 
     def look_at(self, disk: str) -> None:
         """Take in one path that this program has just changed or come across."""
-        self._keeper.note(self._look([disk]), self.catalog.get)
+        if not self._is_frozen:
+            self._keeper.note(self._look([disk]), self.catalog.get)
 
     def _look(self, disks: Sequence[str]) -> list[Change]:
         """Paths that may have changed: files, or folders with all that is below them."""
@@ -148,11 +153,28 @@ class Listing:
         return [entry.disk for entry in self.catalog if entry.disk.startswith(beginnings)]
 
     def look_at_all(self, steps: Iterable[Step]) -> None:
-        for step in steps:
-            for disk in (step.disk, step.target):
-                if disk is not None:
-                    with suppress(AppError):  # what cannot be looked at now is reported by the next question for it
-                        self.look_at(disk)
+        """Take in the files of a change, all at once."""
+        paths = {disk for step in steps for disk in (step.disk, step.target) if disk is not None}
+        with self.lock:
+            try:
+                self._keeper.note(self._look(sorted(paths)), self.catalog.get)
+            except AppError:  # the next call looks at everything
+                self.scanned = False
+
+    @contextmanager
+    def frozen(self, steps: Sequence[Step]) -> Iterator[None]:
+        """Keep the catalog as it is while these steps are made, then take them in at once (SAFE-21).
+
+        Whoever reads meanwhile sees the files as they were before and does not wait.
+        """
+        with self.lock:
+            self._is_frozen = True
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._is_frozen = False
+                self.look_at_all(steps)
 
 
 def _is_below(disk: str, folders: AbstractSet[str]) -> bool:

@@ -6,8 +6,9 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
@@ -35,6 +36,9 @@ from .sync_worker import Follower
 log = logging.getLogger(__name__)
 
 NO_FILTERS = IgnoreFilters(())
+
+ATTEMPTS = 4
+"""Times that a change is planned while other programs keep changing the same files."""
 
 _EDITORS = {
     ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
@@ -72,6 +76,16 @@ class Edited:
 def etag_of(data: bytes) -> str:
     """Content hash that a write can be made conditional on: 16 hexadecimal digits."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
+
+
+class Plan(Protocol):
+    """A change that is planned and not made yet."""
+
+    @property
+    def operations(self) -> Sequence[Operation]: ...
+
+
+P = TypeVar("P", bound=Plan)
 
 
 class Vault:
@@ -250,7 +264,13 @@ class Vault:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        data = self.files.read(entry.disk)
+        """The file, also while a change moves it. Raises: NoteNotFound, PermissionDenied, StorageFailed."""
+        try:
+            data = self.files.read(entry.disk)
+        except NoteNotFound:
+            if (disk := self._changes.place_of(entry.disk)) == entry.disk:
+                raise
+            data = self.files.read(disk)
         return Content(entry, data, etag_of(data))
 
     def read_text(self, entry: FileEntry) -> Content:
@@ -311,15 +331,50 @@ class Vault:
         made to that version and merged with what happened since, where the two do not touch.
         Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
         """
-        with nullcontext() if dry_run else self.changing():
-            before = self.read_note(entry)
-            text = before.text
-            merged = bool(etag) and etag != before.etag
-            body = self._merged(before, change, etag) if merged else change(text.body)
-            after = Text(body, text.bom).encode()
-            if after != before.data and not dry_run:
-                self.commit(tool, [Write(entry.disk, before.data, after)])
-            return Edited(before, Content(self.catalog.get(entry.path) or entry, after, etag_of(after)), merged)
+        if dry_run:
+            return self._edited(entry, change, etag)
+        attempts = ATTEMPTS
+        while True:
+            with self.changing():
+                edited = self._edited(entry, change, etag)
+                try:
+                    if edited.after.data != edited.before.data:
+                        self.commit(tool, [Write(entry.disk, edited.before.data, edited.after.data)])
+                    return replace(edited, after=replace(edited.after, entry=self.catalog.get(entry.path) or entry))
+                except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
+                    attempts -= 1
+                    if not attempts:
+                        raise
+
+    def _edited(self, entry: FileEntry, change: Callable[[str], str], etag: str) -> Edited:
+        before = self.read_note(entry)
+        text = before.text
+        merged = bool(etag) and etag != before.etag
+        body = self._merged(before, change, etag) if merged else change(text.body)
+        after = Text(body, text.bom).encode()
+        return Edited(before, Content(entry, after, etag_of(after)), merged)
+
+    def make(self, tool: str, plan: Callable[[], P]) -> P:
+        """Make the change that `plan` plans, without holding up other calls while it is planned.
+
+        Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
+        Raises: what `plan` and `commit` raise, with nothing changed.
+        """
+        for _ in range(ATTEMPTS):
+            revision = self.catalog.revision
+            planned = plan()
+            with self.changing():
+                self.refresh()
+                if self.catalog.revision == revision:
+                    with suppress(StaleEtag):
+                        return self._made(tool, planned)
+        with self.changing():
+            return self._made(tool, plan())
+
+    def _made(self, tool: str, planned: P) -> P:
+        if planned.operations:
+            self.commit(tool, planned.operations)
+        return planned
 
     def _merged(self, now: Content, change: Callable[[str], str], etag: str) -> str:
         known = self.journal.version(etag)

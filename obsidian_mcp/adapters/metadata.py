@@ -1,0 +1,66 @@
+"""What a file is beside its bytes: owner, group, mode, access control list, extended attributes, time of creation.
+
+A note is replaced by a new file (FILE-01), which takes all of this over (FILE-02): Finder tags, access rights and the
+order by date of creation stay. The time of creation can be set on macOS and Windows, not on Linux.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import stat as stat_module
+import sys
+from functools import cache
+
+COPYFILE_ACL_AND_XATTR = 0b101
+
+
+def take_over(source: int, target: int) -> None:
+    """Give the open file `target` what `source` has, as far as the system and the user's rights allow."""
+    if sys.platform == "win32":  # `replace` does it
+        return
+    facts = os.fstat(source)
+    own = os.fstat(target)
+    if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
+        try:
+            os.fchown(target, facts.st_uid, facts.st_gid)
+        except OSError:  # only the administrator may give a file away; a group of one's own is possible
+            with contextlib.suppress(OSError):
+                os.fchown(target, -1, facts.st_gid)
+    os.fchmod(target, stat_module.S_IMODE(facts.st_mode))
+    _take_over_attributes(source, target)
+    born = getattr(facts, "st_birthtime", None)
+    if born is not None and sys.platform == "darwin":
+        # A modification time before the time of creation sets that too (utimes(2)); then the real one is set.
+        os.utime(target, ns=(facts.st_atime_ns, int(born * 1e9)))
+        os.utime(target)
+
+
+def _take_over_attributes(source: int, target: int) -> None:
+    """The access control list is one of the attributes on Linux, and has a call of its own on macOS."""
+    if sys.platform == "darwin":
+        _system_library().fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
+    elif sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a disk without attributes
+            wanted = os.listxattr(source)
+            for name in os.listxattr(target):
+                if name not in wanted:  # the folder's default list
+                    with contextlib.suppress(OSError):
+                        os.removexattr(target, name)
+            for name in wanted:
+                with contextlib.suppress(OSError):  # one that only the system may set
+                    os.setxattr(target, name, os.getxattr(source, name))
+
+
+@cache
+def _system_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def replace(temporary: str, name: str, folder: int | None) -> None:
+    """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
+    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces.
+    if sys.platform == "win32" and ctypes.windll.kernel32.ReplaceFileW(name, temporary, None, 0x2, None, None):
+        return
+    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

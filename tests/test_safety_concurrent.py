@@ -1,0 +1,286 @@
+"""Another program or another call at the same time: both changes are kept, nobody waits (SAFE-08, SAFE-21 to 23)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
+from obsidian_mcp.core.vault.move import relocate
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.undo import history, undo
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError, StaleEtag, StorageFailed
+
+NOTES = 6
+PATIENCE = 20.0
+"""Seconds until a call counts as stuck."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for number in range(NOTES):
+        (folder / f"{number}.md").write_bytes(f"note {number}\n[[0]]\n".encode())
+    return folder
+
+
+@pytest.fixture
+def opened(root: Path) -> Iterator[Callable[[Disk], Vault]]:
+    vaults = []
+
+    def open_vault(disk: Disk) -> Vault:
+        vault = Vault("v", disk, Scanning(0), SqliteJournal(root.parent / "state"), Index.open(None))
+        vault.refresh()
+        vaults.append(vault)
+        return vault
+
+    yield open_vault
+    for vault in vaults:
+        vault.close()
+
+
+# Another program writes in the last moment (SAFE-08, SAFE-22)
+
+
+class Interrupted(Disk):
+    """Another program appends to a file in the last moment before it is replaced, so many times."""
+
+    def __init__(self, root: Path, times: int) -> None:
+        super().__init__(root)
+        self.left = times
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        if self.left:
+            self.left -= 1
+            with (self.root / disk).open("ab") as file:
+                file.write(f"theirs {self.left}\n".encode())
+        return super().write(disk, data, expected)
+
+
+def test_an_edit_and_what_another_program_appends_in_the_last_moment_are_both_kept(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-22. Issue 15, example 16: the edit was refused, and one line in 19 000 was lost."""
+    vault = opened(Interrupted(root, 2))
+    vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
+    assert (root / "0.md").read_bytes() == b"note 0\n[[0]]\ntheirs 1\ntheirs 0\nours\n"
+
+
+def test_an_edit_that_never_finds_the_file_at_rest_is_refused(root: Path, opened: Callable[[Disk], Vault]) -> None:
+    """SAFE-08."""
+    vault = opened(Interrupted(root, 100))
+    with pytest.raises(StaleEtag):
+        vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
+    assert b"ours" not in (root / "0.md").read_bytes()
+    assert (root / "0.md").read_bytes().count(b"theirs") == 100 - vault.files.left  # type: ignore[attr-defined]
+
+
+class LateWriter(Disk):
+    """Another program has opened a file before it is replaced, and appends to what it has opened afterwards."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.late: Any = None
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        if self.late is None:
+            self.late = (self.root / disk).open("ab", buffering=0)
+            place_new = threading.Thread(target=self._append, args=(disk, data))
+            place_new.start()
+        return super().write(disk, data, expected)
+
+    def _append(self, disk: str, data: bytes) -> None:
+        while (self.root / disk).read_bytes() != data:
+            pass
+        self.late.write(b"theirs\n")
+        self.late.close()
+
+
+def test_a_line_that_is_appended_to_the_file_that_was_just_replaced_is_not_lost(
+    root: Path, opened: Callable[[Disk], Vault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SAFE-22: the other program opened the file before the rename and writes after it."""
+    import os
+
+    disk = LateWriter(root)
+    vault = opened(disk)
+    sync = os.fsync
+
+    def after_the_late_writer(descriptor: int) -> None:
+        if disk.late is not None and (root / "0.md").read_bytes().endswith(b"ours\n"):
+            while not disk.late.closed:
+                pass
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", after_the_late_writer)
+    vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
+    assert (root / "0.md").read_bytes() == b"note 0\n[[0]]\ntheirs\nours\n"
+    assert [path.name for path in root.iterdir() if path.name.startswith(".")] == []
+
+
+class Hostile(Disk):
+    """The last file of a change refuses; while the others are taken back, another program appends to each of them."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.appending: set[str] = set()
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        if disk == "2.md":
+            self.appending = {"0.md", "1.md"}
+            raise StorageFailed("Writing failed: the disk is full.")
+        if disk in self.appending:
+            self.appending.remove(disk)
+            with (self.root / disk).open("ab") as file:
+                file.write(b"theirs\n")
+        return super().write(disk, data, expected)
+
+
+def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, opened: Callable[[Disk], Vault]) -> None:
+    """SAFE-22. Issue 15, example 16: this ended in "could not be brought back as it was"."""
+    vault = opened(Hostile(root))
+    changes = [Write(f"{n}.md", data := vault.files.read(f"{n}.md"), b"ours\n" + data) for n in range(3)]
+    with pytest.raises(StorageFailed, match="full") as refused:
+        vault.commit("test", changes)
+    assert "brought back" not in refused.value.message
+    assert [(root / f"{n}.md").read_bytes() for n in range(3)] == [
+        b"note 0\n[[0]]\ntheirs\n",
+        b"note 1\n[[0]]\ntheirs\n",
+        b"note 2\n[[0]]\n",
+    ]
+    assert vault.journal.unfinished() == []
+
+
+# Reads do not wait for a writer (SAFE-21)
+
+
+class Halting(Disk):
+    """Waits with its n-th change until the test lets it go on."""
+
+    def __init__(self, root: Path, at: int) -> None:
+        super().__init__(root)
+        self.left = at
+        self.reached, self.resume = threading.Event(), threading.Event()
+
+    def _halt(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.reached.set()
+            assert self.resume.wait(PATIENCE)
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        self._halt()
+        return super().write(disk, data, expected)
+
+    def move(self, source: str, target: str) -> None:
+        super().move(source, target)
+        self._halt()
+
+
+def answers(vault: Vault, name: str = "0") -> dict[str, Any]:
+    vault.refresh()
+    entry = vault.find(name)
+    return {
+        "files": [entry.path for entry in vault.entries()],
+        "found": entry.path,
+        "text": vault.read_text(entry).text.body.replace("Zero", "0"),
+        "backlinks": [reference.source for reference in vault.graph.backlinks(entry.path).value],
+        "history": history(vault)[1],
+        "unknown": vault.at(entry.path) is None,
+    }
+
+
+@pytest.mark.parametrize("at", range(1, NOTES + 2))
+def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_before(
+    root: Path, opened: Callable[[Disk], Vault], at: int
+) -> None:
+    """SAFE-21. Issue 15, example 11: a commit of 600 files held up every read for its whole length."""
+    disk = Halting(root, at)
+    vault = opened(disk)
+    before = answers(vault)
+    with ThreadPoolExecutor() as pool:
+        try:
+            moving = pool.submit(vault.make, "move_note", lambda: relocate(vault, "0", "Deep/Zero", update_links=True))
+            assert disk.reached.wait(PATIENCE)
+            assert not moving.done()
+            assert pool.submit(answers, vault).result(PATIENCE) == before
+        finally:
+            disk.resume.set()
+        moving.result(PATIENCE)
+    after = answers(vault, "Zero")
+    assert after["found"] == "Deep/Zero.md"
+    assert sorted(after["backlinks"]) == sorted(path.replace("0.md", "Deep/Zero.md") for path in before["backlinks"])
+    assert after["history"] == 1
+
+
+def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-21: a miss looks at the folder, but not at what is being changed."""
+    disk = Halting(root, 1)
+    vault = opened(disk)
+    with ThreadPoolExecutor() as pool:
+        try:
+            moving = pool.submit(vault.commit, "test", [Move("0.md", "moved.md")])
+            assert disk.reached.wait(PATIENCE)
+            with pytest.raises(AppError, match="no note"):
+                pool.submit(vault.find, "moved").result(PATIENCE)
+        finally:
+            disk.resume.set()
+        moving.result(PATIENCE)
+    assert vault.find("moved").path == "moved.md"
+
+
+# Plans are made outside the lock (SAFE-23)
+
+
+def test_a_change_is_planned_while_others_write_and_planned_again_after_that(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-23. Issue 15, example 10: a move that waited for the index held up every other call."""
+    vault = opened(Disk(root))
+    plans: list[Any] = []
+
+    def plan() -> Any:
+        if not plans:  # another program, another call of this one
+            (root / "late.md").write_bytes(b"[[0]]\n")
+            with ThreadPoolExecutor() as pool:
+                operation: Operation = Create("made.md", b"![[0]]\n")
+                pool.submit(vault.commit, "test", [operation]).result(PATIENCE)
+        plans.append(relocate(vault, "0", "Zero", update_links=True))
+        return plans[-1]
+
+    vault.make("move_note", plan)
+    assert len(plans) == 2
+    assert (root / "late.md").read_bytes() == b"[[Zero]]\n"
+    assert (root / "made.md").read_bytes() == b"![[Zero]]\n"
+    undo(vault, None)
+    assert (root / "late.md").read_bytes() == b"[[0]]\n"
+
+
+def test_a_plan_that_is_never_up_to_date_is_made_while_nobody_else_may_write(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-23: a program that writes all the time cannot keep a move from being made."""
+    vault = opened(Disk(root))
+    plans = 0
+
+    def plan() -> Any:
+        nonlocal plans
+        plans += 1
+        (root / "busy.md").write_bytes(b"x" * plans)
+        return relocate(vault, "0", "Zero", update_links=True)
+
+    vault.make("move_note", plan)
+    assert (root / "Zero.md").exists()
+    assert b"[[Zero]]" in (root / "5.md").read_bytes()
