@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import regex
 
@@ -15,12 +16,12 @@ from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, l
 from obsidian_mcp.core.note.parser import Note
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TAG = regex.compile(TAG)
 _POSSIBLE_TAG = regex.compile(TAG)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemLink:
+class ItemLink(NamedTuple):
     """A link of a list item as its text has it; `display` is what a reader sees."""
 
     target: str
@@ -28,8 +29,7 @@ class ItemLink:
     embed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ListItem:
+class ListItem(NamedTuple):
     """A list item. Lines count from 0."""
 
     text: str
@@ -53,12 +53,26 @@ class ListItem:
     """Column and offset of its start, column and offset of its end, in UTF-16 units."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteData:
+class NoteData(NamedTuple):
     """`fields` are those of the note: of its list items that are no tasks, then of its other lines."""
 
     fields: tuple[InlineField, ...]
     items: tuple[ListItem, ...]
+
+
+def pack_items(items: Iterable[ListItem]) -> str:
+    """List items as JSON for the index."""
+    return _json(list(items))
+
+
+def unpack_items(packed: str) -> tuple[ListItem, ...]:
+    """The list items that `pack_items` wrote."""
+    return tuple(
+        ListItem._make(
+            (*plain, tuple(tags), tuple(map(ItemLink._make, links)), tuple(map(InlineField._make, fields)), tuple(span))
+        )
+        for *plain, tags, links, fields, span in json.loads(packed)
+    )
 
 
 def note_data(note: Note) -> NoteData:

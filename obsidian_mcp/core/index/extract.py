@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from obsidian_mcp.core.dataview.note_data import note_data, pack_items
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, parser
@@ -129,6 +130,23 @@ class TaskFact(NamedTuple):
     """Whether the line may have an id, or depend on one."""
 
 
+class InlineFieldFact(NamedTuple):
+    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its other lines."""
+
+    key: str
+    """Lower case."""
+    name: str
+    value: str
+    """Both as written."""
+
+
+class ListItemsFact(NamedTuple):
+    """All list items of a note, for Dataview; a note without any has none."""
+
+    items: str
+    """As `dataview.note_data.pack_items` writes them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Everything that is kept of one file."""
@@ -140,6 +158,8 @@ class Facts:
     headings: tuple[HeadingFact, ...] = ()
     blocks: tuple[BlockFact, ...] = ()
     tasks: tuple[TaskFact, ...] = ()
+    inline_fields: tuple[InlineFieldFact, ...] = ()
+    list_items: tuple[ListItemsFact, ...] = ()
     warnings: tuple[str, ...] = ()
     """Sentences of one line each on what could not be read."""
     content: Content = field(default=Content(), compare=False)
@@ -234,7 +254,7 @@ def _beginning(data: bytes) -> bytes:
 
 
 def _of_note(parsed: parser.Note) -> Facts:
-    lines, values = parsed.lines, parsed.properties
+    lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
     tagged = [_tag(storable(tag.removeprefix("#")), "tags", None, None) for tag in frontmatter.tags(values) or ()]
@@ -247,6 +267,8 @@ def _of_note(parsed: parser.Note) -> Facts:
         tuple(HeadingFact(each.level, each.text, each.line, each.span.start) for each in parsed.outline),
         tuple(BlockFact(each.id.lower(), each.id, lines.line(each.span.start)) for each in parsed.block_ids),
         tuple(_task(parsed, item) for item in parsed.tasks),
+        tuple(InlineFieldFact(field.key.lower(), field.key, field.value) for field in data.fields),
+        (ListItemsFact(pack_items(data.items)),) if data.items else (),
         tuple(_broken(parsed)),
     )
 

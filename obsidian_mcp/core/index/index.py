@@ -30,7 +30,7 @@ from .rows import TABLES, Rows, marks, parts, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
 
-_KEYED = ("links", "tags", "aliases")
+_KEYED = ("links", "tags", "aliases", "inline_fields")
 """Tables that are asked by `key`."""
 
 _SCHEMA = (

@@ -16,8 +16,10 @@ from .extract import (
     BlockFact,
     Facts,
     HeadingFact,
+    InlineFieldFact,
     LinkFact,
     LinkKind,
+    ListItemsFact,
     PropertyFact,
     TagFact,
     TaskFact,
@@ -32,6 +34,8 @@ TABLES: Mapping[str, type[NamedTuple]] = {
     "headings": HeadingFact,
     "blocks": BlockFact,
     "tasks": TaskFact,
+    "inline_fields": InlineFieldFact,
+    "list_items": ListItemsFact,
 }
 """Each is a field of `Facts`, and its columns are the fields of the tuple, after `file` and the position `n`."""
 
@@ -164,6 +168,27 @@ class Rows:
     def written_links(self) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
         """File number, path, subpath, display and kind of every link, those of one file in their order."""
         return self._connection.execute("SELECT file, path, subpath, display, kind FROM links ORDER BY file, n")
+
+    def field_names(self) -> set[str]:
+        """Every name of a property or inline field, as written."""
+        sql = "SELECT DISTINCT name FROM properties UNION SELECT DISTINCT name FROM inline_fields"
+        return {name for (name,) in self._connection.execute(sql)}
+
+    def named_properties(self, name: str) -> Iterator[tuple[int, int, str]]:
+        """File number, place in the file and JSON of every property with exactly this name."""
+        sql = "SELECT file, n, value FROM properties WHERE key = ? AND name = ?"
+        return self._connection.execute(sql, (storable(name.lower()), storable(name)))
+
+    def named_inline_fields(self, name: str) -> Iterator[tuple[int, int, str]]:
+        """File number, place in the file and text of every inline field with exactly this name, in order."""
+        sql = "SELECT file, n, value FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
+        return self._connection.execute(sql, (storable(name.lower()), storable(name)))
+
+    def list_items(self, path: VaultPath) -> str | None:
+        """The packed list items of one file; None where it has none."""
+        sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
+        found = self._connection.execute(sql, (stored(path),)).fetchone()
+        return None if found is None else str(found[0])
 
     def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
         """Every property: number of the file, key, name, type."""

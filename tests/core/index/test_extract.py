@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.dataview.note_data import note_data, pack_items, unpack_items
 from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.index.extract import (
     AliasFact,
     BlockFact,
     Facts,
     HeadingFact,
+    InlineFieldFact,
     LinkFact,
+    ListItemsFact,
     PropertyFact,
     TagFact,
     TaskFact,
@@ -76,7 +79,16 @@ def test_a_note_is_kept_as_rows() -> None:
             TaskFact(" ", 9, "- [ ] do #task", "A *heading*", "", "", linked=False),
             TaskFact("x", 10, "- [x] done [m](sub/m%20n.md#h)", "A *heading*", "", "", linked=False),
         ),
+        list_items=(ListItemsFact(pack_items(note_data(parser.parse(NOTE)).items)),),
     )  # fmt: skip
+
+
+def test_inline_fields_and_list_items_are_kept_as_dataview_reads_them() -> None:
+    note = "Some Key:: 1\n\n- item [k:: [x] v] #tag [[N|o]]\n  more\n- [x] task [t:: 2] ^id\n"
+    found = of(note)
+    assert found.inline_fields == (InlineFieldFact("k", "k", "[x] v"), InlineFieldFact("some key", "Some Key", "1"))
+    assert unpack_items(found.list_items[0].items) == note_data(parser.parse(note)).items
+    assert of("text\n").list_items == ()
 
 
 def test_positions_of_facts_give_the_source_back() -> None:
