@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.note import edits, sections
+from obsidian_mcp.core.note.insertion import Position, insert_text
 from obsidian_mcp.core.vault.periodic_notes import ADJECTIVES
 from obsidian_mcp.errors import InvalidArguments
 
@@ -20,7 +19,6 @@ PAGE = 40_000
 """Characters of one answer (TOOL-07)."""
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
-Position = Literal["append", "prepend", "section"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +56,7 @@ def daily_note(
         raise InvalidArguments("heading needs content: what to add under it.", argument="content")
 
     def change(body: str) -> str:
-        if heading:
-            found = sections.locate(body, heading).content
-            if position == "prepend":
-                return edits.insert(body, found.start, content)
-            return edits.append_to_span(body, found, content)
-        if position == "prepend":
-            return edits.insert(body, parser.text_start(body), content)
-        return edits.append(body, content)
+        return insert_text(body, content, position, heading)
 
     place = app.vaults.get(vault)
     opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)

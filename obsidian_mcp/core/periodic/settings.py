@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .locale import WEEKDAYS, Locale, locale
@@ -66,6 +66,22 @@ class UniqueNotes:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplaterSettings:
+    """Templater's own: its folder of templates, and the template for new notes of a folder."""
+
+    folder: str = ""
+    folder_templates: Mapping[str, str] = field(default_factory=dict)
+
+    def template_for(self, folder: str) -> str:
+        """Return the template of the deepest rule that a folder is in, `/` is the rest; "" without one."""
+        while folder:
+            if folder in self.folder_templates:
+                return self.folder_templates[folder]
+            folder = folder.rpartition("/")[0]
+        return self.folder_templates.get("/", "")
+
+
+@dataclass(frozen=True, slots=True)
 class PeriodicSettings:
     """Everything the vault says of notes made by rule."""
 
@@ -74,8 +90,8 @@ class PeriodicSettings:
     templates: TemplateSettings
     unique: UniqueNotes
     composer_template: str
-    templater: bool
-    """Whether Templater is enabled in the vault."""
+    templater: TemplaterSettings | None
+    """None where Templater is not enabled in the vault."""
     warnings: tuple[str, ...] = ()
 
 
@@ -126,7 +142,7 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             _text(unique, "folder"), _text(unique, "format") or UniqueNotes().format, _text(unique, "template")
         ),
         _text(_object(load("note-composer.json")), "template"),
-        TEMPLATER in plugins,
+        _templater(_object(load(f"plugins/{TEMPLATER}/data.json"))) if TEMPLATER in plugins else None,
         tuple(dict.fromkeys(warnings)),
     )
 
@@ -145,6 +161,16 @@ def _periodic_notes(values: Mapping[str, Any]) -> dict[Period, PeriodRule]:
         for period, said in found.items()
         if isinstance(said, dict) and said.get("enabled") is True
     }
+
+
+def _templater(values: Mapping[str, Any]) -> TemplaterSettings:
+    rules = [rule for rule in _list(values.get("folder_templates")) if isinstance(rule, dict)]
+    named = {
+        _text(rule, "folder").strip("/") or "/": _text(rule, "template") for rule in rules if _text(rule, "folder")
+    }
+    return TemplaterSettings(
+        _text(values, "templates_folder"), {folder: template for folder, template in named.items() if template}
+    )
 
 
 def _rule(

@@ -40,29 +40,30 @@ class Templates:
         self._settings = vault.periodic.settings
 
     @property
-    def folder(self) -> str:
-        """The folder of the settings, "" where none is set."""
-        return self._settings.templates.folder.strip("/ ")
+    def folders(self) -> list[str]:
+        """The folders of templates that the settings name."""
+        templater = self._settings.templater
+        named = [self._settings.templates.folder, templater.folder if templater else ""]
+        return list(dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ ")))
 
     def listed(self) -> list[FileEntry]:
-        """Return the notes below the templates folder, by path; none where no folder is set."""
-        if not self.folder:
-            return []
-        below = name_key(self.folder) + "/"
-        return [
-            entry for entry in self._vault.entries() if is_note(entry.path) and name_key(entry.path).startswith(below)
-        ]
+        """Return the notes below the folders of templates, by path; none where no folder is set."""
+        below = tuple(name_key(folder) + "/" for folder in self.folders)
+        notes = (entry for entry in self._vault.entries() if is_note(entry.path))
+        return [entry for entry in notes if below and name_key(entry.path).startswith(below)]
 
     def find(self, name: str) -> FileEntry:
-        """Return the template of a name, from the templates folder, or of a path of the vault; `.md` and case do not
-        matter. Raises: NoteNotFound with the templates there are.
+        """Return the template of a name, from the folders of templates, or of a path of the vault.
+
+        `.md` and case do not matter.
+        Raises: NoteNotFound with the templates there are.
         """
         wanted = name_key(name.strip().strip("/"))
         wanted = wanted if wanted.endswith(".md") else f"{wanted}.md"
         known = self.listed()
-        below = name_key(self.folder) + "/"
+        direct = [f"{name_key(folder)}/{wanted}" for folder in self.folders]
         for entry in known:
-            if name_key(entry.path).removeprefix(below) == wanted:
+            if name_key(entry.path) in direct:
                 return entry
         deeper = [entry for entry in known if name_key(entry.path).endswith(f"/{wanted}")]
         if len(deeper) == 1:
@@ -71,16 +72,19 @@ class Templates:
         if path is not None:
             return self._vault.catalog[path]
         shown = [str(entry.path) for entry in known]
-        advice = (
-            f"Templates there are: {', '.join(map(repr, shown[:SHOWN]))}."
-            if shown
-            else (
-                "No templates folder is set in Obsidian; give the path of a note."
-                if not self.folder
-                else f"The templates folder {self.folder!r} is empty."
-            )
-        )
+        if shown:
+            advice = f"Templates there are: {', '.join(map(repr, shown[:SHOWN]))}."
+        elif self.folders:
+            advice = f"The templates folder {self.folders[0]!r} is empty."
+        else:
+            advice = "No templates folder is set in Obsidian; give the path of a note."
         raise NoteNotFound(f"There is no template {name!r}. {advice}", template=name, templates=shown[:SHOWN])
+
+    def of_folder(self, folder: str) -> FileEntry | None:
+        """Return the template that Templater has for new notes of a folder; None where it has none."""
+        templater = self._settings.templater
+        name = templater.template_for(folder) if templater else ""
+        return self.find(name) if name else None
 
     def variables(self, path: str) -> Variables:
         """Return what the variables of a template stand for in the note at a path."""
@@ -97,7 +101,7 @@ class Templates:
 
     def run(self, name: str, text: str, path: str, target: FileEntry | None = None) -> Filled:
         """Run the commands of Templater in a text, where the vault has Templater. Raises: TemplateFailed."""
-        if not self._settings.templater or not has_commands(text):
+        if self._settings.templater is None or not has_commands(text):
             return Filled(text)
         vault = self._vault
         now = vault.periodic.calendar.now()
