@@ -14,6 +14,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'edit Alpha replace_text "little oil" --find "no oil" --dry-run',
     ),
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
+    "templates": ("templates",),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),

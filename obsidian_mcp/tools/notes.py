@@ -9,18 +9,21 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names
-from obsidian_mcp.core.note import parser, sections
-from obsidian_mcp.core.note.edits import adapted
+from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
-from obsidian_mcp.core.text.vault_path import link_warning
+from obsidian_mcp.core.text.vault_path import VaultPath, link_warning, parent
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
-from obsidian_mcp.core.vault.vault import etag_of
+from obsidian_mcp.core.vault.periodic_notes import Located
+from obsidian_mcp.core.vault.templates import Filled, Templates
+from obsidian_mcp.core.vault.vault import Vault, etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 
 from .params import Name, VaultName, whole_answers
 from .registry import Document, tool
 
+UNIQUE = "unique:"
+"""Begins the name of a note that is named by the minute (PERIODIC-19)."""
 PAGE = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""
 
@@ -31,6 +34,8 @@ class Created:
     created: bool
     """False where an existing note was replaced."""
     etag: str
+    cursor: str | None = None
+    """Line and column at which the template wants the cursor, 1-based."""
     warnings: list[str] | None = None
 
 
@@ -40,15 +45,26 @@ def create_note(
     name: Annotated[str, Field(description="Note name, or path with folders; .md optional", min_length=1)],
     content: Annotated[str, Field(description="Markdown")] = "",
     overwrite: Annotated[bool, Field(description="Replace an existing note")] = False,
+    template: Annotated[str, Field(description="Template name; auto: Templater's for the folder")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create a note; missing folders are made. An existing note is refused unless overwrite is true: to change one,
-    prefer obsidian_edit_note.
+    """Create a note, from a template with content behind it; missing folders are made. An existing note is refused
+    unless overwrite is true: to change one, prefer obsidian_edit_note. The name unique: or unique:Idea is the minute.
     """
     place = app.vaults.get(vault)
     with place.changing():
-        path, disk = names.new_path(place.catalog, name)
+        located = place.periodic.named(name)
+        if located is not None and located.entry is None and not template:
+            return _periodic(place, located, content)
+        unique = name.lower().startswith(UNIQUE)
+        if unique:
+            name, template = place.periodic.unique(name[len(UNIQUE) :], template)
+        path, disk = names.new_path(place.catalog, located.path if located else name)
         warnings = [warning] if (warning := link_warning(path)) else []
+        filled = _filled(place, template, path, content)
+        content = filled.text
+        cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
+        warnings += filled.warnings
         entry = place.at(path) or place.look_for(disk)
         if entry is not None:
             if not overwrite:
@@ -59,15 +75,35 @@ def create_note(
                 )
             before = place.read(entry)
             old = Text.decode(before.data)
-            data = Text(adapted(content, old.newline), old.bom).encode()
+            data = Text(edits.adapted(content, old.newline), old.bom).encode()
             place.commit("create_note", [Write(entry.disk, before.data, data)])
-            return Created(entry.path, created=False, etag=etag_of(data), warnings=warnings or None)
+            return Created(entry.path, False, etag_of(data), cursor, warnings or None)
         same = [other for other in place.catalog.named(path.rpartition("/")[2]) if other != path]
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = content.encode()
         place.commit("create_note", [Create(disk, data)])
-        return Created(path, created=True, etag=etag_of(data), warnings=warnings or None)
+        return Created(path, True, etag_of(data), cursor, warnings or None)
+
+
+def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
+    """The text of a new note: the template filled in, and the content behind it."""
+    if not template:
+        return Filled(content)
+    templates = Templates(place)
+    found = templates.of_folder(parent(path)) if template == "auto" else templates.find(template)
+    if found is None:
+        return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
+    filled = templates.fill(found, path)
+    return replace(filled, text=edits.append(filled.text, content)) if content else filled
+
+
+def _periodic(place: Vault, located: Located, content: str) -> Created:
+    """A periodic note is made as the vault makes it."""
+    change = (lambda body: edits.append(body, content)) if content else None
+    opened = place.periodic.open("create_note", located.rule.period, located.day.isoformat(), change)
+    cursor = f"{opened.cursor[0]}:{opened.cursor[1]}" if opened.cursor else None
+    return Created(opened.located.path, opened.created, opened.content.etag, cursor, [*opened.warnings] or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,38 +10,7 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
 from obsidian_mcp.tools import call
-from tests.conftest import app_on
-
-Opened = Callable[..., App]
-SUNDAY = datetime.fromisoformat("2026-11-22T09:05")
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
-    """Opens an App on a new vault: `files` by path, `settings` below `.obsidian` by name, on Sunday 2026-11-22."""
-    apps = []
-
-    def build(files: dict[str, str] | None = None, /, **settings: Any) -> App:
-        root = tmp_path / "vault"
-        root.mkdir()
-        for path, text in (files or {}).items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8", newline="")
-        plugins = [
-            name for name in ("periodic-notes", "calendar", "templater-obsidian") if name.replace("-", "_") in settings
-        ]
-        for name, value in ({"community_plugins": plugins} | settings).items():
-            name = name.replace("_", "-")
-            written = root / ".obsidian" / (f"plugins/{name}/data.json" if name in plugins else f"{name}.json")
-            written.parent.mkdir(parents=True, exist_ok=True)
-            written.write_text(json.dumps(value), encoding="utf-8")
-        usual = app_on(root).config
-        apps.append(compose.build(replace(usual, today=SUNDAY)))
-        return apps[-1]
-
-    yield build
-    for app in apps:
-        app.vaults.close()
+from tests.tools.conftest import Opened
 
 
 def run(app: App, tool: str = "daily_note", /, **arguments: Any) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from obsidian_mcp.core.periodic.periods import Period, start_of
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.periodic.template import fill_periodic
+from obsidian_mcp.core.periodic.unique import TRIES, unique_path
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
-from obsidian_mcp.errors import NoteNotFound
+from obsidian_mcp.errors import NoteExists, NoteNotFound
 
 from .changes import Create
 from .templates import Filled, Templates
@@ -155,6 +156,22 @@ class PeriodicNotes:
             return Opened(
                 located, vault.read(entry), created=True, changed=True, cursor=filled.cursor, warnings=filled.warnings
             )
+
+    def unique(self, name: str, template: str = "") -> tuple[str, str]:
+        """Return the path of a new note that is named by the minute, and its template (PERIODIC-19).
+
+        Raises: NoteExists where an hour is taken.
+        """
+        settings = self.settings
+        now = self.calendar.now()
+
+        def is_taken(path: str) -> bool:
+            return self._vault.at(parse(path)) is not None
+
+        path = unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
+        if path is None:
+            raise NoteExists(f"The names of the next {TRIES} minutes are taken. Give a name of your own.")
+        return path, template or settings.unique.template
 
     def _change(self, tool: str, located: Located, entry: FileEntry, change: Callable[[str], str] | None) -> Opened:
         if change is None:
