@@ -213,7 +213,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "properties": {"name": "Home", "action": "set", "property": "p", "value": "1"},
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
-        "daily_note": {"operation": "append", "content": "x"},
+        "daily_note": {"content": "x"},
     }
     writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}
     for tool in writing & set(calls):

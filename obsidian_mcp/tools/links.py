@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -29,6 +30,8 @@ class OutgoingLink:
     at: str | None = None
     """The property or card that holds it."""
     embed: bool | None = None
+    count: int | None = None
+    """How often the same link stands in this line, where more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Backlink:
     line: int | None
     context: str
     embed: bool | None = None
+    count: int | None = None
+    """How many links of this line lead to the note, where more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +67,20 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
     backlinks = place.graph.backlinks(entry.path)
     told = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
     leaving, arriving = told if told is not None else (outgoing.value, backlinks.value)
-    incoming = [reference for reference in arriving if reference.source != entry.path]
-    page = incoming[offset : offset + limit]
-    total = max(len(leaving), len(incoming))
+    outgoing_links = Counter(_outgoing(reference) for reference in leaving)
+    incoming = Counter(_LinkingLine.of(reference) for reference in arriving if reference.source != entry.path)
+    page = slice(offset, offset + limit)
+    lines = list(incoming.items())[page]
+    contexts = place.graph.contexts(line.reference for line, _ in lines)
+    total = max(len(outgoing_links), len(incoming))
     return Links(
         path=entry.path,
-        outgoing=[_outgoing(reference) for reference in leaving[offset : offset + limit]],
-        backlinks=list(map(_backlink, page, place.graph.contexts(page))),
-        outgoing_total=len(leaving),
+        outgoing=[replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]],
+        backlinks=[
+            Backlink(line.path, line.line, context, line.embed, _several(count))
+            for (line, count), context in zip(lines, contexts, strict=True)
+        ],
+        outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
         next_offset=offset + limit if offset + limit < total else None,
         note=outgoing.building or backlinks.building,
@@ -78,23 +89,38 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
 
 def _outgoing(reference: Reference) -> OutgoingLink:
     link = reference.link
-    return OutgoingLink(
-        link=link.original,
-        path=reference.target,
-        line=link.line + 1 if link.line is not None and not link.at else None,
-        at=link.at or None,
-        embed=True if link.kind == "embed" else None,
-    )
+    return OutgoingLink(link.original, reference.target, _line(reference), link.at or None, _embed(reference))
 
 
-def _backlink(reference: Reference, context: str) -> Backlink:
+@dataclass(frozen=True, slots=True)
+class _LinkingLine:
+    """Links of one line are one backlink (LINK-40); `reference` is the first of them."""
+
+    path: str
+    line: int | None
+    embed: bool | None
+    at: str
+    """Property or card, and the link where it has no line."""
+    reference: Reference = field(compare=False)
+
+    @classmethod
+    def of(cls, reference: Reference) -> _LinkingLine:
+        link = reference.link
+        at = f"{link.at}:{link.line}" if link.start is not None else f"{link.at}:{link.original}"
+        return cls(reference.source, _line(reference), _embed(reference), at, reference)
+
+
+def _line(reference: Reference) -> int | None:
     link = reference.link
-    return Backlink(
-        path=reference.source,
-        line=link.line + 1 if link.line is not None and not link.at else None,
-        context=context,
-        embed=True if link.kind == "embed" else None,
-    )
+    return link.line + 1 if link.line is not None and not link.at else None
+
+
+def _embed(reference: Reference) -> bool | None:
+    return True if reference.link.kind == "embed" else None
+
+
+def _several(count: int) -> int | None:
+    return count if count > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

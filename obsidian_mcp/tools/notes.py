@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -9,10 +10,10 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names
-from obsidian_mcp.core.note import edits, parser, sections
+from obsidian_mcp.core.note import canvas, edits, parser, sections
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
-from obsidian_mcp.core.text.vault_path import VaultPath, link_warning, parent
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, link_warning, parent
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
 from obsidian_mcp.core.vault.periodic_notes import Located
 from obsidian_mcp.core.vault.templates import Filled, Templates
@@ -229,22 +230,37 @@ def _page_end(body: str, start: int, end: int) -> int:
 
 
 def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadNote:
-    parsed = parser.parse(body)
-    if parsed.frontmatter is not None and parsed.frontmatter.error:
-        warnings.append(parsed.frontmatter.error)
-    headings = [OutlineHeading(heading.level, heading.text, heading.line + 1) for heading in parsed.outline]
+    """A note's structure, or that of all text cards of a canvas (TAG-11)."""
+    numbers = Lines(body)
+    texts: list[tuple[parser.Note, Callable[[Span], Span]]]
+    if extension(facts.path) == canvas.EXTENSION:
+        board = canvas.read(body)
+        warnings += [board.error] if board.error else []
+        texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]
+        properties, aliases = {}, []
+    else:
+        parsed = parser.parse(body)
+        if parsed.frontmatter is not None and parsed.frontmatter.error:
+            warnings.append(parsed.frontmatter.error)
+        texts = [(parsed, lambda span: span)]
+        properties, aliases = parsed.properties, parsed.aliases
+    headings = [
+        OutlineHeading(heading.level, heading.text, numbers.line(place(heading.span).start) + 1)
+        for text, place in texts
+        for heading in text.outline
+    ]
     if view == "outline":
         return replace(facts, outline=headings, warnings=warnings or None)
     if view == "properties":
-        return replace(facts, properties=parsed.properties, warnings=warnings or None)
-    still_open = sum(task.mark == " " for task in parsed.tasks)
+        return replace(facts, properties=properties, warnings=warnings or None)
+    marks = [task.mark for text, _ in texts for task in text.tasks]
     return replace(
         facts,
         outline=headings,
-        properties=parsed.properties,
-        tags=list(dict.fromkeys(parsed.all_tags)),
-        aliases=parsed.aliases,
-        blocks=[f"^{block.id}" for block in parsed.block_ids],
-        tasks={"open": still_open, "done": sum(1 for _ in parsed.tasks) - still_open},
+        properties=properties,
+        tags=list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags)),
+        aliases=aliases,
+        blocks=[f"^{block.id}" for text, _ in texts for block in text.block_ids],
+        tasks={"open": marks.count(" "), "done": len(marks) - marks.count(" ")},
         warnings=warnings or None,
     )

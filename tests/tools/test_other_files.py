@@ -38,25 +38,25 @@ TEXT_EDITS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "editor"),
-    [
-        ("Board.canvas", "obsidian_edit_canvas"),
-        ("x.base", "obsidian_create_note with overwrite"),
-        ("Attachments/wheel.svg", "No tool"),
-    ],
-)
-@pytest.mark.parametrize(("tool", "arguments"), TEXT_EDITS)
+EDITORS = {
+    "Board.canvas": "obsidian_edit_canvas",
+    "x.base": "obsidian_create_note with overwrite",
+    "Attachments/wheel.svg": "No tool",
+}
+
+
 def test_a_text_edit_of_what_is_no_note_is_refused_and_names_the_tool_that_can(
-    app: App, basic: Path, board: Path, name: str, editor: str, tool: str, arguments: dict[str, Any]
+    app: App, basic: Path, board: Path
 ) -> None:
     """EDIT-09. Issue 15, example 2: appended text behind the JSON, and YAML on top of a base, were reported as done."""
     assert board.exists()
-    before = (basic / name).read_bytes()
-    with pytest.raises(AppError, match=editor) as refused:
-        call(app, tool, {"name": name, **arguments})
-    assert refused.value.error_code == "NOT_TEXT"
-    assert (basic / name).read_bytes() == before
+    for name, editor in EDITORS.items():
+        before = (basic / name).read_bytes()
+        for tool, arguments in TEXT_EDITS:
+            with pytest.raises(AppError, match=editor) as refused:
+                call(app, tool, {"name": name, **arguments})
+            assert refused.value.error_code == "NOT_TEXT"
+            assert (basic / name).read_bytes() == before
 
 
 def test_the_plugin_s_tools_refuse_it_too(app: App, board: Path) -> None:
@@ -72,24 +72,22 @@ def test_the_plugin_s_tools_refuse_it_too(app: App, board: Path) -> None:
     assert board.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("Board.canvas", "# Not JSON"),
-        ("Board.canvas", "[]"),
-        ("New.canvas", "{"),
-        ("x.base", "a: [1"),
-        ("y.base", "- a"),
-    ],
-)
-def test_a_whole_text_that_is_no_canvas_or_base_is_not_written(
-    app: App, basic: Path, board: Path, name: str, content: str
-) -> None:
+BROKEN = [
+    ("Board.canvas", "# Not JSON"),
+    ("Board.canvas", "[]"),
+    ("New.canvas", "{"),
+    ("x.base", "a: [1"),
+    ("y.base", "- 1"),
+]
+
+
+def test_a_whole_text_that_is_no_canvas_or_base_is_not_written(app: App, basic: Path, board: Path) -> None:
     """FILE-10."""
     assert board.exists()
     files = {path: path.read_bytes() for path in basic.rglob("*") if path.is_file()}
-    with pytest.raises(AppError, match="readable"):
-        call(app, "obsidian_create_note", {"name": name, "content": content, "overwrite": True})
+    for name, content in BROKEN:
+        with pytest.raises(AppError, match="readable"):
+            call(app, "obsidian_create_note", {"name": name, "content": content, "overwrite": True})
     assert {path: path.read_bytes() for path in basic.rglob("*") if path.is_file()} == files
 
 
@@ -121,6 +119,42 @@ def test_a_renamed_tag_is_renamed_on_canvas_cards_too(app: App, basic: Path, boa
     assert call(app, "obsidian_tags", {"tag": "work"}).data["total"] == 0
     call(app, "obsidian_undo", {})
     assert board.read_bytes() == changed
+
+
+def test_the_metadata_of_a_canvas_is_that_of_its_cards(app: App, board: Path) -> None:
+    """TAG-11. Issue 15, example 8: `tags: []` where a card has one."""
+    text = "# Head\\n\\n#one #two #one\\n- [ ] a\\n- [x] b\\n\\npara ^id"
+    card = f'{{"id":"t","type":"text","text":"{text}"}}'
+    board.write_text(f'{{"nodes":[\n{card},{{"id":"u","type":"text","text":"#three\\n## Sub"}}]}}', encoding="utf-8")
+    data = call(app, "obsidian_read_note", {"name": board.name, "view": "metadata"}).data
+    assert data["tags"] == ["#one", "#two", "#three"]
+    assert [(heading["heading"], heading["line"]) for heading in data["outline"]] == [("Head", 2), ("Sub", 2)]
+    assert (data["tasks"], data["blocks"], data["properties"]) == ({"open": 1, "done": 1}, ["^id"], {})
+    board.write_text("{", encoding="utf-8")
+    assert "readable" in call(app, "obsidian_read_note", {"name": board.name, "view": "metadata"}).data["warnings"][0]
+
+
+def test_no_link_is_listed_twice(app: App, basic: Path) -> None:
+    """LINK-40. Issue 15, example 8: identical lines were repeated."""
+    (basic / "Much.md").write_text("[[Home]] [[Home]] [[Home|x]] ![[Home]]\n[[Home]]\n", encoding="utf-8")
+    (basic / "Two.canvas").write_text(
+        json.dumps({"nodes": [{"id": n, "type": "file", "file": "Home.md"} for n in "aab"]}), encoding="utf-8"
+    )
+    app.vaults.get().refresh()
+    outgoing = call(app, "obsidian_get_links", {"name": "Much"}).data["outgoing"]
+    assert [(link["link"], link["line"], link.get("count")) for link in outgoing] == [
+        ("[[Home]]", 1, 2),
+        ("[[Home|x]]", 1, None),
+        ("![[Home]]", 1, None),
+        ("[[Home]]", 2, None),
+    ]
+    data = call(app, "obsidian_get_links", {"name": "Home"}).data
+    lines = [json.dumps(link) for link in data["backlinks"]]
+    assert len(set(lines)) == len(lines) == data["backlinks_total"]
+    much = [(link.get("line"), link.get("count")) for link in data["backlinks"] if link["path"] == "Much.md"]
+    assert much == [(1, 3), (1, None), (2, None)]
+    cards = [link.get("count") for link in data["backlinks"] if link["path"] == "Two.canvas"]
+    assert cards == [2, None]
 
 
 def test_the_answer_to_a_rename_in_many_files_is_bounded(app: App, basic: Path) -> None:

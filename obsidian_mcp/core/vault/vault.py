@@ -38,7 +38,9 @@ log = logging.getLogger(__name__)
 NO_FILTERS = IgnoreFilters(())
 
 ATTEMPTS = 4
-"""Times that a change is planned while other programs keep changing the same files."""
+"""Times that an edit is made while another program keeps changing the same file."""
+PLANS_AHEAD = 2
+"""Times that a change is planned before other writers have to wait for it."""
 
 _EDITORS = {
     ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
@@ -360,7 +362,7 @@ class Vault:
         Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
         Raises: what `plan` and `commit` raise, with nothing changed.
         """
-        for _ in range(ATTEMPTS):
+        for _ in range(PLANS_AHEAD):
             revision = self.catalog.revision
             planned = plan()
             with self.changing():
