@@ -15,6 +15,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "templates": ("templates",),
+    "compose": ("compose extract Alpha --part Plan", "compose merge Alpha --into Home --dry-run"),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),

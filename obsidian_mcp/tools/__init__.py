@@ -1,7 +1,7 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 # isort: off
-from . import search, notes, edits, periodic, templates, canvas, moves, files, attachments, links, tags
+from . import search, notes, edits, periodic, templates, canvas, composer, moves, files, attachments, links, tags
 from . import properties, history, app, plugin
 
 # isort: on
@@ -17,6 +17,7 @@ __all__ = [
     "attachments",
     "call",
     "canvas",
+    "composer",
     "edits",
     "files",
     "history",

@@ -189,7 +189,7 @@ class _Change:
             return [self._as_markdown(place, goal, home, names)]
         if stays and name_key(path) == name_key(clean(link.path)):
             return []
-        edits = [_path_edit(place, path)]
+        edits = [path_edit(place, path)]
         if (display := _display_edit(place, path, names)) is not None:
             edits.append(display)
         return edits
@@ -250,7 +250,8 @@ def _unreachable(goal: VaultPath) -> Unwritable:
     return Unwritable(f"No link can lead to {str(goal)!r}: a name with '#' or without an extension is never found.")
 
 
-def _path_edit(place: LinkPlace, path: str) -> Edit:
+def path_edit(place: LinkPlace, path: str) -> Edit:
+    """Return the edit that gives a link another path. Raises: Unwritable."""
     parts = place.parts()
     if parts is None:
         raise Unwritable("The target is written with escapes that hide where it ends. Change it by hand.")

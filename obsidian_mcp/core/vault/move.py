@@ -110,7 +110,7 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
         raise NoteExists(
             f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
         )
-    links = _rewritten(vault, files) if update_links else Rewriting(())
+    links = rewrite_links(vault, files) if update_links else Rewriting(())
     unlinked = update_links and not (is_folder or links.rewritten or links.warnings)
     apart = vault.apart(disk) if is_folder else None
     return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
@@ -121,7 +121,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
 
     Raises: SectionNotFound, InvalidName.
     """
-    contents, referrers = _referrers(vault, {entry.path}, rewrite.link_keys({}, [entry.path]))
+    contents, referrers = referrers_of(vault, {entry.path}, rewrite.link_keys({}, [entry.path]))
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
@@ -129,7 +129,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
     else:
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
         found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
-    return _applied(contents, found)
+    return applied(contents, found)
 
 
 def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
@@ -169,12 +169,13 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
     return names.spelled(vault.catalog, path)
 
 
-def _rewritten(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
-    contents, referrers = _referrers(vault, set(files), rewrite.link_keys(files))
-    return _applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
+    """Plan the rewriting of links to files that get other paths, and of relative links in those files."""
+    contents, referrers = referrers_of(vault, set(files), rewrite.link_keys(files))
+    return applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
 
 
-def _referrers(
+def referrers_of(
     vault: Vault, own: set[VaultPath], keys: Iterable[str]
 ) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
     """The files named and those with links of these keys: their content, and where their links stand."""
@@ -190,7 +191,7 @@ def _referrers(
     return contents, referrers
 
 
-def _applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> Rewriting:
+def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> Rewriting:
     found, warnings = [], []
     for edits in planned:
         content = contents[edits.path]

@@ -1,0 +1,129 @@
+"""Links that follow a part of a note into another note (COMPOSE-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.settings import AppSettings
+from obsidian_mcp.core.note.edits import Edit
+from obsidian_mcp.core.note.links import Link
+from obsidian_mcp.core.note.parser import Note, parse
+from obsidian_mcp.core.note.subpath import resolve_subpath
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .link_spans import CardPath, LinkPlace, Referrer
+from .resolve import markdown_path, resolve, wiki_path
+from .rewrite import FileEdits, Skipped, Unwritable, in_order, path_edit, skipped_link
+
+_Change = Callable[[LinkPlace, VaultPath], list[Edit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A part of a note, `span` of `parsed`, that goes from the file `source` to `target`.
+
+    `names` are the vault's files with `target` among them.
+    """
+
+    names: Names
+    settings: AppSettings
+    parsed: Note
+    span: Span
+    source: VaultPath
+    target: VaultPath
+
+    def own_edits(self, referrer: Referrer) -> FileEdits:
+        """Return the edits of the part itself, with offsets in the source: its links lead where they led before."""
+        return self._edits(referrer, [place for place in referrer.places if self._is_inside(place)], self._moved_link)
+
+    def others_edits(self, referrers: Iterable[Referrer]) -> list[FileEdits]:
+        """Return the edits of links elsewhere that lead to a heading or block in the part."""
+        found = []
+        for referrer in referrers:
+            places = [
+                place for place in referrer.places if not (referrer.path == self.source and self._is_inside(place))
+            ]
+            edits = self._edits(referrer, places, self._link_to_moved)
+            cards = [edit for card in referrer.card_paths for edit in self._of_card(card)]
+            if cards or edits.edits or edits.skipped:
+                found.append(FileEdits(referrer.path, in_order([*edits.edits, *cards]), edits.skipped))
+        return found
+
+    def _is_inside(self, place: LinkPlace) -> bool:
+        span = place.link.span
+        return place.within is None and not place.at and self.span.start <= span.start and span.end <= self.span.end
+
+    def _edits(self, referrer: Referrer, places: Iterable[LinkPlace], change: _Change) -> FileEdits:
+        edits: list[Edit] = []
+        skipped: list[Skipped] = []
+        for place in places:
+            try:
+                found = change(place, referrer.path)
+                if found and not place.found:
+                    raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+                edits += found
+            except Unwritable as error:
+                skipped.append(skipped_link(place, error.reason))
+        return FileEdits(referrer.path, in_order(edits), tuple(skipped))
+
+    def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+        link = place.link
+        if not link.path:
+            found = resolve_subpath(self.parsed, link.subpath)
+            if found is None or self._holds(found.span):
+                return []
+            return [path_edit(place, self._path(link, self.source, self.target))]
+        goal = resolve(self.names, source, link.path)
+        if goal is None or resolve(self.names, self.target, link.path) == goal:
+            return []
+        return [path_edit(place, self._path(link, goal, self.target))]
+
+    def _link_to_moved(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+        link = place.link
+        if not link.subpath or resolve(self.names, source, link.path) != self.source:
+            return []
+        found = resolve_subpath(self.parsed, link.subpath)
+        if found is None or not self._holds(found.span):
+            return []
+        edits = [path_edit(place, self._path(link, self.target, source))]
+        parts = place.parts()
+        if parts is not None and len(parts[1]) > 1:
+            kept = self._segments_needed(link.subpath)
+            if kept < len(parts[1]):
+                edits.append(place.edit(Span(parts[1][0].start, parts[1][len(parts[1]) - kept].start), ""))
+        return edits
+
+    def _of_card(self, card: CardPath) -> list[Edit]:
+        if card.subpath is None or self.names.at(card.path.value) != self.source:
+            return []
+        found = resolve_subpath(self.parsed, card.subpath.value)
+        if found is None or not self._holds(found.span):
+            return []
+        return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(self.target))]
+
+    def _segments_needed(self, subpath: str) -> int:
+        """How many of the last headings of a chain are enough in the part alone."""
+        moved = parse(self.span.of(self.parsed.body))
+        segments = [part for part in subpath.split("#") if part.strip()]
+        for count in range(len(segments), 0, -1):
+            if resolve_subpath(moved, "#" + "#".join(segments[-count:])) is not None:
+                return count
+        return len(segments)
+
+    def _holds(self, span: Span) -> bool:
+        return self.span.start <= span.start and span.start < self.span.end
+
+    def _path(self, link: Link, goal: VaultPath, home: VaultPath) -> str:
+        """The path to write. Raises: Unwritable."""
+        link_format = self.settings.new_link_format
+        if link.style == "wiki":
+            displayed = link.display is not None
+            path = wiki_path(self.names, goal, home, link_format=link_format, subpath=link.subpath, displayed=displayed)
+        else:
+            path = markdown_path(self.names, goal, home, link_format=link_format, subpath=link.subpath)
+        if path is None:
+            raise Unwritable(f"No link can lead to {str(goal)!r}.")
+        return path

@@ -1,0 +1,248 @@
+"""Merge notes, and take a part of a note into another; links follow, as one change (specs/composer.md)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.merge import merge_properties
+from obsidian_mcp.core.links import link_spans
+from obsidian_mcp.core.links.extract import Extraction
+from obsidian_mcp.core.links.resolve import generate, resolve
+from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
+from obsidian_mcp.core.note import edits, parser, sections
+from obsidian_mcp.core.note.edits import Edit, apply
+from obsidian_mcp.core.note.subpath import heading_for_link
+from obsidian_mcp.core.periodic.template import fill
+from obsidian_mcp.core.text.text import Lines, Span, Text
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, parent, parse
+from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
+
+from .changes import Create, Operation, Remove, Write
+from .move import applied, referrers_of, rewrite_links
+from .templates import Templates
+from .vault import Vault
+
+End = Literal["append", "prepend"]
+Left = Literal["link", "embed", "nothing"]
+
+_VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What composing would do: the operations of one change, and what people are told of it."""
+
+    source: VaultPath
+    target: VaultPath
+    created: bool
+    operations: tuple[Operation, ...]
+    updated: tuple[VaultPath, ...]
+    """Other files whose links follow."""
+    diff: str
+    warnings: tuple[str, ...] = ()
+
+
+def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "append") -> Composition:
+    """Plan to put a note into another one and to remove it; links to it lead to the other one (COMPOSE-1).
+
+    Raises: InvalidArguments for a note into itself, NotText, PropertiesUnreadable.
+    """
+    if source.path == target.path:
+        raise InvalidArguments("A note cannot be merged into itself.", argument="into")
+    _check_notes(source, target)
+    rewriting = rewrite_links(vault, {source.path: target.path})
+    after = {each.path: each.after for each in rewriting.rewritten}
+    before = vault.read_text(target)
+    own = after.get(source.path, vault.read_text(source).text.body)
+    read = frontmatter.read(own)
+    if read is not None and read.error:
+        raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
+    text = _with_template(vault, own[frontmatter.text_start(own) :].strip("\r\n"), source.path, target.path)
+    body = join(after.get(target.path, before.text.body), text, position)
+    if read is not None and read.values:
+        body = merge_properties(body, read.values, before.text.newline)
+    others = [each for each in rewriting.rewritten if each.path not in (source.path, target.path)]
+    option = vault.settings.trash_option
+    operations: list[Operation] = [
+        operation
+        for each, operation in zip(rewriting.rewritten, rewriting.operations, strict=True)
+        if each.path not in (source.path, target.path)
+    ]
+    operations.append(Write(target.disk, before.data, Text(body, before.text.bom).encode()))
+    operations.append(Remove(source.disk, permanent=option == "none", system=option == "system"))
+    shown = edits.diff(target.path, before.text.body, body) + "".join(each.diff for each in others)
+    updated = tuple(each.path for each in others)
+    return Composition(source.path, target.path, False, tuple(operations), updated, shown, rewriting.warnings)
+
+
+def extract(
+    vault: Vault,
+    source: FileEntry,
+    part: str,
+    to: str = "",
+    *,
+    position: End = "append",
+    left: Left = "link",
+    update_links: bool = True,
+) -> Composition:
+    """Plan to take a heading's section, a block (`^id`) or lines (`10-20`) of a note into another note (COMPOSE-2).
+
+    Without `to` the new note is called as the heading. A note that is there already is added to only where it is named.
+    Raises: SectionNotFound, InvalidArguments, NoteExists, InvalidName.
+    """
+    _check_notes(source)
+    before = vault.read_text(source)
+    body = before.text.body
+    parsed = parser.parse(body)
+    span, heading = _part(parsed, part)
+    target, disk, existing = _target(vault, source, to, heading)
+    found_names = After(vault.catalog, {}, [target] if existing is None else ())
+    extraction = Extraction(found_names, vault.settings, parsed, span, source.path, target)
+    own = extraction.own_edits(link_spans.of_note(source.path, parsed))
+    moved = apply(body, own.edits)[span.start : span.end + _growth(own.edits)]
+    text = _with_template(vault, moved, source.path, target)
+    others, warnings = [], [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
+    contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
+    planned = extraction.others_edits(referrers)
+    stays = [edit for each in planned if each.path == source.path for edit in each.edits]
+    left_edit = Edit(*_left(vault, found_names, body, span, source.path, target, left))
+    if existing is not None:
+        planned = [each for each in planned if each.path != existing.path]
+    rewriting = applied(contents, [each for each in planned if each.path != source.path])
+    others = list(rewriting.rewritten)
+    remaining = apply(body, in_order([*stays, left_edit]))
+    operations: list[Operation] = [
+        Write(source.disk, before.data, Text(remaining, before.text.bom).encode()),
+        *rewriting.operations,
+    ]
+    shown = edits.diff(source.path, body, remaining)
+    if existing is None:
+        made = edits.adapted(text, before.text.newline) + ("" if text.endswith("\n") else before.text.newline)
+        operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
+        shown += edits.diff(target, "", made)
+    else:
+        there = vault.read_text(existing)
+        own_links = [each for each in extraction.others_edits(referrers) if each.path == existing.path]
+        now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
+        after = join(now, text, position)
+        operations.append(Write(existing.disk, there.data, Text(after, there.text.bom).encode()))
+        shown += edits.diff(target, there.text.body, after)
+    return Composition(
+        source.path,
+        target,
+        existing is None,
+        tuple(operations),
+        tuple(each.path for each in others),
+        shown + "".join(each.diff for each in others),
+        (*warnings, *rewriting.warnings),
+    )
+
+
+def join(body: str, text: str, position: End) -> str:
+    """Return a note with text at an end of it, and an empty line between."""
+    newline = Text(body).newline
+    text = edits.adapted(text.strip("\r\n"), newline)
+    start = frontmatter.text_start(body)
+    if not body[start:].strip():
+        return edits.append(body, text)
+    if position == "prepend":
+        return body[:start] + text + newline * 2 + body[start:].lstrip("\r\n")
+    ended = body.endswith("\n")
+    return body.rstrip("\r\n") + newline * 2 + text + (newline if ended else "")
+
+
+def _check_notes(*entries: FileEntry) -> None:
+    for entry in entries:
+        if not is_note(entry.path):
+            raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
+
+
+def _growth(changes: tuple[Edit, ...]) -> int:
+    return sum(len(edit.text) - (edit.span.end - edit.span.start) for edit in changes)
+
+
+def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
+    """The part without the blank lines around it, and the text of its heading."""
+    body = parsed.body
+    wanted = part.strip()
+    lines = re.fullmatch(r"(\d+)-(\d+)", wanted)
+    if lines is None:
+        found = sections.find(parsed, wanted)
+        span, heading = found.span, found.heading.text if found.heading else ""
+    else:
+        starts = [*Lines(body).starts, len(body)]
+        first, last = int(lines[1]), int(lines[2])
+        if not 1 <= first <= last < len(starts):
+            raise InvalidArguments(
+                f"The lines {part!r} are not in the note: it has {len(starts) - 1} lines.", argument="part"
+            )
+        span, heading = Span(starts[first - 1], starts[last]), ""
+    inner = edits.trimmed(body, span)
+    if inner.start < frontmatter.text_start(body):
+        raise InvalidArguments("The part holds properties of the note. Take text only.", argument="part")
+    if inner.start == inner.end:
+        raise InvalidArguments("There is no text in that part of the note.", argument="part")
+    return inner, heading
+
+
+def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[VaultPath, str, FileEntry | None]:
+    """Path and spelling on disk of the note that the part goes into, and the note where it exists."""
+    name = to.strip()
+    if name:
+        try:
+            entry = vault.find(name)
+        except NoteNotFound:
+            pass
+        else:
+            _check_notes(entry)
+            if entry.path == source.path:
+                raise InvalidArguments("A part cannot be taken into its own note.", argument="into")
+            return entry.path, entry.disk, entry
+    else:
+        name = heading_for_link(heading).replace("/", " ").strip()
+        if not name:
+            raise InvalidArguments("A part without a heading needs into: the name of the note.", argument="into")
+    if "/" not in name:
+        settings = vault.settings
+        folder = {"current": parent(source.path), "folder": settings.new_file_folder.strip("/")}
+        name = f"{folder.get(settings.new_file_location, '')}/{name}".strip("/")
+    path, disk = names.new_path(vault.catalog, parse(name))
+    check_creatable(path)
+    entry_there = vault.at(path) or vault.look_for(disk)
+    if entry_there is not None:
+        raise NoteExists(
+            f"{str(path)!r} exists already. Name it as the target to add to it, or give another name. "
+            "Nothing was written.",
+            path=str(path),
+        )
+    return path, disk, None
+
+
+def _left(
+    vault: Vault, known: After, body: str, span: Span, source: VaultPath, target: VaultPath, left: Left
+) -> tuple[Span, str]:
+    """What takes the part's place, and where."""
+    if left == "nothing":
+        end = body.find("\n", span.end)
+        return Span(span.start, len(body) if end < 0 else end + 1), ""
+    return span, generate(known, target, source, settings=vault.settings, embed=left == "embed")
+
+
+def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultPath) -> str:
+    """The text as the template of the note composer has it (COMPOSE-5). Raises: NoteNotFound."""
+    name = vault.periodic.settings.composer_template
+    if not name:
+        return content
+    found = resolve(vault.catalog, "", name)
+    if found is None:
+        raise NoteNotFound(f'The template of the note composer, "{name}", is not in the vault.', template=name)
+    template = fill(vault.read_text(vault.catalog[found]).text.body, Templates(vault).variables(target))
+    values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}
+    if not any(each[1].lower() == "content" for each in _VARIABLE.finditer(template)):
+        template = edits.append(template, "{{content}}")
+    return _VARIABLE.sub(lambda each: values[each[1].lower()], template)

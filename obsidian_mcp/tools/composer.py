@@ -1,0 +1,73 @@
+"""Notes merged, and parts of notes taken into notes of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.vault import composer
+from obsidian_mcp.core.vault.composer import End, Left
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import DryRun, Name, VaultName
+from .registry import tool
+
+DIFF_CHARACTERS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    path: str
+    into: str
+    created: bool
+    """True where the note that the part went into is new."""
+    updated: list[str] | None = None
+    """Other files whose links follow."""
+    diff: str | None = None
+    warnings: list[str] | None = None
+
+
+@tool("compose", title="Merge or extract", writes=True, destructive=True)
+def compose_notes(
+    app: App,
+    action: Literal["merge", "extract"],
+    name: Name,
+    into: Annotated[str, Field(description="Note to add to; extract: or a new one, default the heading")] = "",
+    part: Annotated[str, Field(description="extract: heading, ^block, or lines 10-20")] = "",
+    position: End = "append",
+    leave: Annotated[Left, Field(description="extract: what stays in its place")] = "link",
+    update_links: Annotated[bool, Field(description="extract: links to the part follow")] = True,
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> Composed:
+    """Merge a note into another (it goes to the trash, links to it follow), or extract a part of a note into a note of
+    its own, with a link left behind. One change.
+    """
+    if action == "merge" and not into:
+        raise InvalidArguments("merge needs into: the note that the text goes into.", argument="into")
+    if action == "merge" and part:
+        raise InvalidArguments("part is for extract only.", argument="part")
+    if action == "extract" and not part:
+        raise InvalidArguments("extract needs part: a heading, ^block, or lines such as 10-20.", argument="part")
+    place = app.vaults.get(vault)
+    with place.changing():
+        entry = place.find(name)
+        if action == "merge":
+            planned = composer.merge(place, entry, place.find(into), position)
+        else:
+            planned = composer.extract(
+                place, entry, part, into, position=position, left=leave, update_links=update_links
+            )
+        if not dry_run:
+            place.commit("compose_notes", planned.operations)
+    return Composed(
+        planned.source,
+        planned.target,
+        planned.created,
+        [str(path) for path in planned.updated] or None,
+        planned.diff[:DIFF_CHARACTERS] if dry_run else None,
+        [*planned.warnings] or None,
+    )

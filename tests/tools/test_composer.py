@@ -1,0 +1,159 @@
+"""Notes merged and parts extracted, each as one change with the links that follow (specs/composer.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, SectionNotFound
+from obsidian_mcp.tools import call
+from tests.tools.conftest import Opened
+
+
+def run(app: App, tool: str = "compose_notes", /, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def files(app: App) -> dict[str, str]:
+    return {str(entry.path): app.vaults.get().read(entry).text.body for entry in app.vaults.get().entries()}
+
+
+LOCAL = {"app": {"trashOption": "local"}}
+
+
+def test_a_merged_note_goes_to_the_trash_and_links_to_it_follow(opened: Opened) -> None:
+    """COMPOSE-1"""
+    notes = {"A.md": "x", "B.md": "y", "C.md": "[[A#h]] [[a|shown]] [t](A.md)"}
+    app = opened(notes, **LOCAL)
+    answer = run(app, action="merge", name="A", into="B")
+    assert (answer["path"], answer["into"], answer["updated"]) == ("A.md", "B.md", ["C.md"])
+    assert files(app) == {"B.md": "y\n\nx", "C.md": "[[B#h]] [[B|shown]] [t](B.md)"}
+    assert (app.vaults.get().files.root / ".trash/A.md").read_text(encoding="utf-8") == "x"
+    run(app, "undo")
+    assert files(app) == notes
+
+
+def test_properties_are_merged_and_own_links_move_along(opened: Opened) -> None:
+    """COMPOSE-1"""
+    notes = {
+        "F/A.md": "---\ntags: [a]\nown: 1\n---\n\n[[#h]] [r](./img.png) [[F/A]]\n",
+        "B.md": "---\ntags: b\n---\n# B\n[[A]]\n",
+        "F/img.png": "",
+        "img.png": "another",
+    }
+    app = opened(notes, **LOCAL)
+    run(app, action="merge", name="A", into="B", position="prepend")
+    assert files(app)["B.md"] == ("---\ntags:\n  - b\n  - a\nown: 1\n---\n[[#h]] [r](F/img.png) [[B]]\n\n# B\n[[B]]\n")
+
+
+@pytest.mark.parametrize(
+    ("leave", "left"),
+    [("link", "# T\n[[Sec]]\n## End\n"), ("embed", "# T\n![[Sec]]\n## End\n"), ("nothing", "# T\n## End\n")],
+)
+def test_a_section_becomes_a_note(opened: Opened, leave: str, left: str) -> None:
+    """COMPOSE-2, COMPOSE-3"""
+    old = "# T\n## Sec\ntext\n## End\n"
+    app = opened({"Old.md": old})
+    run(app, action="extract", name="Old", part="Sec", leave=leave)
+    assert files(app) == {"Old.md": left, "Sec.md": "## Sec\ntext\n"}
+    run(app, "undo")
+    assert files(app) == {"Old.md": old}
+
+
+def test_blank_lines_around_the_part_stay(opened: Opened) -> None:
+    """COMPOSE-3"""
+    app = opened({"F/Old.md": "# T\r\n\r\n## Sec\r\ntext\r\n\r\n\r\n## End\r\n"}, app={"newFileLocation": "current"})
+    run(app, action="extract", name="Old", part="Sec")
+    assert files(app) == {
+        "F/Old.md": "# T\r\n\r\n[[Sec]]\r\n\r\n\r\n## End\r\n",
+        "F/Sec.md": "## Sec\r\ntext\r\n",
+    }
+
+
+def test_a_note_of_the_headings_name_is_added_to_only_where_it_is_named(opened: Opened) -> None:
+    """COMPOSE-2"""
+    notes = {"Old.md": "# T\n## Sec\ntext\n", "Sec.md": "there\n"}
+    app = opened(notes)
+    with pytest.raises(NoteExists, match="Nothing was written"):
+        run(app, action="extract", name="Old", part="Sec")
+    assert files(app) == notes
+    run(app, action="extract", name="Old", part="Sec", into="Sec")
+    assert files(app) == {"Old.md": "# T\n[[Sec]]\n", "Sec.md": "there\n\n## Sec\ntext\n"}
+
+
+def test_blocks_and_lines_are_extracted_too(opened: Opened) -> None:
+    """COMPOSE-2"""
+    app = opened({"Old.md": "a\n\nb ^id\n\nc\nd\n"})
+    run(app, action="extract", name="Old", part="^id", into="Block")
+    run(app, action="extract", name="Old", part="5-6", into="Lines")
+    assert files(app) == {"Old.md": "a\n\n[[Block]]\n\n[[Lines]]\n", "Block.md": "b ^id\n", "Lines.md": "c\nd\n"}
+    with pytest.raises(InvalidArguments, match="needs into"):
+        run(app, action="extract", name="Old", part="1-1")
+
+
+def test_links_in_the_part_lead_where_they_led_and_links_to_it_follow(opened: Opened) -> None:
+    """COMPOSE-4"""
+    old = "# Top\n[[#Part#Deep]] [[#Stay]]\n## Part\n[[#Stay]] [[#Deep]] [r](./x.png) [[Other]]\n"
+    old += "### Deep\nt ^b\n## Stay\n"
+    notes = {
+        "F/Old.md": old,
+        "F/x.png": "",
+        "New/x.png": "another",
+        "Other.md": "[[Old#Top#Part#Deep|d]] [[Old#Stay]] [[Old#^b]] [[Old]]",
+        "C.canvas": '{"nodes":[{"id":"a","type":"file","file":"F/Old.md","subpath":"#Deep","x":0,"y":0}]}',
+    }
+    app = opened(notes)
+    answer = run(app, action="extract", name="Old", part="Part", into="New/Part")
+    made = files(app)
+    assert made["New/Part.md"] == "## Part\n[[Old#Stay]] [[#Deep]] [r](F/x.png) [[Other]]\n### Deep\nt ^b\n"
+    assert made["F/Old.md"] == "# Top\n[[Part#Part#Deep]] [[#Stay]]\n[[Part]]\n## Stay\n"
+    assert made["Other.md"] == "[[Part#Part#Deep|d]] [[Old#Stay]] [[Part#^b]] [[Old]]"
+    assert '"file":"New/Part.md","subpath":"#Deep"' in made["C.canvas"]
+    assert answer["updated"] == ["C.canvas", "Other.md"]
+    run(app, "undo")
+    assert files(app) == notes
+
+    run(app, action="extract", name="Old", part="Part", into="New/Part", update_links=False)
+    assert files(app)["Other.md"] == notes["Other.md"]
+
+
+def test_the_template_of_the_note_composer_is_used(opened: Opened) -> None:
+    """COMPOSE-5"""
+    app = opened(
+        {"Old.md": "# T\n## Sec\n{{fromTitle}}\n", "T/c.md": "from {{fromTitle}} {{date:YYYY}}: {{content}}"},
+        note_composer={"template": "T/c"},
+    )
+    run(app, action="extract", name="Old", part="Sec")
+    assert files(app)["Sec.md"] == "from Old 2026: ## Sec\n{{fromTitle}}\n"
+
+
+def test_a_dry_run_shows_everything_and_changes_nothing(opened: Opened) -> None:
+    notes = {"A.md": "x", "B.md": "y", "C.md": "[[A]]"}
+    app = opened(notes)
+    shown = run(app, action="merge", name="A", into="B", dry_run=True)["diff"]
+    assert "+x" in shown
+    assert "+[[B]]" in shown
+    assert files(app) == notes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"action": "merge", "name": "A", "into": "A"}, InvalidArguments),
+        ({"action": "merge", "name": "A"}, InvalidArguments),
+        ({"action": "extract", "name": "A"}, InvalidArguments),
+        ({"action": "extract", "name": "A", "part": "none"}, SectionNotFound),
+        ({"action": "extract", "name": "A", "part": "1-9"}, InvalidArguments),
+        ({"action": "extract", "name": "A", "part": "1-2", "into": "x"}, InvalidArguments),
+        ({"action": "extract", "name": "A", "part": "4-4", "into": "A"}, InvalidArguments),
+    ],
+)
+def test_what_cannot_be_composed_is_an_error(opened: Opened, arguments: dict[str, Any], error: type[AppError]) -> None:
+    """COMPOSE-1, COMPOSE-2"""
+    notes = {"A.md": "---\na: 1\n---\ntext\n"}
+    app = opened(notes)
+    with pytest.raises(error):
+        run(app, **arguments)
+    assert files(app) == notes
