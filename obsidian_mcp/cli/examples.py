@@ -16,6 +16,12 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "templates": ("templates",),
     "compose": ("compose extract Alpha --part Plan", "compose merge Alpha --into Home --dry-run"),
+    "tasks": ("tasks", 'tasks --due "this week" --tag work', "tasks --query 'group by path' --json"),
+    "task": (
+        "task done Alpha:15",
+        'task add "Order oil" --note Alpha --heading Plan --due "next friday" --dry-run',
+        'task edit "Cut the wheel" --priority high --recurrence "every week when done"',
+    ),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),

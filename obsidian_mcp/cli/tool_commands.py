@@ -24,10 +24,12 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
+from obsidian_mcp.tools.registry import set_type
 
 from .examples import epilog
 from .options import Options, json_option
 from .output import readable, write
+from .task_commands import task_command, task_text, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
 """Short options, by parameter."""
@@ -48,6 +50,10 @@ _TEXT: Final = "\x00"
 """Put before an argument such as `- [ ] milk`, so that click reads no option in it; no argument can hold this byte."""
 
 
+_IN_OWN_LINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {"tasks": tasks_text, "task": task_text}
+"""Commands whose answers have a form of their own."""
+
+
 class ToolCommand(click.Command):
     """A command whose arguments may begin with a dash and a space, as list items do (CLI-13)."""
 
@@ -62,6 +68,8 @@ def tool_command(name: str) -> click.Command | None:
     """
     if name == "attach":
         return attach
+    if name == "task":
+        return task_command()
     tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
     if tool is None:
         return None
@@ -75,20 +83,22 @@ def tool_command(name: str) -> click.Command | None:
                 click.Option(["--content", "content_option"], help=f"{field.description}; - reads standard input"),
             ]
         elif key == "vault":
-            parameters.append(_vault_option())
+            parameters.append(vault_option())
         else:
-            parameters.append(_parameter(key, field, positional=field.is_required() or key == first))
+            parameters.append(parameter_of(key, field, positional=field.is_required() or key == first))
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
     return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
 
 
-def _vault_option() -> click.Option:
+def vault_option() -> click.Option:
+    """Return the option `--vault`."""
     return click.Option(
         ["--vault", "-V"], metavar="NAME|DIR", help="Vault name or folder.", shell_complete=_completer("vault")
     )
 
 
-def _parameter(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
+def parameter_of(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
+    """Return the argument or option for a parameter of a tool."""
     kind, multiple = click_type(field.annotation)
     completer = _completer(COMPLETES[key]) if key in COMPLETES else None
     if positional:
@@ -102,7 +112,7 @@ def _parameter(key: str, field: FieldInfo, *, positional: bool) -> click.Paramet
         )
     names = [f"--{key.replace('_', '-')}", key, *([SHORT[key]] if key in SHORT else [])]
     if kind is click.BOOL:
-        if field.default:
+        if field.default is not False:
             names[0] = f"{names[0]}/--no-{names[0][2:]}"
         return click.Option(names, is_flag=True, default=field.default, help=field.description)
     if key == "limit":  # a person gets everything (CLI-10)
@@ -120,6 +130,7 @@ def _parameter(key: str, field: FieldInfo, *, positional: bool) -> click.Paramet
 
 def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
     """Return the type of an option, and whether it may be given several times."""
+    annotation = set_type(annotation)
     if get_origin(annotation) is Literal:
         return click.Choice([str(choice) for choice in get_args(annotation)]), False
     if get_origin(annotation) is list:
@@ -136,7 +147,7 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
 
         options = ctx.find_object(Options) or Options()
         try:
-            settings = _options_for(options, ctx.params.get("vault") or "").config()
+            settings = options_for(options, ctx.params.get("vault") or "").config()
             app = compose.build(settings)
             try:
                 return [CompletionItem(value) for value in complete(app, kind, typed).values]
@@ -148,7 +159,8 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
     return names
 
 
-def _options_for(options: Options, vault: str) -> Options:
+def options_for(options: Options, vault: str) -> Options:
+    """Return the options with the vault of `--vault`, if one was given."""
     return options.with_vaults((vault,)) if vault else options
 
 
@@ -158,16 +170,16 @@ def runner(tool: Tool) -> Callable[..., None]:
     @click.pass_obj
     def execute(options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
         arguments = {
-            key: list(value) if isinstance(value, tuple) else _plain(value)
+            key: list(value) if isinstance(value, tuple) else plain_argument(value)
             for key, value in given.items()
             if value not in ((), None) and key != "content_option"
         }
         if "content" in tool.model.model_fields:
-            content = content_of(_plain(given.get("content")), _plain(given.get("content_option")))
+            content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
             arguments = {**arguments, "content": content} if content is not None else arguments
         if "limit" in tool.model.model_fields:
             arguments.setdefault("limit", EVERYTHING)
-        run_tool(tool, _options_for(options, vault), arguments, as_json=as_json)
+        run_tool(tool, options_for(options, vault), arguments, as_json=as_json)
 
     return execute
 
@@ -201,6 +213,8 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write(outcome.text)
     elif tool.command == "search":
         write_hits(outcome.result, arguments, colours=colours)
+    elif tool.command in _IN_OWN_LINES:
+        write(_IN_OWN_LINES[tool.command](outcome.data))
     else:
         write(readable(outcome.data))
 
@@ -233,7 +247,8 @@ def standard_input() -> str:
         raise InvalidArguments(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from error
 
 
-def _plain(value: Any) -> Any:
+def plain_argument(value: Any) -> Any:
+    """Return an argument as it was typed."""
     return value.removeprefix(_TEXT) if isinstance(value, str) else value
 
 
@@ -295,4 +310,4 @@ def shown_progress(stream: TextIO | None = None) -> Iterator[None]:
 def attach(options: Options, file: Path, name: str | None, note: str, vault: str | None, as_json: bool) -> None:
     """Copy a file of yours into the vault, into its attachment folder unless --name has a folder."""
     arguments = {"name": name or file.name, "note": note, "data": base64.b64encode(file.read_bytes()).decode()}
-    run_tool(TOOLS["obsidian_add_attachment"], _options_for(options, vault or ""), arguments, as_json=as_json)
+    run_tool(TOOLS["obsidian_add_attachment"], options_for(options, vault or ""), arguments, as_json=as_json)

@@ -1,8 +1,8 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 # isort: off
-from . import search, notes, edits, periodic, templates, canvas, composer, moves, files, attachments, links, tags
-from . import properties, history, app, plugin
+from . import search, notes, edits, periodic, templates, tasks, canvas, composer, moves, files, attachments
+from . import links, tags, properties, history, app, plugin
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -30,5 +30,6 @@ __all__ = [
     "properties",
     "search",
     "tags",
+    "tasks",
     "templates",
 ]

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
 """True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
@@ -25,3 +26,5 @@ Etag = Annotated[str, Field(description="From a read: refuse if the note changed
 DryRun = Annotated[bool, Field(description="Show what would change, write nothing")]
 Limit = Annotated[int, Field(ge=1, json_schema_extra={"maximum": MOST_RESULTS}), AfterValidator(_fits_a_page)]
 Offset = Annotated[int, Field(description="Skip this many results", ge=0)]
+Unset = SkipJsonSchema[None]
+"""Added to the type of a parameter whose absence means something else than an empty value; schemas leave it out."""

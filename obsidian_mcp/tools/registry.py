@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -158,7 +159,7 @@ class Tool:
         schema = self.model.model_json_schema(schema_generator=_Schema)
         schema.setdefault("properties", {})
         for described in schema["properties"].values():
-            if described.get("default") in ("", False):  # says nothing that the type does not say
+            if described.get("default", 1) in ("", False, None):  # says nothing that the type does not say
                 del described["default"]
         return schema
 
@@ -181,9 +182,10 @@ class Tool:
     def _unquoted(self, key: str, value: Any) -> Any:
         """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
         field = self.model.model_fields.get(key)
-        if field is None or get_origin(field.annotation) not in (list, dict):
+        annotation = None if field is None else set_type(field.annotation)
+        if get_origin(annotation) not in (list, dict):
             return value
-        if isinstance(value, list) and get_origin(next(iter(get_args(field.annotation)), None)) is dict:
+        if isinstance(value, list) and get_origin(next(iter(get_args(annotation)), None)) is dict:
             return [_read_json(item) for item in value]
         return _read_json(value)
 
@@ -287,6 +289,12 @@ def tool(
         return function
 
     return register
+
+
+def set_type(annotation: Any) -> Any:
+    """Return the type that a parameter has when it is given: without `Unset`."""
+    given = [each for each in get_args(annotation) if NoneType not in (each, *get_args(each)[:1])]
+    return given[0] if get_origin(annotation) in (Union, UnionType) and len(given) == 1 else annotation
 
 
 def plain(value: Any) -> Any:

@@ -218,7 +218,7 @@ def _dates(line: str, lower: str, environment: Environment) -> Filter | None:
                 f"Write the date instead. Problem line: {line!r}.",
                 line=line,
             )
-    found = date_filter(name, match[2], environment.today)
+    found = date_filter(name, match[2], environment.today, or_missing=name == "start")
     if found is None:
         raise QueryInvalid(
             f"do not understand {name} date. Problem line: {line!r}. Expected, behind on, in, before, after, "
@@ -228,8 +228,11 @@ def _dates(line: str, lower: str, environment: Environment) -> Filter | None:
     return found
 
 
-def date_filter(name: str, phrase: str, today: date) -> Filter | None:
-    """Return the filter for a date field and a phrase such as `before next week`; None for other words (TASK-103)."""
+def date_filter(name: str, phrase: str, today: date, *, or_missing: bool = False) -> Filter | None:
+    """Return the filter for a date field and a phrase such as `before next week`; None for other words (TASK-103).
+
+    `or_missing`: whether a task without the date matches as well.
+    """
     match = _RELATION.match(phrase.lower())
     written = match[1] if match else "in"
     relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(written, written)
@@ -238,24 +241,21 @@ def date_filter(name: str, phrase: str, today: date) -> Filter | None:
         return None
     wanted = _wanted_days(relation, days)
     first, last = wanted.first, wanted.last
-    explanation = _explain_dates(name, relation, days)
-    match name:
-        case "happens":
-            return Filter(
-                lambda task: any(
-                    day is not None and first <= day <= last for day in (task.start, task.scheduled, task.due)
-                ),
-                explanation,
-                wanted,
-            )
-        case "start":
-            return Filter(lambda task: _starts_in(task, first, last), explanation)
+    explanation = _explain_dates(name, relation, days, or_missing=or_missing)
+    if name == "happens":
+        return Filter(
+            lambda task: any(
+                day is not None and first <= day <= last for day in (task.start, task.scheduled, task.due)
+            ),
+            explanation,
+            wanted,
+        )
+    if or_missing:
+        return Filter(
+            lambda task: not task.has_date(name) or ((day := task.day(name)) is not None and first <= day <= last),
+            explanation,
+        )
     return Filter(lambda task: (day := getattr(task, name)) is not None and first <= day <= last, explanation, wanted)
-
-
-def _starts_in(task: Task, first: date, last: date) -> bool:
-    """A task without a start date may start at any time."""
-    return first <= task.start <= last if task.start is not None else "start" not in task.invalid
 
 
 def _wanted_days(relation: str, days: Days) -> Days:
@@ -273,9 +273,9 @@ def _wanted_days(relation: str, days: Days) -> Days:
     return days
 
 
-def _explain_dates(name: str, relation: str, days: Days) -> Explanation:
+def _explain_dates(name: str, relation: str, days: Days, *, or_missing: bool) -> Explanation:
     field = "due, start or scheduled" if name == "happens" else name
-    missing = f"OR no {field} date" if name == "start" else ""
+    missing = f"OR no {field} date" if or_missing else ""
     if relation == "in" and days.first != days.last:
         parts = [f"{long_date(days.first)} and", f"{long_date(days.last)} inclusive", missing]
         return Explanation(f"{field} date is between:", tuple(Explanation(part) for part in parts if part))

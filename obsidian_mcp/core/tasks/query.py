@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
@@ -181,6 +182,17 @@ def unfenced(text: str) -> str:
     if inner and inner[-1].strip().startswith(match[2]):
         inner.pop()
     return "\n".join(inner)
+
+
+def task_blocks(body: str) -> list[str]:
+    """Return the queries of the ```` ```tasks ```` blocks of a note in its order, with their fences (TASK-98)."""
+    found = []
+    for area in parse(body).areas:
+        if area.kind == "code" and area.block and area.info.split()[:1] == ["tasks"]:
+            line_start = body.rfind("\n", 0, area.span.start) + 1
+            prefix = re.sub(r"[^>\s]", " ", body[line_start : area.span.start])
+            found.append(prefix + area.span.of(body))
+    return found
 
 
 def _read_part(title: str, text: str, environment: Environment, note: QueryNote | None) -> _Part:

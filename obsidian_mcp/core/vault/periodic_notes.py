@@ -173,6 +173,13 @@ class PeriodicNotes:
             raise NoteExists(f"The names of the next {TRIES} minutes are taken. Give a name of your own.")
         return path, template or settings.unique.template
 
+    def draft(self, located: Located) -> str:
+        """Return the text that a missing note would be made with.
+
+        Raises: NoteNotFound for a missing template or folder, TemplateFailed.
+        """
+        return self._made(located).text
+
     def _change(self, tool: str, located: Located, entry: FileEntry, change: Callable[[str], str] | None) -> Opened:
         if change is None:
             return Opened(located, self._vault.shown(entry), created=False, changed=False)

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
@@ -32,6 +33,9 @@ from .changes import Changes, Done, Operation, Write
 from .periodic_notes import PeriodicNotes
 from .sync_tree import Dirty, Listing
 from .sync_worker import Follower
+
+if TYPE_CHECKING:
+    from .tasks import VaultTasks
 
 log = logging.getLogger(__name__)
 
@@ -262,6 +266,13 @@ class Vault:
 
     def _indexed(self, entry: FileEntry) -> bytes:
         return self.files.head(entry.disk, BODY_LIMIT)
+
+    @cached_property
+    def tasks(self) -> VaultTasks:
+        """The tasks of the vault; loaded when they are first needed."""
+        from .tasks import VaultTasks
+
+        return VaultTasks(self)
 
     # -- reading -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,185 @@
+"""What is answered about tasks: one task, a page of a list (TASK-133, TASK-134)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the tools import this module before any task is asked for
+    from .filters import Dependencies
+    from .query import Result
+    from .task import Task
+
+PAGE_CHARACTERS = 10_000
+"""A page is cut so that it stays below this as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEntry:
+    """One task. Members that say nothing are None."""
+
+    path: str
+    line: int
+    """1-based."""
+    text: str
+    """The whole line as it stands."""
+    status: str
+    """The symbol."""
+    status_type: str
+    description: str
+    due: str | None = None
+    scheduled: str | None = None
+    start: str | None = None
+    created: str | None = None
+    done: str | None = None
+    cancelled: str | None = None
+    scheduled_inferred: bool | None = None
+    """The scheduled date is that of the note's name."""
+    priority: str | None = None
+    recurrence: str | None = None
+    on_completion: str | None = None
+    id: str | None = None
+    depends_on: list[str] | None = None
+    tags: list[str] | None = None
+    block_id: str | None = None
+    heading: str | None = None
+    blocked: bool | None = None
+    blocking: bool | None = None
+    invalid: Mapping[str, str] | None = None
+    """Fields that cannot be read, as written."""
+
+
+def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
+    """Return what is answered about a task."""
+    days = {
+        name: day.isoformat()
+        for name in ("due", "scheduled", "start", "created", "done", "cancelled")
+        if (day := task.day(name)) is not None
+    }
+    return TaskEntry(
+        task.path,
+        task.place.line,
+        _printable(task.text),
+        _printable(task.status.symbol),
+        task.status.type,
+        _printable(task.description),
+        **days,
+        scheduled_inferred=task.scheduled_inferred or None,
+        priority=None if task.priority == "none" else task.priority,
+        recurrence=task.recurrence or None,
+        on_completion=task.on_completion,
+        id=task.id,
+        depends_on=list(task.depends_on) or None,
+        tags=[_printable(tag) for tag in task.tags] or None,
+        block_id=task.block_id,
+        heading=task.place.heading,
+        blocked=dependencies.is_blocked(task) or None,
+        blocking=dependencies.blocks(task) or None,
+        invalid=dict(task.invalid) or None,
+    )
+
+
+def _printable(text: str) -> str:
+    """A text without the bytes that are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    names: list[str]
+    tasks: list[str]
+    """`path:line` of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One page of a list of tasks."""
+
+    tasks: list[TaskEntry]
+    total: int
+    """Tasks of the whole list."""
+    matched: int | None = None
+    """Before the limits of the query, where that is another number."""
+    next_offset: int | None = None
+    groups: list[GroupEntry] | None = None
+    explanation: str | None = None
+    building: str | None = None
+    """A sentence where the index was not complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedTask:
+    """What became of a task."""
+
+    path: str
+    line: int
+    """Of the changed or added task, 1-based; of a deleted one, where it stood."""
+    old: list[str]
+    new: list[str]
+    """The lines that stand there now, in order."""
+    changed: bool
+    etag: str
+    task: TaskEntry | None = None
+    next: TaskEntry | None = None
+    """The new occurrence of a recurring task."""
+    deleted: bool | None = None
+    warnings: list[str] | None = None
+    merged: bool | None = None
+    """True where the note had changed since the etag and both changes were kept."""
+
+
+def page_of(
+    result: Result,
+    dependencies: Dependencies,
+    *,
+    limit: int,
+    offset: int = 0,
+    explanation: str | None = None,
+    most_characters: int | None = PAGE_CHARACTERS,
+) -> TaskPage:
+    """Return one page of a result; with groups, `limit` and `offset` count the entries of the groups.
+
+    `most_characters` None does not cut the page shorter than `limit`.
+    """
+    tasks: dict[tuple[str, int], TaskEntry] = {}
+    groups: list[GroupEntry] = []
+    size = at = 0
+    count = sum(1 for _ in _entries(result))
+    for names, task in _entries(result):
+        at += 1
+        if at <= offset:
+            continue
+        place = (task.path, task.place.line)
+        entry = tasks.get(place) or entry_of(task, dependencies)
+        size += _size(entry, names) if place not in tasks else len(task.path) + 10
+        if at > offset + limit or (most_characters is not None and size > most_characters and at > offset + 1):
+            at -= 1
+            break
+        tasks[place] = entry
+        if names is not None:
+            if not groups or groups[-1].names != list(names):
+                groups.append(GroupEntry(list(names), []))
+            groups[-1].tasks.append(f"{task.path}:{task.place.line}")
+    return TaskPage(
+        list(tasks.values()),
+        total=len(result.tasks),
+        matched=None if result.matched == len(result.tasks) else result.matched,
+        next_offset=at if at < count else None,
+        groups=None if result.groups is None else groups,
+        explanation=explanation,
+    )
+
+
+def _entries(result: Result) -> Iterator[tuple[tuple[str, ...] | None, Task]]:
+    if result.groups is None:
+        yield from ((None, task) for task in result.tasks)
+    else:
+        yield from ((group.names, task) for group in result.groups for task in group.tasks)
+
+
+def _size(entry: TaskEntry, names: tuple[str, ...] | None) -> int:
+    members = {name: value for name, value in asdict(entry).items() if value is not None}
+    in_group = 0 if names is None else len(entry.path) + 10 + sum(map(len, names))
+    return len(json.dumps(members, ensure_ascii=False)) + in_group

@@ -1,0 +1,137 @@
+"""The arguments of a list of tasks, as filters (TASK-131, TASK-132)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from obsidian_mcp.core.text import tags
+from obsidian_mcp.errors import InvalidArguments, QueryInvalid
+
+from .day_phrases import PERIODS
+from .explanation import Explanation
+from .fields import PRIORITIES
+from .filters import (
+    DATE_FIELDS,
+    Environment,
+    Filter,
+    Predicate,
+    contains,
+    date_filter,
+    has_happens_date,
+    priority_predicate,
+    without_global_filter,
+)
+from .statuses import TYPES, Status
+
+LISTED_DATES = (*DATE_FIELDS, "happens")
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """What a list of tasks is narrowed by; an empty text is no condition."""
+
+    status: str = "all"
+    """todo, done, all, a type in any case, or one character: the symbol."""
+    dates: Mapping[str, str] = field(default_factory=dict)
+    """By name of a date: a phrase such as `before next week`, or none, any, invalid."""
+    priority: str = ""
+    """A level, or `above`, `below` or `not` with one."""
+    tag: str = ""
+    """With or without `#`; tags nested below it count."""
+    folder: str = ""
+    """Path of a folder; those below it count."""
+    path: str = ""
+    """Path of one note."""
+    heading: str = ""
+    text: str = ""
+    blocked: bool | None = None
+
+
+def list_filters(request: ListRequest, environment: Environment) -> list[Filter]:
+    """Return the filters that a request means.
+
+    Raises: InvalidArguments, and QueryInvalid for a date that is not understood.
+    """
+    return list(_filters(request, environment))
+
+
+def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
+    yield from _status(request.status)
+    for name, phrase in request.dates.items():
+        if phrase.strip():
+            yield _date(name, phrase.strip(), environment)
+    if request.priority.strip():
+        yield _plain(_priority(request.priority))
+    if wanted := request.tag.strip():
+        yield _plain(lambda task: any(tags.covers(wanted, tag) for tag in task.tags))
+    if folder := request.folder.strip("/"):
+        yield _plain(lambda task: task.path.startswith(f"{folder}/"))
+    if request.path:
+        yield _plain(lambda task: task.path == request.path)
+    if request.heading:
+        in_heading = contains(request.heading)
+        yield _plain(lambda task: in_heading(task.place.heading or ""))
+    if request.text:
+        in_text = contains(request.text)
+        yield _plain(lambda task: in_text(without_global_filter(task.description, environment.settings)))
+    if request.blocked is not None:
+        yield _plain(lambda task: environment.dependencies.is_blocked(task) == request.blocked)
+
+
+def _plain(matches: Predicate) -> Filter:
+    return Filter(matches, Explanation(""))
+
+
+def _status(wanted: str) -> Iterator[Filter]:
+    name = wanted if len(wanted) == 1 else wanted.strip().lower()
+    if name == "all":
+        return
+    if name in ("todo", "done"):
+        yield _by_status(lambda status: status.is_done == (name == "done"))
+    elif len(name) == 1:
+        yield _by_status(lambda status: status.symbol == name)
+    elif name.upper() in TYPES:
+        yield _by_status(lambda status: status.type == name.upper())
+    else:
+        kinds = ", ".join(kind.lower() for kind in TYPES)
+        raise InvalidArguments(
+            f"status must be todo, done, all, one of {kinds}, or the one character between the brackets, but "
+            f"{wanted!r} came.",
+            argument="status",
+        )
+
+
+def _by_status(matches: Callable[[Status], bool]) -> Filter:
+    return Filter(lambda task: matches(task.status), Explanation(""), status=matches)
+
+
+def _date(name: str, phrase: str, environment: Environment) -> Filter:
+    word = phrase.lower()
+    if word in ("any", "none"):
+        wanted = word == "any"
+        if name == "happens":
+            return _plain(lambda task: has_happens_date(task) == wanted)
+        return _plain(lambda task: task.has_date(name) == wanted)
+    if word == "invalid" and name != "happens":
+        return _plain(lambda task: name in task.invalid)
+    found = date_filter(name, phrase, environment.today)
+    if found is None:
+        raise QueryInvalid(
+            f"{name}: {phrase!r} is not understood. Expected none, any, invalid or, with or without on, before, after, "
+            f"on or before, on or after in front of it, {PERIODS}.",
+            argument=name,
+        )
+    return found
+
+
+def _priority(text: str) -> Predicate:
+    match = re.fullmatch(rf"(?:(above|below|not) +)?({'|'.join(PRIORITIES)})", text.strip().lower())
+    if match is None:
+        raise InvalidArguments(
+            f"priority must be one of {', '.join(PRIORITIES)}, with or without above, below or not in front of it, but "
+            f"{text!r} came.",
+            argument="priority",
+        )
+    return priority_predicate(match[1], match[2])

@@ -1,0 +1,288 @@
+"""Change or add one task in a note's text (TASK-40, TASK-60 to TASK-67)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+
+from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.note import sections
+from obsidian_mcp.core.note.edits import append_to_span
+from obsidian_mcp.core.note.parser import Note, parse
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.errors import InvalidArguments
+
+from . import recurrence
+from .change_status import StatusChange, change_status, follows_core, new_status
+from .day_phrases import FORMS, parse_day
+from .edits import NewLine, set_description, set_fields, with_global_filter, write_line
+from .fields import PRIORITIES
+from .naming import Checkbox
+from .rule_text import write_rule
+from .settings import TaskSettings
+from .statuses import TYPES
+from .task import ON_COMPLETION, read_line
+
+_is_id = re.compile("[A-Za-z0-9_-]+").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """What is to become of a task. None keeps a field; an empty text or list removes it."""
+
+    status: str = ""
+    """toggle, a type in any case, one character, or nothing."""
+    due: str | None = None
+    scheduled: str | None = None
+    start: str | None = None
+    created: str | None = None
+    priority: str | None = None
+    recurrence: str | None = None
+    on_completion: str | None = None
+    new_id: str | None = None
+    depends_on: Sequence[str] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A note's text after a change. Lines are 1-based and without line ends."""
+
+    body: str
+    line: int
+    """Of the changed or added task; of a deleted one, where it stood."""
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    """In the order of the note."""
+    next_line: int | None = None
+    """Of the new occurrence."""
+    deleted: bool = False
+    warnings: tuple[str, ...] = field(default=())
+
+
+def checkboxes(path: str, note: Note) -> list[Checkbox]:
+    """Return the checkboxes of a note in its order."""
+    parents = {item.parent for item in note.list_items}
+    return [Checkbox(path, item.line + 1, _line_text(note, item.line), item.line in parents) for item in note.tasks]
+
+
+def _line_text(note: Note, line: int) -> str:
+    start = note.lines.starts[line]
+    end = note.body.find("\n", start)
+    return note.body[start : end if end >= 0 else len(note.body)].removesuffix("\r")
+
+
+def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSettings, today: date) -> Updated:
+    """Return a note's text with one task changed: its fields, then its status (TASK-67). Raises: InvalidArguments."""
+    line = read_line(box.text, settings.notation)
+    is_task = line is not None and settings.is_task(line.body)
+    values = field_values(change, today)
+    if (values or change.text is not None) and not is_task:
+        needed = f"it lacks the global filter {settings.global_filter!r}" if line else "it is not written as one"
+        raise InvalidArguments(
+            f"Line {box.line} of {box.path!r} is no task of the Tasks plugin: {needed}. Only its status can change.",
+            line=box.line,
+        )
+    if not change.status and not values and change.text is None:
+        raise InvalidArguments("There is nothing to do: give a status, a date, a priority, a text or another field.")
+    text, warnings = box.text, []
+    if values:
+        text = set_fields(text, values, settings.notation)
+        warnings += _warnings(text, values, settings)
+    if change.text is not None:
+        text = set_description(text, checked_text(change.text), settings.global_filter, settings.notation)
+    if change.status:
+        done = _with_status(text, box, change.status, settings, today)
+    else:
+        done = StatusChange(text)
+    return _put(body, box, done, warnings)
+
+
+def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, today: date) -> StatusChange:
+    core = follows_core(text, settings)
+    line = read_line(text, settings.notation)
+    at = _symbol_at(text) if line is None else line.symbol_at
+    status = new_status(wanted, settings.statuses.get(text[at]), settings, core=core)
+    if status is None:
+        kinds = ", ".join(kind.lower() for kind in TYPES if settings.statuses.first_of_type(kind))
+        raise InvalidArguments(
+            f"status must be toggle, one of {kinds}, or the one character between the brackets, but {wanted!r} came.",
+            argument="status",
+        )
+    if core or line is None:
+        return StatusChange(text[:at] + status.symbol + text[at + 1 :])
+    return change_status(text, status, settings, today, has_children=box.has_children)
+
+
+def _symbol_at(text: str) -> int:
+    """Where the mark of a checkbox is that the plugin does not read as one."""
+    return text.index("[") + 1
+
+
+def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) -> Updated:
+    """The note with the lines of a change in place of the task's line."""
+    lines = change.lines
+    start = _start_of(body, box.line)
+    end = start + len(box.text)
+    ended = re.compile(r"\r?\n").match(body, end)
+    newline = ended[0] if ended else ("\r\n" if "\r\n" in body else "\n")
+    after = body[:start] + newline.join(lines) + body[end:]
+    if not lines:
+        after = body[:start] + body[ended.end() if ended else end :]
+    is_first = change.next is None or change.next_below
+    return Updated(
+        after,
+        box.line if change.changed is None or is_first else box.line + 1,
+        (box.text,),
+        tuple(lines),
+        next_line=None if change.next is None else box.line + 1 if change.next_below and change.changed else box.line,
+        deleted=change.changed is None,
+        warnings=(*warnings, *change.warnings),
+    )
+
+
+def _start_of(body: str, line: int) -> int:
+    at = 0
+    for _ in range(line - 1):
+        at = body.index("\n", at) + 1
+    return at
+
+
+# Adding
+
+
+def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date) -> Updated:
+    """Return a note's text with a new task at the end of a section, or of the note (TASK-66).
+
+    Raises: InvalidArguments, SectionNotFound.
+    """
+    description = with_global_filter(checked_text(change.text or ""), settings.global_filter)
+    values = {name: value for name, value in field_values(change, today).items() if value is not None}
+    if settings.set_created_date:
+        values.setdefault("created", today.isoformat())
+    status = new_status(change.status or " ", settings.statuses.get(" "), settings, core=False)
+    if status is None or change.status == "toggle":
+        raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
+    notation = "emoji" if settings.notation == "both" else settings.notation
+    text = write_line(NewLine("", "-", status.symbol, description, values), notation)
+    note = parse(body)
+    span = _section(note, heading)
+    for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
+        after = append_to_span(body, span, lead + text) if body else f"{text}\n"
+        line = _added_line(body, after, text)
+        if any(item.line == line for item in parse(after).tasks):
+            return Updated(after, line + 1, (), (text,), warnings=tuple(_warnings(text, values, settings)))
+    raise InvalidArguments(
+        "The task would not be one at that place: the text before it is an open code block or comment. "
+        "Close it, or name another heading.",
+        argument="heading",
+    )
+
+
+def _section(note: Note, heading: str) -> Span:
+    """What stands under a heading without the sections below it; without a heading the whole text."""
+    if not heading.strip():
+        return Span(text_start(note.body), len(note.body))
+    part = sections.locate(note.body, heading)
+    below = bisect_left(note.outline, part.content.start, key=lambda each: each.span.start)
+    end = note.outline[below].span.start if below < len(note.outline) else len(note.body)
+    return Span(part.content.start, min(part.content.end, max(end, part.content.start)))
+
+
+def _added_line(before: str, after: str, text: str) -> int:
+    """The 0-based line of the text that was added."""
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    at = after.rindex(text, 0, same + len(text) + 2)
+    return after.count("\n", 0, at)
+
+
+# Values
+
+
+def checked_text(text: str) -> str:
+    """Return the text of a task. Raises: InvalidArguments for none, or for several lines."""
+    if not text.strip():
+        raise InvalidArguments("text is empty: a task needs a text.", argument="text")
+    if re.search(r"[\r\n\u2028\u2029]", text.strip()):
+        raise InvalidArguments("text has several lines: a task is one line.", argument="text")
+    return text.strip()
+
+
+def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
+    """Return the fields of a change as they are written, None for one to remove. Raises: InvalidArguments."""
+    given: dict[str, tuple[str | None, Callable[[str], str]]] = {
+        "id": (change.new_id, _id),
+        "depends_on": (None if change.depends_on is None else ",".join(change.depends_on), _ids),
+        "priority": (_without_none(change.priority), _priority),
+        "recurrence": (change.recurrence, _rule),
+        "on_completion": (change.on_completion, _action),
+    }
+    for name in ("created", "start", "scheduled", "due"):
+        given[name] = (getattr(change, name), partial(_day, name, today))
+    return {
+        name: read(value.strip()) if value.strip() else None
+        for name, (value, read) in given.items()
+        if value is not None
+    }
+
+
+def _without_none(priority: str | None) -> str | None:
+    return "" if priority is not None and priority.strip().lower() == "none" else priority
+
+
+def _day(name: str, today: date, text: str) -> str:
+    day = parse_day(text, today)
+    if day is None:
+        raise InvalidArguments(f"{name}: {text!r} is no day. Expected {FORMS}.", argument=name)
+    return day.isoformat()
+
+
+def _priority(text: str) -> str:
+    if text.lower() not in PRIORITIES:
+        raise InvalidArguments(
+            f"priority must be one of {', '.join(PRIORITIES)}, but {text!r} came.", argument="priority"
+        )
+    return text.lower()
+
+
+def _rule(text: str) -> str:
+    rule = recurrence.parse(text)
+    if rule is None or not rule.is_complete:
+        understood = f" Only {write_rule(rule)!r} of it is understood." if rule else ""
+        raise InvalidArguments(
+            f"recurrence {text!r} is not understood.{understood} Expected a rule such as every day, every 2 weeks on "
+            "Monday, every month on the last Friday, every January on the 15th; add `when done` to count from the day "
+            "of completion.",
+            argument="recurrence",
+        )
+    return write_rule(rule)
+
+
+def _action(text: str) -> str:
+    if text.lower() not in ON_COMPLETION:
+        raise InvalidArguments(f"on_completion must be keep or delete, but {text!r} came.", argument="on_completion")
+    return text.lower()
+
+
+def _id(text: str) -> str:
+    if not _is_id(text):
+        raise InvalidArguments(f"An id has letters, digits, - and _ only, but {text!r} came.", argument="new_id")
+    return text
+
+
+def _ids(text: str) -> str:
+    return ",".join(_id(part.strip()) for part in text.split(","))
+
+
+def _warnings(text: str, values: Mapping[str, str | None], settings: TaskSettings) -> list[str]:
+    line = read_line(text, settings.notation)
+    has_date = line is not None and any(field.name in ("start", "scheduled", "due") for field in line.fields)
+    if values.get("recurrence") and not has_date:
+        return ["The task recurs but has no start, scheduled or due date; its next occurrence will have none either."]
+    return []

@@ -1,0 +1,281 @@
+"""The tasks of one vault: listed, queried, changed and added (TASK-03, TASK-67, TASK-96, TASK-130)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
+from obsidian_mcp.core.tasks.day_phrases import Days
+from obsidian_mcp.core.tasks.explanation import Explanation
+from obsidian_mcp.core.tasks.file_date import file_date
+from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
+from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
+from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
+from obsidian_mcp.core.tasks.query import Query, parse_query, task_blocks
+from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE, TaskSettings, read
+from obsidian_mcp.core.tasks.statements import QueryNote
+from obsidian_mcp.core.tasks.task import Place, Task, read_task
+from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.errors import InvalidArguments, NotText
+
+if TYPE_CHECKING:
+    from .vault import Vault
+
+TOOL = "update_task"
+
+
+class VaultTasks:
+    """The tasks of one vault."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    @property
+    def settings(self) -> TaskSettings:
+        """The plugin's settings as they stand now."""
+        files = self._vault.files
+        return read(files.config(ENABLED_PLUGINS_FILE), files.config(SETTINGS_FILE))
+
+    @property
+    def today(self) -> date:
+        return self._vault.periodic.calendar.today
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def list(
+        self, request: ListRequest, query: str, *, limit: int, offset: int = 0, most_characters: int | None
+    ) -> TaskPage:
+        """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments, QueryInvalid."""
+        source = self._source()
+        query_and_more = parse_query(query, source.environment, more=list_filters(request, source.environment))
+        return source.page(query_and_more, limit=limit, offset=offset, most_characters=most_characters)
+
+    def query(
+        self, text: str, this: FileEntry | None, *, limit: int, offset: int = 0, most_characters: int | None
+    ) -> Sequence[TaskPage]:
+        """Return what a query finds that stands in the note `this`. Without a query run the ```` ```tasks ```` blocks
+        of the note in order, or find every task where it has none. Raises: QueryInvalid.
+        """
+        texts = [text]
+        note = None
+        if this is not None:
+            body = self._vault.read_text(this).text.body
+            note = QueryNote(str(this.path), parse(body).properties)
+            if not text.strip():
+                texts = task_blocks(body) or texts
+        sources = [(self._source(), each) for each in texts]
+        return [
+            source.page(
+                parse_query(each, source.environment, note),
+                limit=limit,
+                offset=offset,
+                most_characters=None if most_characters is None else most_characters // len(texts),
+            )
+            for source, each in sources
+        ]
+
+    def _source(self) -> _Source:
+        return _Source(self._vault, self.settings, self.today)
+
+    # -- changes -----------------------------------------------------------------------------------------------
+
+    def update(
+        self, name: str, line: int | None, wanted: str, change: TaskChange, *, etag: str = "", dry_run: bool = False
+    ) -> UpdatedTask:
+        """Change the task that is named, as one step (TASK-67, TASK-70).
+
+        Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag and the errors of `Vault.find`.
+        """
+        if line is None and not wanted:
+            raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
+        if line is not None and not name:
+            raise InvalidArguments("line needs name: the note in which the task stands.", argument="name")
+        settings, today = self.settings, self.today
+        entry = self._vault.find(name) if name else self._holder(wanted, settings)
+        if not is_note(entry.path):
+            raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
+
+        def apply(body: str) -> Updated:
+            boxes = checkboxes(str(entry.path), parse(body))
+            if line is None:
+                box = find_named(boxes, wanted, settings)
+            else:
+                box = find_at(boxes, line, wanted, settings)
+            return update_task(body, box, change, settings, today)
+
+        return self._write(entry, apply, etag=etag, dry_run=dry_run)
+
+    def add(
+        self, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
+    ) -> UpdatedTask:
+        """Add a task to a note, or with `daily` to today's daily note, which is made where it is missing (TASK-66).
+
+        Raises: InvalidArguments, SectionNotFound, StaleEtag and the errors of `Vault.find`.
+        """
+        if bool(name) == daily:
+            raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
+        settings, today = self.settings, self.today
+
+        def apply(body: str) -> Updated:
+            return add_task(body, change, heading, settings, today)
+
+        if not daily:
+            return self._write(self._vault.find(name), apply, etag=etag, dry_run=dry_run)
+        located = self._vault.periodic.locate("day")
+        if located.entry is not None:
+            return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
+        made: list[Updated] = []
+
+        def apply_to_new(body: str) -> str:
+            made.append(apply(body))
+            return made[-1].body
+
+        if dry_run:
+            apply_to_new(self._vault.periodic.draft(located))
+            return self._answer(str(located.path), made[-1], "")
+        opened = self._vault.periodic.open(TOOL, "day", "today", apply_to_new)
+        return self._answer(str(located.path), made[-1], opened.content.etag)
+
+    def _write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
+        made: list[Updated] = []
+
+        def change(body: str) -> str:
+            made.append(apply(body))
+            return made[-1].body
+
+        edited = self._vault.edit(TOOL, entry, change, etag, dry_run=dry_run)
+        updated = made[-1]
+        if edited.merged:
+            updated = _moved(updated, edited.after.text.body)
+        answer = self._answer(str(entry.path), updated, edited.after.etag)
+        return replace(answer, merged=edited.merged or None)
+
+    def _answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
+        source = self._source()
+        own = {task.place.line: task for task in source.of_note(path, updated.body)}
+        dependencies = source.dependencies()
+
+        def entry_at(line: int | None) -> TaskEntry | None:
+            task = None if line is None else own.get(line)
+            return None if task is None else entry_of(task, dependencies)
+
+        return UpdatedTask(
+            path,
+            updated.line,
+            list(updated.old),
+            list(updated.new),
+            changed=updated.old != updated.new,
+            etag=etag,
+            task=None if updated.deleted else entry_at(updated.line),
+            next=entry_at(updated.next_line),
+            deleted=updated.deleted or None,
+            warnings=list(updated.warnings) or None,
+        )
+
+    def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
+        """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
+        boxes = [
+            Checkbox(str(path), fact.line + 1, fact.text)
+            for path, fact in self._vault.graph.tasks().value
+            if could_be(fact.text, wanted)
+        ]
+        return self._vault.find(find_named(boxes, wanted, settings).path)
+
+
+def _moved(updated: Updated, body: str) -> Updated:
+    """The change with its lines where they stand after a merge."""
+    lines = [line.removesuffix("\r") for line in body.split("\n")]
+    new = list(updated.new)
+    for at in range(len(lines)):
+        if new and lines[at : at + len(new)] == new:
+            shift = at + 1 - min(updated.line, updated.next_line or updated.line)
+            following = None if updated.next_line is None else updated.next_line + shift
+            return replace(updated, body=body, line=updated.line + shift, next_line=following)
+    return replace(updated, body=body)
+
+
+class _Source:
+    """The tasks of a vault for one query, read from the index as far as the query needs them."""
+
+    def __init__(self, vault: Vault, settings: TaskSettings, today: date) -> None:
+        self.settings = settings
+        self.today = today
+        self.environment = Environment(settings, today, self.dependencies)
+        self._vault = vault
+        self._building: str | None = None
+        self._dependencies: Dependencies | None = None
+        self._file_dates: dict[str, date | None] = {}
+
+    def page(self, query: Query, *, limit: int, offset: int, most_characters: int | None) -> TaskPage:
+        """Run a query on the tasks of the vault and return one page of what it finds."""
+        result = query.run(self.load(query.filters))
+        page = page_of(
+            result,
+            self.dependencies(),
+            limit=limit,
+            offset=offset,
+            explanation=query.explanation,
+            most_characters=most_characters,
+        )
+        return replace(page, building=self._building)
+
+    def load(self, filters: Sequence[Filter]) -> list[Task]:
+        """Return every task that the filters may let pass, and every task with an id or dependencies (TASK-130)."""
+        days = self._days(filters)
+        without = [
+            status.symbol
+            for status in self.settings.statuses.statuses
+            if not all(each.status(self.settings.statuses.get(status.symbol)) for each in filters if each.status)
+        ]
+        answer = self._vault.graph.tasks(days, without)
+        self._building = answer.building
+        found: list[Task] = []
+        for path, fact in answer.value:
+            task = self._task(path, fact.text, fact.line, fact.heading)
+            if task is not None:
+                found.append(task)
+        deadline.checkpoint()
+        self._dependencies = Dependencies.of(task for task in found if task.id or task.depends_on)
+        return found
+
+    def dependencies(self) -> Dependencies:
+        """Return who waits for whom in the vault."""
+        if self._dependencies is None:
+            self.load([_NOTHING])
+        assert self._dependencies is not None  # noqa: S101  set by load
+        return self._dependencies
+
+    def of_note(self, path: str, body: str) -> Iterator[Task]:
+        """Yield the tasks of a note with this text."""
+        note = parse(body)
+        for box in checkboxes(path, note):
+            heading = next((each.text for each in reversed(note.outline) if each.line < box.line - 1), None)
+            task = self._task(VaultPath(path), box.text, box.line - 1, heading)
+            if task is not None:
+                yield task
+
+    def _task(self, path: VaultPath, text: str, line: int, heading: str | None) -> Task | None:
+        if path not in self._file_dates:
+            self._file_dates[path] = file_date(path, self.settings, self.today)
+        return read_task(text, Place(path, line + 1, heading), self.settings, self._file_dates[path])
+
+    def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
+        """The days of which a task must have one in its line; None where there is no such range.
+
+        A date that a task takes from its note's name stands in no line.
+        """
+        ranges = [each.days for each in filters if each.days is not None]
+        if not ranges or self.settings.use_filename_as_scheduled_date:
+            return None
+        narrowest = min(ranges, key=lambda days: (days.last - days.first).days)
+        return narrowest.first.isoformat(), narrowest.last.isoformat()
+
+
+_NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min))

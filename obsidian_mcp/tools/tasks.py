@@ -1,0 +1,127 @@
+"""List, complete, change and add tasks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.tasks.answer import PAGE_CHARACTERS, TaskPage, UpdatedTask
+from obsidian_mcp.core.text.vault_path import parse_folder
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, whole_answers
+from .registry import tool
+
+Action = Literal["update", "add"]
+DateFilter = Annotated[str, Field(description="As due")]
+Day = Annotated[str | Unset, Field(description="As due")]
+
+
+@tool("tasks", title="List tasks")
+def list_tasks(
+    app: App,
+    status: Annotated[
+        str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, or a symbol")
+    ] = "",
+    due: Annotated[
+        str, Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any, invalid")
+    ] = "",
+    scheduled: DateFilter = "",
+    start: DateFilter = "",
+    done: DateFilter = "",
+    created: DateFilter = "",
+    cancelled: DateFilter = "",
+    happens: Annotated[str, Field(description="As due, of start, scheduled or due")] = "",
+    priority: Annotated[str, Field(description="high, above none, not low …")] = "",
+    tag: Annotated[str, Field(description="With those below it")] = "",
+    folder: Annotated[str, Field(description="Only below this folder")] = "",
+    note: Annotated[str, Field(description="Only in this note")] = "",
+    heading: Annotated[str, Field(description="Part of the heading above")] = "",
+    text: Annotated[str, Field(description="Part of the description")] = "",
+    blocked: Annotated[bool | Unset, Field(description="Whether it waits for an open task")] = None,
+    query: Annotated[str, Field(description="Lines of the Tasks plugin's query language, in addition")] = "",
+    limit: Limit = 50,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> TaskPage:
+    """List the checkboxes of the vault as the Tasks plugin reads them, most urgent first."""
+    from obsidian_mcp.core.tasks.listing import ListRequest
+
+    place = app.vaults.get(vault)
+    request = ListRequest(
+        status=status or ("all" if query.strip() else "todo"),
+        dates={
+            "due": due,
+            "scheduled": scheduled,
+            "start": start,
+            "done": done,
+            "created": created,
+            "cancelled": cancelled,
+            "happens": happens,
+        },
+        priority=priority,
+        tag=tag,
+        folder=parse_folder(folder) or "",
+        path=str(place.find(note).path) if note else "",
+        heading=heading,
+        text=text,
+        blocked=blocked,
+    )
+    most = None if whole_answers.get() else PAGE_CHARACTERS
+    return place.tasks.list(request, query, limit=limit, offset=offset, most_characters=most)
+
+
+@tool("task", title="Update task", writes=True)
+def update_task(
+    app: App,
+    name: Annotated[str, Field(description="Note; without it task is looked for in the whole vault")] = "",
+    line: Annotated[Annotated[int, Field(ge=1)] | Unset, Field(description="1-based")] = None,
+    task: Annotated[str, Field(description="Its id, ^block-id, line, description or a part of it")] = "",
+    action: Annotated[Action, Field(description="add: a new task with text")] = "update",
+    status: Annotated[
+        str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, or the symbol")
+    ] = "",
+    due: Annotated[str | Unset, Field(description='2026-11-30, tomorrow, next friday, in 2 weeks; "" removes')] = None,
+    scheduled: Day = None,
+    start: Day = None,
+    created: Day = None,
+    priority: Annotated[str | Unset, Field(description="highest, high, medium, none, low, lowest")] = None,
+    recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done …")] = None,
+    on_completion: Annotated[str | Unset, Field(description="keep, delete")] = None,
+    new_id: Annotated[str | Unset, Field(description="Id that others depend on")] = None,
+    depends_on: Annotated[list[str] | Unset, Field(description="Ids")] = None,
+    text: Annotated[str | Unset, Field(description="New description")] = None,
+    heading: Annotated[str, Field(description="add: section")] = "",
+    daily: Annotated[bool, Field(description="add: to today's daily note")] = False,
+    etag: Etag = "",
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> UpdatedTask:
+    """Complete, change or add one task, as the Tasks plugin would: completing a recurring one adds its next occurrence.
+    Take name and line, or task, from obsidian_list_tasks.
+    """
+    from obsidian_mcp.core.tasks.update import TaskChange
+
+    place = app.vaults.get(vault)
+    change = TaskChange(
+        status=status,
+        due=due,
+        scheduled=scheduled,
+        start=start,
+        created=created,
+        priority=priority,
+        recurrence=recurrence,
+        on_completion=on_completion,
+        new_id=new_id,
+        depends_on=depends_on,
+        text=text,
+    )
+    if action == "add":
+        if line is not None or task:
+            raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
+        return place.tasks.add(name, change, heading, daily=daily, etag=etag, dry_run=dry_run)
+    if heading or daily:
+        raise InvalidArguments("heading and daily are for action add.", argument="heading" if heading else "daily")
+    return place.tasks.update(name, line, task, change, etag=etag, dry_run=dry_run)

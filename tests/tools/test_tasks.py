@@ -1,0 +1,405 @@
+"""Tasks listed, completed, changed and added by tools (TASK-40 to TASK-72, TASK-131 to TASK-134)."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, PLUGIN_ID, SETTINGS_FILE
+from obsidian_mcp.errors import AppError, InvalidArguments, QueryInvalid, TextNotFound, TextNotUnique
+from obsidian_mcp.tools import call
+from tests.core.tasks.vectors import Case, measured, members, needs_vectors
+
+TODAY = "2026-11-25"
+
+
+class TaskVault:
+    """A vault on disk with the Tasks plugin switched on, and the tools on it."""
+
+    def __init__(
+        self, place: Path, files: Mapping[str, str], settings: Mapping[str, Any] | None, today: str = TODAY
+    ) -> None:
+        self.root = place / "vault"
+        for path, text in files.items():
+            self.write(path, text)
+        if settings is not None:
+            self.write(f".obsidian/{ENABLED_PLUGINS_FILE}", json.dumps([PLUGIN_ID]))
+            self.write(f".obsidian/{SETTINGS_FILE}", json.dumps(members(settings)))
+        (self.root / ".obsidian").mkdir(parents=True, exist_ok=True)
+        read = config.read((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
+        self.app = compose.build(
+            replace(read, cache=place / "cache", state=place / "state", policy_file=place / "policy.toml")
+        )
+
+    def write(self, path: str, text: str) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_bytes().decode()
+
+    def list(self, **arguments: Any) -> Any:
+        return call(self.app, "obsidian_list_tasks", arguments).data
+
+    def update(self, **arguments: Any) -> Any:
+        return call(self.app, "obsidian_update_task", arguments).data
+
+    def close(self) -> None:
+        self.app.vaults.close()
+
+
+def opened(place: Path, files: Mapping[str, str], settings: Mapping[str, Any] | None, today: str = TODAY) -> TaskVault:
+    return TaskVault(place, files, settings, today)
+
+
+FILES = {
+    "A.md": "# A\r\n\r\n- [ ] buy milk 🆔 m1\r\n- [ ] buy bread ^br\r\n\t- [ ] rye\r\n\r\nend",
+    "B.md": "- [ ] sell milk ⛔ m1\n- [ ] same\n- [ ] same\n- [x] old ✅ 2026-01-01\n",
+    "Sub/C.md": "## Plan\n- [ ] plan #work/now 🔼 📅 2026-11-26\n- [/] water 🔁 every week 📅 2026-11-20\n\n"
+    "## Later\n\ntext\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[TaskVault]:
+    made = opened(tmp_path, FILES, {})
+    yield made
+    made.close()
+
+
+# Measured cases
+
+
+@needs_vectors
+def test_tasks_are_listed_as_measured(tmp_path: Path) -> None:
+    """TASK-131, TASK-132."""
+    data = measured("list")
+    wrong = []
+    for name, content in data["vaults"].items():
+        cases = [case for case in data["cases"] if case["vault"] == name]
+        for today in {case["today"] for case in cases}:
+            vault = opened(tmp_path / f"{name}-{today}", content["files"], content["settings"], today)
+            numbers = {(path, line): number for number, (path, line) in enumerate(content["tasks"])}
+            for case in (case for case in cases if case["today"] == today):
+                answer = vault.list(**case["args"], limit=500)
+                found = [numbers[task["path"], task["line"]] for task in answer["tasks"]]
+                while "next_offset" in answer:
+                    answer = vault.list(**case["args"], limit=500, offset=answer["next_offset"])
+                    found += [numbers[task["path"], task["line"]] for task in answer["tasks"]]
+                if found != case["want"]:
+                    wrong.append((case, found))
+            vault.close()
+    assert not wrong
+
+
+def _measured_edit(place: Path, case: Case) -> Any:
+    """What the notes of a case hold after its call, or the code of its error."""
+    today = case["today"]
+    if case["kind"] == "set":
+        vault = opened(place, {"n.md": f"{case['line']}\n"}, case.get("settings") or {}, today)
+        arguments = {"name": "n", "line": 1, **case["set"]}
+    elif case["kind"] == "add":
+        vault = opened(place, {"n.md": case["note"]}, case.get("settings") or {}, today)
+        arguments = {"name": "n", "action": "add", **case["args"]}
+    else:
+        vault = opened(place, case["files"], case.get("settings") or {}, today)
+        arguments = case["args"]
+    try:
+        answer = vault.update(**arguments)
+    except AppError as error:
+        return error.error_code
+    finally:
+        vault.close()
+    if case["kind"] == "call":
+        return {path: vault.text(path) for path in case["want"]}
+    return answer["new"] if case["kind"] == "set" else vault.text("n.md")
+
+
+@needs_vectors
+@pytest.mark.parametrize("kind", ["set", "add", "call"])
+def test_fields_are_set_and_tasks_added_and_named_as_measured(tmp_path: Path, kind: str) -> None:
+    """TASK-60 to TASK-72."""
+    wrong = []
+    for case in measured("edit")["cases"]:
+        if case["kind"] == kind:
+            found = _measured_edit(tmp_path / case["id"], case)
+            if found != case.get("want", case.get("error")):
+                wrong.append((case, found))
+    assert not wrong
+
+
+# Naming
+
+
+def test_a_task_is_named_by_place_id_block_text_or_part(vault: TaskVault) -> None:
+    """TASK-70."""
+    assert vault.update(name="A", line=3, status="done")["path"] == "A.md"
+    assert vault.update(task="m1", status="todo")["line"] == 3
+    assert vault.update(task="^br", status="done")["new"] == ["- [x] buy bread ✅ 2026-11-25 ^br"]
+    assert vault.update(task="\t- [ ] rye", priority="low")["new"] == ["\t- [ ] rye 🔽"]
+    assert vault.update(task="SELL", due="tomorrow")["task"]["due"] == "2026-11-26"
+    assert vault.update(task="plan #work/now", priority="none")["new"] == ["- [ ] plan #work/now 📅 2026-11-26"]
+
+
+def test_a_line_that_moved_is_found_again_or_refused(vault: TaskVault) -> None:
+    """TASK-71. A neighbour is never changed."""
+    vault.write("A.md", "new first line\n" + FILES["A.md"])
+    assert vault.update(name="A", line=3, task="buy milk", status="done")["line"] == 4
+    before = vault.text("B.md")
+    with pytest.raises(TextNotFound, match="Line 2"):
+        vault.update(name="B", line=2, task="sell", status="done")
+    with pytest.raises(TextNotUnique, match=r"B\.md:2, B\.md:3"):
+        vault.update(name="B", line=1, task="same", status="done")
+    with pytest.raises(TextNotFound, match="lines 1, 2, 3, 4"):
+        vault.update(name="B", line=9, status="done")
+    assert vault.text("B.md") == before
+
+
+def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault) -> None:
+    """TASK-72."""
+    with pytest.raises(TextNotUnique) as caught:
+        vault.update(task="same", status="done")
+    assert caught.value.data["places"] == ["B.md:2", "B.md:3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"status": "done"}, "Name the task"),
+        ({"line": 3, "status": "done"}, "needs name"),
+        ({"name": "A", "line": 3}, "nothing to do"),
+        ({"name": "A", "line": 3, "status": "started"}, "in_progress"),
+        ({"name": "A", "line": 3, "due": "someday"}, "next friday"),
+        ({"name": "A", "line": 3, "priority": "urgent"}, "highest"),
+        ({"name": "A", "line": 3, "on_completion": "archive"}, "keep or delete"),
+        ({"name": "A", "line": 3, "new_id": "a b"}, "letters"),
+        ({"name": "A", "line": 3, "depends_on": ["a", "b c"]}, "letters"),
+        ({"name": "A", "line": 3, "recurrence": "every day or so"}, "'every day'"),
+        ({"name": "A", "line": 3, "text": "two\nlines"}, "one line"),
+        ({"name": "A", "line": 3, "heading": "A", "status": "x"}, "action add"),
+        ({"action": "add", "text": "x"}, "daily"),
+        ({"action": "add", "name": "A", "daily": True, "text": "x"}, "daily"),
+        ({"action": "add", "name": "A", "line": 3, "text": "x"}, "new one"),
+        ({"action": "add", "name": "A"}, "needs a text"),
+        ({"action": "add", "name": "A", "text": "x", "status": "toggle"}, "new task"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_what_is_expected(
+    vault: TaskVault, arguments: dict[str, Any], says: str
+) -> None:
+    before = vault.text("A.md")
+    with pytest.raises(InvalidArguments, match=says):
+        vault.update(**arguments)
+    assert vault.text("A.md") == before
+
+
+# Bytes
+
+
+def test_one_call_is_one_change_that_undo_takes_back(vault: TaskVault) -> None:
+    """TASK-67. Fields, status and the next occurrence are one change."""
+    before = vault.text("Sub/C.md")
+    answer = vault.update(task="water", priority="high", status="done")
+    assert answer["new"] == [
+        "- [ ] water ⏫ 🔁 every week 📅 2026-11-27",
+        "- [x] water ⏫ 🔁 every week 📅 2026-11-20 ✅ 2026-11-25",
+    ]
+    assert (answer["line"], answer["next"]["line"]) == (4, 3)
+    assert answer["next"]["due"] == "2026-11-27"
+    call(vault.app, "obsidian_undo", {})
+    assert vault.text("Sub/C.md") == before
+
+
+def test_a_dry_run_writes_nothing(vault: TaskVault) -> None:
+    before = vault.text("A.md")
+    answer = vault.update(task="m1", status="done", dry_run=True)
+    assert answer["new"] == ["- [x] buy milk 🆔 m1 ✅ 2026-11-25"]
+    assert vault.text("A.md") == before
+
+
+def test_an_older_etag_is_merged_or_refused(vault: TaskVault) -> None:
+    read = call(vault.app, "obsidian_read_note", {"name": "Sub/C"}).data
+    vault.write("Sub/C.md", "above\n" + FILES["Sub/C.md"])
+    with pytest.raises(AppError) as caught:
+        vault.update(name="Sub/C", line=2, status="done", etag="0123456789abcdef")
+    assert caught.value.error_code == "STALE_ETAG"
+    assert read["etag"]
+
+
+def test_line_ends_stay_and_a_deleted_task_takes_its_own_with_it(vault: TaskVault) -> None:
+    """TASK-47, TASK-63."""
+    vault.update(task="rye", on_completion="delete")
+    answer = vault.update(task="rye", status="done")
+    assert answer["deleted"]
+    assert "task" not in answer
+    assert vault.text("A.md") == FILES["A.md"].replace("\t- [ ] rye\r\n", "")
+    kept = vault.update(task="^br", recurrence="every day", due="today", status="done")
+    assert vault.text("A.md").count("\r\n") == FILES["A.md"].count("\r\n")
+    assert kept["next"]["text"] == "- [ ] buy bread 🔁 every day 📅 2026-11-26"
+
+
+CHANGES = st.fixed_dictionaries(
+    {"line": st.integers(1, 4)},
+    optional={
+        "status": st.sampled_from(["toggle", "done", "todo", "cancelled", "in_progress", "?"]),
+        "due": st.sampled_from(["", "today", "2026-12-24"]),
+        "priority": st.sampled_from(["none", "high", "lowest"]),
+        "recurrence": st.sampled_from(["", "every 2 weeks when done", "every month"]),
+        "text": st.sampled_from(["new #tag", "日本語 🎉"]),
+    },
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(CHANGES.filter(lambda change: len(change) > 1), max_size=5))
+def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
+    tmp_path: Path, changes: list[dict[str, Any]]
+) -> None:
+    """TASK-63, TASK-67."""
+    body = "\ufeff---\nk: v\n---\r\n- [ ] one 📅 2026-02-30\ntext \t\n- [/]  two  [x:: y]\r\n"
+    body += "\t- [x] three ✅ 2026-01-01\n\n> - [ ] four"
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        vault = opened(Path(folder), {"n.md": body}, {})
+        try:
+            made = 0
+            for change in changes:
+                before = vault.text("n.md")
+                boxes = [
+                    number for number, text in enumerate(before.split("\n"), 1) if re.match(r"[\s>]*- \[.\]", text)
+                ]
+                answer = vault.update(**{**change, "name": "n", "line": boxes[(change["line"] - 1) % len(boxes)]})
+                made += answer["changed"]
+                gone, new = answer["old"][0], answer["new"]
+                first, _, last = before.partition(gone)
+                after = vault.text("n.md")
+                assert after.startswith(first) or before.count(gone) > 1
+                assert after.endswith(last) or before.count(gone) > 1
+                assert after.count("\n") == before.count("\n") + len(new) - 1
+            for _ in range(made):
+                call(vault.app, "obsidian_undo", {})
+            assert vault.text("n.md") == body
+        finally:
+            vault.close()
+
+
+# Adding
+
+
+def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -> None:
+    """TASK-66."""
+    assert vault.update(action="add", name="Sub/C", heading="Plan", text="more", due="tomorrow")["line"] == 4
+    assert vault.text("Sub/C.md").splitlines()[3] == "- [ ] more 📅 2026-11-26"
+    assert vault.update(action="add", name="A", text="last")["task"]["heading"] == "A"
+    assert vault.text("A.md").endswith("end\r\n- [ ] last")
+    dry = vault.update(action="add", daily=True, text="today's", dry_run=True)
+    assert dry["path"] == "2026-11-25.md"
+    assert not (vault.root / "2026-11-25.md").exists()
+    assert vault.update(action="add", daily=True, text="today's")["new"] == ["- [ ] today's"]
+    assert vault.update(action="add", daily=True, text="second", status="/")["line"] == 2
+    assert vault.text("2026-11-25.md") == "- [ ] today's\n- [/] second\n"
+
+
+def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:
+    """TASK-66."""
+    vault.write("H.md", "<div>\n</div>\n")
+    assert vault.update(action="add", name="H", text="x")["line"] == 4
+    vault.write("Open.md", "```\ncode\n")
+    with pytest.raises(InvalidArguments, match="open code block"):
+        vault.update(action="add", name="Open", text="x")
+
+
+# Lists
+
+
+def test_a_list_says_all_that_is_known_of_a_task(vault: TaskVault) -> None:
+    """TASK-131, TASK-133."""
+    answer = vault.list(note="Sub/C", due="any", status="all", tag="#work")
+    assert answer == {
+        "tasks": [
+            {
+                "path": "Sub/C.md",
+                "line": 2,
+                "text": "- [ ] plan #work/now 🔼 📅 2026-11-26",
+                "status": " ",
+                "status_type": "TODO",
+                "description": "plan #work/now",
+                "due": "2026-11-26",
+                "priority": "medium",
+                "tags": ["#work/now"],
+                "heading": "Plan",
+            }
+        ],
+        "total": 1,
+    }
+    [waiting] = vault.list(blocked=True)["tasks"]
+    assert (waiting["description"], waiting["depends_on"], waiting["blocked"]) == ("sell milk", ["m1"], True)
+    [awaited] = vault.list(query="is blocking")["tasks"]
+    assert awaited["blocking"]
+
+
+def test_pages_follow_each_other(vault: TaskVault) -> None:
+    """TASK-134."""
+    vault.write("Many.md", "".join(f"- [ ] task {number} {'x' * 100} #a #b\n" for number in range(120)))
+    found: list[int] = []
+    offset = 0
+    while offset is not None:
+        page = vault.list(note="Many", limit=100, offset=offset)
+        assert len(json.dumps(page, ensure_ascii=False)) < 11_000
+        assert page["total"] == 120
+        found += [task["line"] for task in page["tasks"]]
+        offset = page.get("next_offset")
+    assert found == list(range(1, 121))
+    grouped = vault.list(note="Many", query="group by tags\nlimit 3", limit=4)
+    assert grouped["matched"] == 120
+    assert [(group["names"], len(group["tasks"])) for group in grouped["groups"]] == [(["#a"], 3), (["#b"], 1)]
+    rest = vault.list(note="Many", query="group by tags\nlimit 3", limit=4, offset=grouped["next_offset"])
+    assert [(group["names"], len(group["tasks"])) for group in rest["groups"]] == [(["#b"], 2)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"due": "soonish"}, QueryInvalid),
+        ({"happens": "invalid"}, QueryInvalid),
+        ({"query": "nonsense"}, QueryInvalid),
+        ({"status": "finished"}, InvalidArguments),
+        ({"priority": "urgent"}, InvalidArguments),
+    ],
+)
+def test_wrong_lists_are_refused(vault: TaskVault, arguments: dict[str, Any], error: type[AppError]) -> None:
+    """TASK-132."""
+    with pytest.raises(error):
+        vault.list(**arguments)
+
+
+def test_settings_count_as_soon_as_they_change(vault: TaskVault) -> None:
+    """TASK-01, TASK-03, TASK-40."""
+    assert vault.list()["total"] == 8
+    vault.write(f".obsidian/{SETTINGS_FILE}", json.dumps({"globalFilter": "#work"}))
+    assert vault.list()["total"] == 1
+    assert vault.update(name="B", line=2, status="done")["new"] == ["- [x] same"]
+    with pytest.raises(InvalidArguments, match="global filter"):
+        vault.update(name="B", line=3, due="today")
+    vault.write(f".obsidian/{ENABLED_PLUGINS_FILE}", "[]")
+    assert vault.list(status="all")["total"] == 9
+    assert vault.update(name="B", line=3, status="toggle")["new"] == ["- [x] same"]
+
+
+def test_the_search_operators_find_the_same_checkboxes(vault: TaskVault) -> None:
+    """TASK-02. `task:` and the list read the items of one parser."""
+    vault.write("Code.md", "```\n- [ ] milk in code\n```\n%% - [ ] milk in a comment %%\n")
+    for operator, status in (("task", "all"), ("task-todo", "todo"), ("task-done", "done")):
+        hits = call(vault.app, "obsidian_search", {"query": f"{operator}:(milk)", "match": "exact"}).data
+        listed = vault.list(text="milk", status=status)["tasks"]
+        assert sorted(hit["path"] for hit in hits["hits"]) == sorted(task["path"] for task in listed)
