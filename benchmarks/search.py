@@ -227,7 +227,7 @@ def _opened(vault: Path) -> Iterator[App]:
         app = compose.build(config.read((str(vault),), environment), serving=True)
         try:
             place = app.vaults.get("")
-            place.keeper.finish()
+            place.indexer.complete()
             _ask(app, "anything", "smart")
             yield app
         finally:
@@ -268,7 +268,7 @@ def _row(app: App, wire: Wire, vault: Path, size: int, kind: Kind, match: Match)
 
 def _read_index(app: App) -> None:
     """Into the system's memory, as ripgrep's first run reads the notes: some systems take it back within a minute."""
-    file = app.vaults.get("").keeper.index.file
+    file = app.vaults.get("").indexer.index.file
     if file is not None:
         with file.open("rb") as opened:
             while opened.read(1 << 20):

@@ -9,24 +9,24 @@ import os
 import re
 import threading
 import time
+from dataclasses import dataclass
 from datetime import datetime
 from datetime import time as time_of_day
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.adapters.allocator import share_pools
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_workers import MODEST, Helper
+from obsidian_mcp.adapters.index_database import open_index, versioned
+from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
 from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import Changer, Obsidian
-from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.periodic.locale import WEEKDAYS
 from obsidian_mcp.core.text.vault_path import name_key
@@ -53,8 +53,6 @@ ONE_SHOT = "command line"
 
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
-    if serving:
-        share_pools()
     return App(
         vaults=FolderVaults(config, serving=serving),
         config=config,
@@ -108,9 +106,19 @@ def built_in_tools(config: Config) -> Bridge:
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
 
-def helpers(root: Path, niceness: int = 0) -> list[Helper]:
-    """Processes that build the index of the vault in a folder: with two, one parses while the other writes."""
-    return [Helper(root, niceness), Helper(root, niceness)]
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A vault in use, with what works beside its calls."""
+
+    vault: Vault
+    workers: IndexWorkers
+    watcher: Watcher | None
+
+    def close(self) -> None:
+        if self.watcher is not None:
+            self.watcher.stop()
+        self.workers.stop()
+        self.vault.close()
 
 
 class FolderVaults:
@@ -118,7 +126,8 @@ class FolderVaults:
 
     def __init__(self, config: Config, *, serving: bool) -> None:
         self._config = config
-        self._serving = serving and config.watch
+        self._is_server = serving
+        self._watches = serving and config.watch
         self._author = "" if serving else ONE_SHOT
         self._app = AppAccess(
             config.app.program,
@@ -128,8 +137,7 @@ class FolderVaults:
             timeout=config.timeout,
         )
         self._lock = threading.Lock()
-        self._open: dict[Path, Vault] = {}
-        self._watchers: list[Watcher] = []
+        self._open: dict[Path, _Opened] = {}
         self._news = threading.Event()
         self._closed = False
 
@@ -176,7 +184,7 @@ class FolderVaults:
         try:
             vault = self._opened(self._folder(""))
             vault.refresh()
-            vault.keeper.begin_once()
+            vault.indexer.begin_once()
             vault.search.prepare()
         finally:
             gc.freeze()
@@ -190,19 +198,17 @@ class FolderVaults:
         return not self._closed
 
     def _reported(self) -> bool:
-        """Whether the system tells of every change in the vaults that are open."""
-        watchers = list(self._watchers)
-        return len(watchers) == len(self._open) and all(watcher.mode == "events" for watcher in watchers)
+        """Whether the system reports every change in the vaults that are open."""
+        watchers = [opened.watcher for opened in list(self._open.values())]
+        return all(watcher is not None and watcher.mode == "events" for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
         with self._lock:  # what is being opened is in the lists by then, and nothing is opened any more
             self._closed = True
         self._news.set()
-        for watcher in self._watchers:
-            watcher.stop()
-        for vault in self._open.values():
-            vault.close()
+        for opened in self._open.values():
+            opened.close()
 
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first."""
@@ -257,28 +263,33 @@ class FolderVaults:
                     )
                 if self._closed:
                     raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
-                disk = Disk(folder)
-                allowed = self._policy(folder)
-                through_app, app = self._through_app(folder, disk)
-                dirty: Dirty = Scanning()
-                watcher = Watcher(disk.root, news=self._news) if self._serving else None
-                if watcher is not None:
-                    watcher.start()
-                    self._watchers.append(watcher)
-                    dirty = watcher
-                place = vault_id(disk.root)
-                journal = SqliteJournal(self._config.state / place, process=self._author)
-                index = Index.open(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3")
-                clock = calendar(self._config)
-                vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, clock)
-                if watcher is not None:
-                    vault.keeper.start(helpers(disk.root, MODEST))
-                    vault.follow(watcher.changed)
-                    watcher.is_asked = lambda: vault.keeper.is_asked
-                else:
-                    vault.keeper.recruit = partial(helpers, disk.root)
-                self._open[folder] = vault
-            return self._open[folder]
+                self._open[folder] = self._begun(folder)
+            return self._open[folder].vault
+
+    def _begun(self, folder: Path) -> _Opened:
+        """Raises: PolicyInvalid, AppCommandFailed."""
+        disk = Disk(folder)
+        allowed = self._policy(folder)
+        through_app, app = self._through_app(folder, disk)
+        reported = threading.Event()
+        watcher = Watcher(disk.root, partial(self._report, reported)) if self._watches else None
+        place = vault_id(disk.root)
+        journal = SqliteJournal(self._config.state / place, process=self._author)
+        index = open_index(versioned(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"))
+        dirty: Dirty = watcher or Scanning()
+        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config))
+        vault.indexer.is_patient = not self._is_server
+        workers = IndexWorkers(
+            vault.indexer, disk.root, vault.refresh if watcher else None, reported, NICENESS if self._is_server else 0
+        )
+        workers.start()
+        if watcher is not None:
+            watcher.start()
+        return _Opened(vault, workers, watcher)
+
+    def _report(self, reported: threading.Event) -> None:
+        reported.set()
+        self._news.set()
 
     def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
         """Who changes the files of a vault in the app's stead, and who answers questions. Raises: AppCommandFailed."""

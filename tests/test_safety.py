@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Client, client
-from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
 from obsidian_mcp.core.vault.move import relocate
@@ -88,7 +88,7 @@ def opened(root: Path) -> Iterator[Callable[..., Vault]]:
 
     def open_vault(disk: Disk | None = None) -> Vault:
         journal = SqliteJournal(root.parent / "state")
-        vault = Vault("v", disk or Disk(root), Scanning(0), journal, Index.open(None))
+        vault = Vault("v", disk or Disk(root), Scanning(0), journal, open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault
@@ -333,7 +333,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
     """SAFE-13."""
     before = contents(root)
     journal = FullJournal(root.parent / "state")
-    vault = Vault("v", Disk(root), Scanning(0), journal, Index.open(None))
+    vault = Vault("v", Disk(root), Scanning(0), journal, open_index(None))
     vault.refresh()
     journal.full = full
     with pytest.raises(StorageFailed, match="journal"):
@@ -350,7 +350,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
 def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     """SAFE-13."""
     (root.parent / "file").write_bytes(b"")
-    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "file" / "state"), Index.open(None))
+    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "file" / "state"), open_index(None))
     vault.refresh()
     assert vault.read(vault.find("0")).data == b"note 0\r\nold\n"
     with pytest.raises(StorageFailed, match="nothing was changed"):
@@ -383,7 +383,7 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: 
             pass
 
     one = opened()
-    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), Index.open(None))
+    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), open_index(None))
     other.refresh()
     one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
     with other.changing():
@@ -419,7 +419,7 @@ def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
     (root.parent / "outside").mkdir()
     (root.parent / "outside" / "secret.md").write_bytes(b"secret")
     reporting = Reporting()
-    vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), Index.open(None))
+    vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), open_index(None))
     vault.refresh()
     (root / "link").symlink_to(root.parent / "outside")
     reporting.told = {"link"}
@@ -479,7 +479,7 @@ def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Ca
 
 def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_good(root: Path) -> None:
     vault = Vault(
-        "v", Disk(root), Scanning(0), SqliteJournal(root.parent / "s"), Index.open(None), Policy(permanent_delete=False)
+        "v", Disk(root), Scanning(0), SqliteJournal(root.parent / "s"), open_index(None), Policy(permanent_delete=False)
     )
     vault.refresh()
     vault.commit("test", [Create("new.md", b"made\n")])
@@ -576,7 +576,7 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     one, two = as_client("assistant", "1"), as_client("assistant", "2")
     one.run(vault.commit, "test", [Create("one.md", b"1")])
     two.run(vault.commit, "test", [Create("two.md", b"2")])
-    other = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state", process="b"), Index.open(None))
+    other = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state", process="b"), open_index(None))
     other.refresh()
     as_client("editor").run(other.commit, "test", [Create("three.md", b"3")])
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.sync_tree import Scanning
@@ -39,7 +39,7 @@ def opened(root: Path) -> Iterator[Callable[[Disk], Vault]]:
     vaults = []
 
     def open_vault(disk: Disk) -> Vault:
-        vault = Vault("v", disk, Scanning(0), SqliteJournal(root.parent / "state"), Index.open(None))
+        vault = Vault("v", disk, Scanning(0), SqliteJournal(root.parent / "state"), open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault

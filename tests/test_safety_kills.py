@@ -17,8 +17,8 @@ import pytest
 
 from obsidian_mcp.adapters.atomic import TEMP_PREFIX
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Operation, Write
 from obsidian_mcp.core.vault.sync_tree import Scanning
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def vault_of(root: Path) -> Vault:
-    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state"), Index.open(None))
+    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state"), open_index(None))
     vault.refresh()
     return vault
 

@@ -1,177 +1,196 @@
-"""Notes taken in by processes of their own, so that a first build uses every core and no question waits for it.
+"""Stores what is pending in a vault's index beside the calls: a thread, and processes for many files (INDEX-29).
 
-A helper is this program's Python with one function: it reads files, parses them and writes their rows into the index,
-and ends when its standard input does, so it never outlives the server. Where none can be started, or one dies, the
-notes are taken in by this process: slower, never wrong.
+Worker processes use every core and leave this one's interpreter to the calls. Where none can be started, or one dies,
+the thread stores the files itself: slower, never wrong.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import logging
-import pickle
-import signal
-import struct
-import subprocess
+import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import Final
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.extract import BODY_LIMIT
 from obsidian_mcp.core.index.index import Busy, Index, Replaced
-from obsidian_mcp.core.index.ingest import Intake, Prepared
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.index.indexer import Batch, Indexer
+from obsidian_mcp.core.index.ingest import ingest
+from obsidian_mcp.errors import AppError
 
 from .disk import Disk
+from .index_database import open_index
+from .priority import begin_worker
 
-SERVE: Final = """\
-from obsidian_mcp.adapters.priority import give_way
-give_way({})
-from obsidian_mcp.adapters.index_workers import serve
-serve()"""
-"""In this order: a third of a second of imports would come in the midst of the changes that a helper is started for."""
-MODEST: Final = 10
-"""How much nicer than a server its helpers are: calls come first. A build that somebody waits for is not nice."""
-FEW_COLLECTIONS: Final = 100_000
-"""Objects between two collections in a helper: what it makes of notes has no cycles, and is looked at in vain."""
-_LENGTH = struct.Struct("<Q")
-_NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-
-Refused = Literal["cannot", "busy"]
-"""Why a helper did not do what it was told: the index is not as it should be, or another program writes."""
+PROCESSES: Final = 2
+"""One parses while the other writes: SQLite has one writer at a time."""
+POOL_FILES: Final = 256
+"""Pending files from which on processes are started: a start takes as long as 300 notes."""
+NICENESS: Final = 10
+"""Of the workers of a server: calls come first."""
+GATHER_SECONDS: Final = 0.02
+"""From the first report of a change until the folder is looked at: changes come in bursts."""
+LINGER_SECONDS: Final = 2.0
+"""Until processes without work end."""
+RETRY_SECONDS: Final = 0.5
+"""After a batch that could not be stored because another program writes, and after a look that failed."""
+STOP_SECONDS: Final = 2.0
+"""How long `stop` waits for a batch that is being stored."""
+COLLECT_OBJECTS: Final = 100_000
+"""Objects between two collections in a worker: notes make no cycles."""
 
 log = logging.getLogger(__name__)
 
 
-class Helper:
-    """A `Worker` in another process. For one thread at a time."""
+class IndexWorkers:
+    """The `Background` of one vault's indexer."""
 
-    def __init__(self, root: Path, niceness: int = 0) -> None:
-        """`root`: the vault's folder."""
+    def __init__(
+        self,
+        indexer: Indexer,
+        root: Path,
+        look: Callable[[], object] | None = None,
+        reported: threading.Event | None = None,
+        niceness: int = 0,
+        pool_files: int = POOL_FILES,
+    ) -> None:
+        """`root` is the vault's folder. `look` takes note of what has changed there, each time `reported` was set."""
+        self._indexer = indexer
         self._root = root
+        self._look = look
         self._niceness = niceness
-        self._process: subprocess.Popen[bytes] | None = None
-        self._given_up = getattr(sys, "frozen", False)  # then the executable is no Python
+        self._pool_files = pool_files
+        self._pool: ProcessPoolExecutor | None = None
+        self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
+        self._work = reported or threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
 
-    @property
-    def apart(self) -> bool:
-        return not self._given_up
+    def start(self) -> None:
+        self._indexer.background = self
+        self._thread.start()
+        self._indexer.wake()
 
-    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
-        """As `Intake.take_in`."""
-        file = here.index.file
-        if not self._given_up and file is not None:
+    def wake(self) -> None:
+        """Something was reported as changed, or is pending."""
+        self._work.set()
+
+    def stop(self) -> None:
+        """End the thread after the batch that is being stored."""
+        self._stopping.set()
+        self._work.set()
+        if self._thread.is_alive():
+            self._thread.join(STOP_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            if not self._work.wait(LINGER_SECONDS if self._pool else None):
+                self._end_pool()
+                continue
+            self._work.clear()
             try:
-                refused = self._ask(here.index, file, entries, gone)
-            except (OSError, EOFError, pickle.UnpicklingError, struct.error) as error:
-                log.info("The helper process for the index is gone (%r); this process goes on alone.", error)
-                self._given_up = True
-                self.rest()
-            else:
-                if refused is not None:
-                    return refused
-        return here.take_in(entries, gone)
+                if self._look is not None and not self._stopping.wait(GATHER_SECONDS):
+                    self._look()
+                self._store_pending()
+            except AppError as error:  # the disk is gone; every call says so
+                log.warning("%s", error.message)
+                self._retry()
+            except Exception:
+                if not self._stopping.is_set():
+                    log.exception("The index was not brought up to date; it goes on with the next change.")
+        self._end_pool()
 
-    def _ask(
-        self, index: Index, file: Path, entries: Sequence[FileEntry], gone: Sequence[VaultPath]
-    ) -> list[FileEntry] | None:
-        """The files that were left out; None where the helper cannot use the index. Raises: Busy, and what pipes do."""
-        told = self._told("prepare", self._root, file, entries)
-        if told == "cannot":
-            return None
-        with index.alone():  # helpers parse at the same time, and take turns at writing
-            refused = self._told("store", gone)
-        if refused == "busy":
-            raise Busy
-        return None if refused == "cannot" else refused
+    def _retry(self) -> None:
+        self._stopping.wait(RETRY_SECONDS)
+        self._work.set()
 
-    def _told(self, *message: object) -> Any:
-        """The helper's answer."""
-        if self._process is None:
-            # -P: nothing is imported from the folder of a vault
-            command = [sys.executable, "-P", "-c", SERVE.format(self._niceness)]
-            self._process = subprocess.Popen(  # noqa: S603 - our own program
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                creationflags=_NO_WINDOW,
-            )
-        process = self._process
-        if process.stdin is None or process.stdout is None:
-            raise EOFError
-        _send(process.stdin, message)
-        return _receive(process.stdout)
+    def _store_pending(self) -> None:
+        """Store batch after batch while the indexer has many files, in processes if it has very many."""
+        running: dict[Future[list[FileEntry]], Batch] = {}
+        while self._indexer.is_behind or running:
+            while len(running) <= PROCESSES and not self._stopping.is_set():
+                batch = self._indexer.take()
+                if batch is None:
+                    break
+                running[self._submit(batch)] = batch
+            if not running:
+                return
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                self._end(running.pop(future), future)
 
-    def rest(self) -> None:
-        """End the process; the next notes start another."""
-        process, self._process = self._process, None
-        if process is not None:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-            process.kill()
-            process.wait()
-
-
-def serve() -> None:
-    """What a helper does: take in what comes on standard input, until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()
-    gc.set_threshold(FEW_COLLECTIONS)
-    visitor = _Visitor()
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            what, *rest = _receive(sys.stdin.buffer)
-            _send(sys.stdout.buffer, visitor.prepare(*rest) if what == "prepare" else visitor.store(*rest))
-
-
-class _Visitor:
-    """The helper's side of the index."""
-
-    def __init__(self) -> None:
-        self._intake: Intake | None = None
-        self._prepared = Prepared([], [])
-
-    def prepare(self, root: Path, file: Path, entries: Sequence[FileEntry]) -> Refused | None:
-        """Read and parse files."""
+    def _submit(self, batch: Batch) -> Future[list[FileEntry]]:
+        file = self._indexer.index.file
+        if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
+            self._pool = start_pool(self._niceness)
+        if self._pool is not None and file is not None:
+            try:
+                return self._pool.submit(store, self._root, file, batch)
+            except (OSError, RuntimeError) as error:  # no process can be started, or one died
+                self._do_without(error)
+        here: Future[list[FileEntry]] = Future()
         try:
-            if self._intake is None or self._intake.index.file != file:
-                if self._intake is not None:
-                    self._intake.index.close()
-                    self._intake = None
-                disk = Disk(root)
-                self._intake = Intake(Index.visit(file), lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat)
-            self._prepared = self._intake.prepare(entries)
-        except (Busy, Replaced):
-            return "cannot"
-        return None
+            here.set_result(self._indexer.ingest(batch))
+        except Exception as error:  # noqa: BLE001  as a pool does
+            here.set_exception(error)
+        return here
 
-    def store(self, gone: Sequence[VaultPath]) -> list[FileEntry] | Refused:
-        """Write their rows, and remove those of files that are gone; the files that were left out."""
-        if self._intake is None:
-            return "cannot"
+    def _end(self, batch: Batch, future: Future[list[FileEntry]]) -> None:
         try:
-            return self._intake.store(self._prepared, gone)
-        except Busy:
-            return "busy"
+            self._indexer.done(batch, future.result())
         except Replaced:
-            return "cannot"
+            self._indexer.release(batch)
+            with suppress(Busy, Replaced):  # where a worker cannot use the file, this process finds out why
+                self._indexer.step()
+        except Busy:
+            self._indexer.release(batch)
+            self._retry()
+        except BrokenProcessPool as error:
+            self._indexer.release(batch)
+            self._do_without(error)
+        except Exception:
+            log.exception("Files were not indexed; they are tried again with the next change.")
+            self._indexer.release(batch, later=True)
+
+    def _do_without(self, error: Exception) -> None:
+        log.info("The worker processes of the index are gone (%r); this process goes on alone.", error)
+        self._has_processes = False
+        self._end_pool()
+
+    def _end_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
 
 
-def _send(pipe: IO[bytes], value: object) -> None:
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    pipe.write(_LENGTH.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
+def start_pool(niceness: int) -> ProcessPoolExecutor:
+    """A pool whose processes store batches. Low priority for a `niceness` above 0."""
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
+    return ProcessPoolExecutor(PROCESSES, get_context("spawn"), begin_worker, (niceness,))
 
 
-def _receive(pipe: IO[bytes]) -> Any:
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    return pickle.loads(pipe.read(_LENGTH.unpack(head)[0]))  # noqa: S301 - from a process that we started
+_opened: dict[Path, Index] = {}
+"""In a worker: the index it writes to."""
+
+
+def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
+    """Store a batch of the vault in a folder, in a worker process; the files that were left out.
+
+    Raises: Busy; Replaced, also where the index had to be moved to another file.
+    """
+    if file not in _opened:
+        gc.freeze()
+        gc.set_threshold(COLLECT_OBJECTS)
+        _opened[file] = open_index(file)
+    index, disk = _opened[file], Disk(root)
+    if index.file != file:
+        raise Replaced
+    return ingest(index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone)

@@ -1,18 +1,42 @@
-"""How a helper process lets others have the processors first. It loads nothing else: this is done before all else."""
+"""How a worker process begins. It imports nothing else of the program, so that it gives way before the imports."""
 
 import contextlib
+import multiprocessing
 import os
+import signal
+import sys
+import threading
 
 
-def give_way(niceness: int) -> None:
-    """Be so much nicer than other processes; 0 changes nothing. Where the system can, only what nobody else wants is
-    used: the thread of a call then never waits for the 3 ms that a nice process may keep a processor.
+def begin_worker(niceness: int) -> None:
+    """Set up a process of a pool: low priority, silent, and gone when its parent is.
+
+    A `niceness` of 0 leaves the priority as it is. Otherwise the process runs on idle CPU only where the system can do
+    that (SCHED_IDLE): then a call never waits for the 3 ms that a merely nice process may keep a core.
     """
-    if not niceness:
-        return
+    if niceness:
+        lower_priority(niceness)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for pipe in (sys.__stdin__, sys.__stdout__):  # the client's: it shall see them close when the server ends
+        if pipe is not None:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(nothing, pipe.fileno())
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+
+
+def lower_priority(niceness: int) -> None:
     if hasattr(os, "sched_setscheduler") and hasattr(os, "SCHED_IDLE"):
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
             return
     if hasattr(os, "nice"):
         os.nice(niceness)
+
+
+def _end_with_parent() -> None:
+    """A pool's process would wait for ever for work from a parent that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

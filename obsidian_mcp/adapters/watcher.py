@@ -1,7 +1,7 @@
 """What other programs change in a vault's folder: watchdog, or scans where it cannot be trusted (specs/watching.md).
 
-The core asks (`drain`) instead of being called: an answer is never older than the events that the system has reported
-when the question comes. Between two questions `core/vault/sync_worker.py` asks.
+The core asks (`drain`) instead of being called, so that an answer is never older than the events that the system has
+reported when the question comes. Between two calls `adapters/index_workers.py` asks.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.vault.sync_tree import Scanning
-
-from .inotify import lighten
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -26,11 +23,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_PENDING = 20_000
-"""More changed paths than this are not kept apart: one scan is cheaper."""
-
-SAFETY_NET = 600.0
-"""Seconds after which the next question looks through the whole folder although events came: no system promises all."""
+MOST_PATHS = 20_000
+"""More changed paths than this are not kept one by one: one scan is cheaper."""
+SAFETY_NET_SECONDS = 600.0
+"""After so long the next call scans the whole folder although events came: no system promises to report all."""
 
 REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}
 """File systems whose other clients' changes the kernel does not report."""
@@ -40,32 +36,29 @@ class Watcher:
     """`Dirty` for one folder. Until watchdog has started, and wherever it cannot, scans tell what changed."""
 
     def __init__(
-        self, root: Path, clock: Callable[[], float] = time.monotonic, news: threading.Event | None = None
+        self, root: Path, notify: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`news` is set with every report, for somebody who waits for the changes of several folders."""
+        """`notify` is called with every report, in a thread of watchdog's: it only sets a flag or an event."""
         self.root = str(root)
-        self._news = news or threading.Event()
+        self._notify = notify
         self._lock = threading.Lock()
         self._paths: set[str] = set()
         self._overflow = False
         self._live = False
         self._blind = False
-        """What changed before the system began to report, or began again, has yet to be found, by a scan."""
+        """Changes from before the system began to report, or began again, have yet to be found by a scan."""
         self._observer: BaseObserver | None = None
-        self._threads: tuple[threading.Thread, ...] = ()
-        """Those that bring the events: when one has died, nothing is reported any more."""
         self._stopped = False
-        self.is_asked: Callable[[], bool] = lambda: False
-        """Whether a question runs: a flood of events waits for its end, for a moment."""
         self._scanning = Scanning(clock=clock)
-        self._net = Scanning(SAFETY_NET, clock)
-        self.changed = threading.Event()
-        """Set when something was reported that nobody has asked for yet."""
+        self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
 
     @property
     def mode(self) -> str:
         """`events` or `scans`."""
-        return "events" if self._live and all(thread.is_alive() for thread in self._threads) else "scans"
+        observer = self._observer
+        if not self._live or observer is None or not observer.is_alive():
+            return "scans"
+        return "events" if all(emitter.is_alive() for emitter in observer.emitters) else "scans"
 
     def start(self) -> None:
         """Begin to watch, in a thread of its own: a large folder takes a while. Scans serve until then."""
@@ -80,27 +73,28 @@ class Watcher:
             from watchdog.events import FileSystemEventHandler
             from watchdog.observers import Observer
 
-            observer, kinds = Observer(), _changes()
-            observer.schedule(FileSystemEventHandler(), self.root, recursive=True, event_filter=kinds)
-            for emitter in observer.emitters:
-                # Past the queue and the thread of the observer: a third of what an event costs.
-                emitter.queue_event = partial(self._told, tuple(kinds))  # type: ignore[method-assign]
-            lighten(observer, self._report, self._has_question)
+            on_event = self._on_event
+
+            class Handler(FileSystemEventHandler):
+                def on_any_event(self, event: FileSystemEvent) -> None:
+                    on_event(event)
+
+            observer = Observer()
+            observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
             observer.daemon = True
             observer.start()
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
             log.warning("watching %s by scans: %s", self.root, error)
             return
-        _losses.tell(self)
+        _losses.add(self)
         with self._lock:
             if not self._stopped:
                 self._observer = observer
-                self._threads = (observer, *observer.emitters, *_readers())
                 self._live = self._blind = True
         if self._stopped:
             observer.stop()
             return
-        self._news.set()
+        self._notify()
 
     def stop(self) -> None:
         with self._lock:
@@ -112,7 +106,6 @@ class Watcher:
 
     def drain(self) -> set[str] | None:
         with self._lock:
-            self.changed.clear()
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
                 scan, self._overflow = self._overflow, False
@@ -131,42 +124,35 @@ class Watcher:
         with self._lock:
             self._overflow = self._blind = True
             self._paths.clear()
-        self.changed.set()
-        self._news.set()
+        self._notify()
 
-    def _has_question(self) -> bool:
-        return self.is_asked()
+    def _on_event(self, event: FileSystemEvent) -> None:
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self.report(os.fsdecode(path))
 
-    def _told(self, kinds: tuple[type[FileSystemEvent], ...], event: FileSystemEvent) -> None:
-        if isinstance(event, kinds):
-            for path in (event.src_path, event.dest_path):
-                if path:
-                    self._report(os.fsdecode(path))
-
-    def _report(self, path: str) -> None:
+    def report(self, path: str) -> None:
+        """Take note of a path of the system that may have changed."""
         relative = relative_path(self.root, path)
-        if relative is None:
-            return
-        if relative in self._paths:  # nobody has looked since the last report: most come in fours
+        if relative is None or relative in self._paths:  # not looked at since the last report: most come in fours
             return
         with self._lock:
-            if relative == "" or len(self._paths) >= MOST_PENDING:
+            if relative == "" or len(self._paths) >= MOST_PATHS:
                 self._overflow = True
                 self._paths.clear()
             else:
                 self._paths.add(relative)
-        self.changed.set()
-        self._news.set()
+        self._notify()
 
 
 class _Losses(logging.Handler):
-    """That the system dropped events (a queue of 16 384 was full) watchdog tells nobody but its log."""
+    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only logs that."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
-    def tell(self, watcher: Watcher) -> None:
+    def add(self, watcher: Watcher) -> None:
         self.acquire()  # as whoever calls `emit` has
         try:
             self._watchers.add(watcher)
@@ -181,17 +167,6 @@ class _Losses(logging.Handler):
 
 
 _losses = _Losses()
-
-
-def _readers() -> list[threading.Thread]:
-    """Threads of watchdog that read for all observers together (it has one on Linux since 7.1)."""
-    from watchdog.observers.api import BaseObserver, EventEmitter
-
-    return [
-        thread
-        for thread in threading.enumerate()
-        if type(thread).__module__.startswith("watchdog.") and not isinstance(thread, BaseObserver | EventEmitter)
-    ]
 
 
 def relative_path(root: str, path: str) -> str | None:

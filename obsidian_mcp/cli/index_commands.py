@@ -24,9 +24,9 @@ def index() -> None:
 def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
     """Where the index is, what it holds and what is missing."""
     with options.opened(vault) as place:
-        place.keeper.begin()
-        pending, _ = place.keeper.pending()
-        status = place.keeper.index.status()
+        place.indexer.begin()
+        pending = place.indexer.pending()
+        status = place.indexer.index.status()
         facts = {
             "vault": place.name,
             "file": str(status.file) if status.file else "in memory",
@@ -48,12 +48,12 @@ def index_rebuild(options: Options, vault: tuple[str, ...], as_json: bool) -> No
     from obsidian_mcp.core.text import progress
 
     with options.opened(vault) as place:
-        place.keeper.index.clear()
-        place.keeper.begin()
-        total = len(place.keeper.pending()[0])
+        place.indexer.index.clear()
+        place.indexer.begin()
+        total = len(place.indexer.pending())
         with click.progressbar(length=total, label="Indexing", width=0, file=sys.stderr) as bar:
             progress.current.set(lambda done, _, __: bar.update(done - bar.pos))
-            place.keeper.finish()
+            place.indexer.complete()
             bar.update(total - bar.pos)
         facts = {"vault": place.name, "indexed": total}
     write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")

@@ -11,6 +11,7 @@ import platform
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -164,8 +165,8 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{told}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", told)
-    vault.keeper.begin()
-    status, progress = vault.keeper.index.status(), vault.keeper.progress
+    vault.indexer.begin()
+    status, progress = vault.indexer.index.status(), vault.indexer.progress
     if status.problem:
         yield Finding(f"Index of {name}", "problem", status.problem, "Free some space, or name another folder.")
     elif progress.total:
@@ -184,7 +185,8 @@ def watching(config: Config) -> Iterator[Finding]:
         yield Finding("Watching", "note", "OBSIDIAN_MCP_WATCH=0: changes are found by scans at each call.")
         return
     with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as folder:
-        watcher = Watcher(Path(folder).resolve())
+        reported = threading.Event()
+        watcher = Watcher(Path(folder).resolve(), reported.set)
         watcher.start()
         try:
             if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
@@ -193,9 +195,10 @@ def watching(config: Config) -> Iterator[Finding]:
                 )
                 return
             watcher.drain()
+            reported.clear()
             (Path(folder) / "probe.md").write_text("a change", encoding="utf-8")
             started = time.monotonic()
-            if watcher.changed.wait(WATCH_SECONDS):
+            if reported.wait(WATCH_SECONDS):
                 took = (time.monotonic() - started) * 1000
                 yield Finding("Watching", "fine", f"a change was reported after {took:.0f} ms")
             else:

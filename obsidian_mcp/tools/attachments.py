@@ -74,7 +74,7 @@ def attachments(
     elif unused:
         answer = place.graph.orphans(attachments=True)
         found = [_shown(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
-        building = answer.building
+        building = answer.notice
     else:
         found = [_shown(entry) for entry in place.entries() if _is_attachment(entry)]
     wanted = name_key(query.strip())
@@ -94,7 +94,7 @@ def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | Non
             found.append(_shown(entry, reference.link.original))
         elif entry is None and embed:
             missing.append(reference.link.original)
-    return found, missing or None, outgoing.building
+    return found, missing or None, outgoing.notice
 
 
 def _is_attachment(entry: FileEntry) -> bool:

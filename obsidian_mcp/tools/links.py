@@ -83,7 +83,7 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
         next_offset=offset + limit if offset + limit < total else None,
-        note=outgoing.building or backlinks.building,
+        note=outgoing.notice or backlinks.notice,
     )
 
 
@@ -183,20 +183,18 @@ def graph(
             UnresolvedName(each.name, each.count, list(map(str, each.sources))[:SOURCES_SHOWN])
             for each in order[window]
         ]
-        return GraphAnswer(len(order), unresolved=shown, next_offset=_next(window, order), note=found.building)
+        return GraphAnswer(len(order), unresolved=shown, next_offset=_next(window, order), note=found.notice)
     if question == "neighbours":
         near = place.graph.neighbours(place.find(name).path, depth)
         neighbours = [Near(each.path, each.distance, each.via) for each in near.value[window]]
         following = _next(window, near.value)
-        return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.building)
+        return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.notice)
     if question == "path":
         paths = place.graph.shortest_path(place.find(name).path, place.find(to).path)
     else:
         paths = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
     following = _next(window, paths.value)
-    return GraphAnswer(
-        len(paths.value), list(map(str, paths.value[window])), next_offset=following, note=paths.building
-    )
+    return GraphAnswer(len(paths.value), list(map(str, paths.value[window])), next_offset=following, note=paths.notice)
 
 
 def _as_the_app_says(place: Vault, question: Question, window: slice) -> GraphAnswer:

@@ -117,7 +117,7 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
     if name:
         found = place.graph.with_property(name)
         values = [NoteValue(each.path, each.value) for each in found.value[offset : offset + limit]]
-        total, building = len(found.value), found.building
+        total, building = len(found.value), found.notice
         following = offset + limit if offset + limit < total else None
         return Properties(values=values, total=total, next_offset=following, note=building)
     used = place.graph.properties()
@@ -133,4 +133,4 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
         for use in order[offset : offset + limit]
     ]
     following = offset + limit if offset + limit < len(order) else None
-    return Properties(vault_properties=listed, total=len(order), next_offset=following, note=used.building)
+    return Properties(vault_properties=listed, total=len(order), next_offset=following, note=used.notice)

@@ -78,13 +78,13 @@ def tags(
             )
             for file in page
         ]
-        return Tags(len(found.value), notes=notes, next_offset=_next(offset, limit, found.value), note=found.building)
+        return Tags(len(found.value), notes=notes, next_offset=_next(offset, limit, found.value), note=found.notice)
     used = place.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
     listed = [
         ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in order[offset : offset + limit]
     ]
-    return Tags(len(order), tags=listed, next_offset=_next(offset, limit, used.value), note=used.building)
+    return Tags(len(order), tags=listed, next_offset=_next(offset, limit, used.value), note=used.notice)
 
 
 def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:

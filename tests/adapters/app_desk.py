@@ -17,6 +17,7 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.adapters.app_access import is_same_vault
 from obsidian_mcp.adapters.app_files import AppFiles
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import Outcome
@@ -24,7 +25,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.config import AppConfig, Backend, Config
 from obsidian_mcp.core.files import policy as policies
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
@@ -165,7 +165,7 @@ def desk(
         disk,
         Scanning(0),
         SqliteJournal(folder / "state"),
-        Index.open(None),
+        open_index(None),
         policy,
         command if backend == "cli" else None,
         through,

@@ -1,24 +1,30 @@
-"""Processes that take in notes for the index: the same rows as this one gives, and none of them outlives its use."""
+"""Worker processes store the rows that this process would, and none of them outlives its use (specs/index.md)."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from functools import partial
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from obsidian_mcp.adapters import index_workers
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_workers import MODEST, Helper
+from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.extract import BODY_LIMIT
-from obsidian_mcp.core.index.index import Busy, Index, Replaced
-from obsidian_mcp.core.index.ingest import Intake
+from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Batch, Indexer
+from obsidian_mcp.core.index.ingest import ingest
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 NOTES = {
@@ -27,188 +33,170 @@ NOTES = {
     "c.canvas": b'{"nodes": [{"id": "1", "type": "file", "file": "a.md"}]}',
     "\u00e9.md": "日本語 [[a]]".encode(),
 }
-
-Rows = dict[str, list[tuple[Any, ...]]]
+MANY = 2 * BATCH_FILES + FRESH_FILES
+WITHIN = 60.0
 
 
 class Vault:
     """A folder with an index beside it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, file: Path | None) -> None:
         self.root = folder / "vault"
-        self.root.mkdir()
+        self.root.mkdir(exist_ok=True)
         for name, data in NOTES.items():
             (self.root / name).write_bytes(data)
+        for number in range(MANY - len(NOTES)):
+            (self.root / f"{number}.md").write_text(f"[[{number + 1}]] #t{number % 3}", encoding="utf-8")
         self.disk = Disk(self.root)
-        self.intake = self.opened(folder / "cache" / "index.db")
+        self.catalog = Catalog(self.disk.scan())
+        self.index = open_index(file)
+        self.indexer = Indexer(self.index, lambda: list(self.catalog), self.head, self.disk.stat)
 
-    def opened(self, place: Path | None) -> Intake:
-        return Intake(Index.open(place), lambda entry: self.disk.head(entry.disk, BODY_LIMIT), self.disk.stat)
+    def head(self, entry: FileEntry) -> bytes:
+        return self.disk.head(entry.disk, BODY_LIMIT)
 
-    def entries(self) -> list[FileEntry]:
-        return sorted(Catalog(self.disk.scan()))
-
-    def expected(self) -> Rows:
+    def expected(self) -> dict[str, list[tuple[Any, ...]]]:
         """The rows that this process gives for all files."""
-        here = self.opened(None)
-        here.take_in(self.entries(), ())
-        rows = here.index.dump()
-        here.index.close()
+        here = open_index(None)
+        ingest(here, self.head, self.disk.stat, sorted(Catalog(self.disk.scan())))
+        rows = here.dump()
+        here.close()
         return rows
-
-    def rows(self) -> Rows:
-        return self.intake.index.dump()
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
+    made = Vault(tmp_path, tmp_path / "cache" / "index.db")
     yield made
-    made.intake.index.close()
+    made.index.close()
 
 
 @pytest.fixture
-def helper(vault: Vault) -> Iterator[Helper]:
-    made = Helper(vault.root)
-    yield made
-    made.rest()
+def start(vault: Vault) -> Iterator[Callable[..., IndexWorkers]]:
+    started: list[IndexWorkers] = []
+
+    def begin(niceness: int = 0, pool_files: int = 1) -> IndexWorkers:
+        started.append(IndexWorkers(vault.indexer, vault.root, niceness=niceness, pool_files=pool_files))
+        started[-1].start()
+        return started[-1]
+
+    yield begin
+    for workers in started:
+        workers.stop()
 
 
-@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux can run what nobody else wants")
-@pytest.mark.parametrize("niceness", [0, MODEST])
-def test_a_modest_helper_gives_way_before_it_loads_anything(vault: Vault, niceness: int) -> None:
-    helper = Helper(vault.root, niceness)
-    try:
-        helper.take_in(vault.intake, vault.entries(), ())
-        assert helper._process is not None
-        assert os.sched_getscheduler(helper._process.pid) == (os.SCHED_IDLE if niceness else os.SCHED_OTHER)
-        command = helper._process.args
-    finally:
-        helper.rest()
-    assert isinstance(command, list)
-    first = command[-1].splitlines()[:2]
-    loaded = "\n".join(
-        [*first, "import sys", "print([each for each in sys.modules if each.startswith('obsidian_mcp.core')])"]
-    )
-    said = subprocess.run([sys.executable, "-P", "-c", loaded], capture_output=True, check=True)
-    assert said.stdout.strip() == b"[]"
+def processes() -> list[BaseProcess]:
+    """Worker processes that this one has started."""
+    return list(multiprocessing.active_children())
 
 
-# INDEX-29
-def test_a_helper_stores_the_rows_that_this_process_would(vault: Vault, helper: Helper) -> None:
-    entries = vault.entries()
-    assert helper.take_in(vault.intake, entries[:2], ()) == []
-    helper.rest()
-    assert helper.take_in(vault.intake, entries[2:], ()) == []
-    assert vault.rows() == vault.expected()
-
-    (vault.root / "a.md").unlink()
-    (vault.root / "broken.md").write_bytes(b"[[c]]")
-    changed = [entry for entry in vault.entries() if entry.path == "broken.md"]
-    assert helper.take_in(vault.intake, changed, [VaultPath("a.md")]) == []
-    assert vault.rows() == vault.expected()
-    assert helper.apart
-
-
-# INDEX-04
-def test_a_helper_leaves_out_what_changed_meanwhile_or_is_gone(vault: Vault, helper: Helper) -> None:
-    entries = {entry.path: entry for entry in vault.entries()}
-    (vault.root / "a.md").write_bytes(b"longer than it was, certainly longer than that")
-    (vault.root / "c.canvas").unlink()
-
-    refused = helper.take_in(vault.intake, list(entries.values()), ())
-    assert sorted(entry.path for entry in refused) == ["a.md", "c.canvas"]
-    assert vault.intake.index.status().files == 2
-
-
-def test_a_helper_ends_when_it_may_rest(vault: Vault, helper: Helper) -> None:
-    helper.take_in(vault.intake, vault.entries(), ())
-    process = helper._process
-    assert process is not None
-    assert process.poll() is None
-    helper.rest()
-    assert process.poll() is not None
-
-
-def test_a_helper_ends_with_its_server(vault: Vault, helper: Helper) -> None:
-    helper.take_in(vault.intake, vault.entries(), ())
-    process = helper._process
-    assert process is not None
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(10) == 0
+def eventually(answer: Callable[[], object]) -> None:
+    end = time.monotonic() + WITHIN
+    while not answer():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
 
 
 # INDEX-29
-def test_when_a_helper_dies_its_notes_are_taken_in_here(vault: Vault, helper: Helper) -> None:
-    helper.take_in(vault.intake, vault.entries()[:1], ())
-    assert helper._process is not None
-    helper._process.kill()
-    helper._process.wait()
+@pytest.mark.parametrize("pool_files", [1, 1_000_000])
+def test_the_background_stores_the_rows_that_this_process_would(
+    vault: Vault, start: Callable[..., IndexWorkers], pool_files: int
+) -> None:
+    start(pool_files=pool_files)
+    vault.indexer.complete()
 
-    assert helper.take_in(vault.intake, vault.entries(), ()) == []
-    assert vault.rows() == vault.expected()
-    assert helper._process is None
-    assert not helper.apart
+    assert bool(processes()) == (pool_files == 1)
+    assert vault.indexer.pending() == {}
+    assert vault.index.dump() == vault.expected()
 
 
-def test_where_no_process_can_be_started_notes_are_taken_in_here(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    assert Helper(vault.root).take_in(vault.intake, vault.entries(), ()) == []
-    assert vault.rows() == vault.expected()
+# INDEX-29
+def test_workers_of_a_server_give_way_to_its_calls(vault: Vault, start: Callable[..., IndexWorkers]) -> None:
+    start(NICENESS)
+    vault.indexer.complete()
+    found = processes()
+    assert found
+    if hasattr(os, "SCHED_IDLE"):
+        assert {os.sched_getscheduler(process.pid or 0) for process in found} == {os.SCHED_IDLE}
+    loaded = "import sys; from obsidian_mcp.adapters import priority; print('obsidian_mcp.core' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-P", "-c", loaded], text=True).strip() == "False"
+
+
+def test_workers_end_when_there_is_no_work(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
+    start()
+    vault.indexer.complete()
+    eventually(lambda: not processes())
+
+
+# INDEX-29
+def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Callable[..., IndexWorkers]) -> None:
+    start()
+    vault.indexer.begin()
+    eventually(processes)
+    for process in processes():
+        process.kill()
+    vault.indexer.complete()
+
+    assert vault.index.dump() == vault.expected()
 
 
 # INDEX-13
-def test_an_index_in_memory_is_filled_by_this_process(vault: Vault, helper: Helper) -> None:
-    memory = vault.opened(None)
-    assert helper.take_in(memory, vault.entries(), ()) == []
-    assert memory.index.dump() == vault.expected()
-    assert helper._process is None
-    memory.index.close()
+def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
+    vault = Vault(tmp_path, None)
+    workers = IndexWorkers(vault.indexer, vault.root, pool_files=1)
+    workers.start()
+    vault.indexer.complete()
+    workers.stop()
+    assert vault.index.dump() == vault.expected()
+    vault.index.close()
 
 
-# INDEX-12
-def test_a_helper_replaces_no_damaged_index_but_goes_on_with_the_next(vault: Vault, helper: Helper) -> None:
-    helper.take_in(vault.intake, vault.entries(), ())
-    file = vault.intake.index.file
-    assert file is not None
-    vault.intake.index.clear()
-    assert vault.intake.index.file != file
-    assert helper.take_in(vault.intake, vault.entries(), ()) == []
-    assert vault.rows() == vault.expected()
+# INDEX-04
+def test_a_worker_leaves_out_what_changed_meanwhile_or_is_gone(vault: Vault) -> None:
+    entries = [entry for entry in sorted(vault.catalog) if entry.path in NOTES]
+    (vault.root / "a.md").write_bytes(b"longer than it was, certainly longer than that")
+    (vault.root / "c.canvas").unlink()
+    assert vault.index.file is not None
 
-    file = vault.intake.index.file
-    assert file is not None
-    with vault.intake.index._database.writing() as connection:
-        connection.execute("PRAGMA user_version=7")
-    another = Helper(vault.root)
-    assert another._ask(vault.intake.index, file, vault.entries(), ()) is None
-    another.rest()
-    assert vault.intake.index.file == file
-    with pytest.raises(Replaced):
-        Index.visit(file)
-    with pytest.raises(Replaced):
-        Index.visit(file.with_name("none.db"))
+    refused = index_workers.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),)))
+    assert sorted(entry.path for entry in refused) == ["a.md", "c.canvas"]
+    assert vault.index.status().files == 2
 
 
-# INDEX-14
-def test_a_helper_waits_for_the_writers_of_its_server(vault: Vault, helper: Helper) -> None:
-    index, entries = vault.intake.index, vault.entries()
-    held, release = threading.Event(), threading.Event()
+SERVER = """
+    import sys, time
+    from pathlib import Path
+    from obsidian_mcp.adapters import index_workers
+    from obsidian_mcp.core.index.indexer import Batch
 
-    def hold() -> None:
-        with index.alone():
-            held.set()
-            release.wait(30)
+    def main():
+        pool = index_workers.start_pool(0)
+        pool.submit(index_workers.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), ())).result()
+        print("begun", flush=True)
+        time.sleep(600)
 
-    holding = threading.Thread(target=hold)
-    holding.start()
-    assert held.wait(30)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "alone", partial(index.alone, 0.01))
-        with pytest.raises(Busy):
-            helper.take_in(vault.intake, entries, ())
-    release.set()
-    holding.join(30)
-    assert helper.take_in(vault.intake, entries[:1], ()) == []  # and what it had prepared is forgotten
-    assert index.status().files == 1
+    if __name__ == "__main__":
+        main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends them with the job of the server")
+def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault: Vault, tmp_path: Path) -> None:
+    script = tmp_path / "bin" / "server.py"
+    script.parent.mkdir()
+    script.write_text(textwrap.dedent(SERVER), encoding="utf-8")
+    (tmp_path / "random.py").write_text("raise SystemExit('imported from the current folder')", encoding="utf-8")
+    command = [sys.executable, str(script), str(vault.root), str(vault.index.file)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"begun\n"
+        children = psutil.Process(server.pid).children(recursive=True)
+        assert children
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        assert server.stdout.read() == b""  # nobody else holds its end
+    _, alive = psutil.wait_procs(children, WITHIN)
+    assert alive == []

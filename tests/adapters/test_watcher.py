@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from watchdog.observers.api import EventEmitter
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.adapters.watcher import MOST_PENDING, Watcher, filesystem_of, relative_path
-from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -33,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def vault_of(root: Path, watcher: Watcher) -> Iterator[Vault]:
-    vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), Index.open(None))
+    vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), open_index(None))
     try:
         yield vault
     finally:
@@ -51,7 +53,8 @@ def eventually(answer: Callable[[], object], signal: threading.Event | None = No
 
 def test_events_bring_the_catalog_in_step(root: Path) -> None:
     (root / "a.md").write_bytes(b"1")
-    watcher = Watcher(Disk(root).root)
+    reported = threading.Event()
+    watcher = Watcher(Disk(root).root, reported.set)
     with vault_of(root, watcher) as vault:
         watcher.start()
         eventually(lambda: watcher.mode == "events")
@@ -63,23 +66,25 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         assert paths() == ["a.md"]
         (root / "new" / "deep").mkdir(parents=True)
         (root / "new" / "deep" / "b.md").write_bytes(b"2")
-        eventually(lambda: paths() == ["a.md", "new/deep/b.md"], watcher.changed)
+        eventually(lambda: paths() == ["a.md", "new/deep/b.md"], reported)
         (root / "new").rename(root / "moved")
-        eventually(lambda: paths() == ["a.md", "moved/deep/b.md"], watcher.changed)
+        eventually(lambda: paths() == ["a.md", "moved/deep/b.md"], reported)
         (root / "a.md").rename(root / "A.md")
-        eventually(lambda: paths() == ["A.md", "moved/deep/b.md"], watcher.changed)
+        eventually(lambda: paths() == ["A.md", "moved/deep/b.md"], reported)
         (root / "A.md").write_bytes(b"longer")
-        eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, watcher.changed)
+        eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, reported)
         shutil.rmtree(root / "moved")
-        eventually(lambda: paths() == ["A.md"], watcher.changed)
+        eventually(lambda: paths() == ["A.md"], reported)
 
 
 # WATCH-07
 def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
-    watcher = Watcher(Disk(root).root)
+    reported = threading.Event()
+    watcher = Watcher(Disk(root).root, reported.set)
     with vault_of(root, watcher) as vault:
+        workers = IndexWorkers(vault.indexer, root, vault.refresh, reported)
+        workers.start()
         watcher.start()
-        vault.follow(watcher.changed)
         eventually(lambda: watcher.mode == "events")
         vault.refresh()
         (root / "new.md").write_bytes(b"2")
@@ -88,6 +93,7 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
         (root / "new.md").unlink()
         eventually(lambda: "new.md" not in vault.catalog)
         assert list(vault.catalog) == []
+        workers.stop()
 
 
 class Reported:
@@ -110,7 +116,7 @@ def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count:
     reported = Reported()
     (root / "kept").mkdir()
     (root / "kept" / "a.md").write_bytes(b"1")
-    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), Index.open(None))
+    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), open_index(None))
     vault.refresh()
 
     def now(*paths: str) -> list[str]:
@@ -169,10 +175,10 @@ def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Pat
 
 
 @pytest.fixture
-def live(root: Path) -> Iterator[tuple[Watcher, list[float]]]:
-    """A watcher after its first scans, from when on reports are all there is, and its clock."""
-    now = [0.0]
-    watcher = Watcher(root, clock=lambda: now[0])
+def live(root: Path) -> Iterator[tuple[Watcher, list[float], threading.Event]]:
+    """A watcher after its first scans, from when on reports are all there is, its clock, and what it notifies."""
+    now, notified = [0.0], threading.Event()
+    watcher = Watcher(root, notified.set, clock=lambda: now[0])
     watcher.start()
     eventually(lambda: watcher.mode == "events")
     now[0] = 10.0
@@ -180,20 +186,23 @@ def live(root: Path) -> Iterator[tuple[Watcher, list[float]]]:
     watcher.scanned()
     now[0] = 20.0
     assert watcher.drain() == set()
-    yield watcher, now
+    notified.clear()
+    yield watcher, now, notified
     watcher.stop()
 
 
 # WATCH-06
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify's queue")
-def test_when_the_system_drops_reports_scans_find_what_was_lost(live: tuple[Watcher, list[float]]) -> None:
-    watcher, now = live
+def test_when_the_system_drops_reports_scans_find_what_was_lost(
+    live: tuple[Watcher, list[float], threading.Event],
+) -> None:
+    watcher, now, notified = live
     from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, WatchDescriptor
 
     full = InotifyEvent(WatchDescriptor(-1), InotifyConstants.IN_Q_OVERFLOW, 0, b"")
     InotifyFD.get_instance().handle_event(full)
 
-    assert watcher.changed.is_set()
+    assert notified.is_set()
     assert watcher.drain() is None
     watcher.scanned()
     assert watcher.drain() == set()
@@ -205,12 +214,14 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(live: tuple[Watc
 
 
 # WATCH-06
-def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(live: tuple[Watcher, list[float]]) -> None:
-    watcher, now = live
-    assert watcher._observer is not None
-    for emitter in watcher._observer.emitters:
-        emitter.stop()
-        emitter.join(WITHIN)
+def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
+    live: tuple[Watcher, list[float], threading.Event],
+) -> None:
+    watcher, now, _ = live
+    for thread in threading.enumerate():
+        if isinstance(thread, EventEmitter):
+            thread.stop()
+            thread.join(WITHIN)
 
     assert watcher.mode == "scans"
     now[0] += 1
@@ -218,8 +229,10 @@ def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(live: tup
 
 
 # WATCH-06
-def test_now_and_then_a_scan_looks_for_what_was_never_reported(live: tuple[Watcher, list[float]]) -> None:
-    watcher, now = live
+def test_now_and_then_a_scan_looks_for_what_was_never_reported(
+    live: tuple[Watcher, list[float], threading.Event],
+) -> None:
+    watcher, now, _ = live
     now[0] += 599
     assert watcher.drain() is None  # 609 s after the last scan
     watcher.scanned()
@@ -237,7 +250,8 @@ def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, mo
 
     watcher = Watcher(root)
     monkeypatch.setattr("watchdog.observers.api.BaseObserver.start", begin)
-    watcher._start()
+    watcher.start()
+    eventually(lambda: started)
 
     (observer,) = started
     observer.join(WITHIN)
@@ -245,27 +259,30 @@ def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, mo
     assert watcher.mode == "scans"
 
 
-def test_scans_are_due_once_an_interval() -> None:
+# WATCH-02
+@pytest.mark.parametrize(("cost", "pause"), [(0.001, 0.5), (0.2, 1.8), (3.0, 27.0), (20.0, 60.0)])
+def test_the_longer_a_scan_takes_the_later_the_next_one_is_due(cost: float, pause: float) -> None:
     now = [100.0]
-    scanning = Scanning(0.5, clock=lambda: now[0])
+    scanning = Scanning(clock=lambda: now[0])
 
     assert [scanning.drain(), scanning.drain()] == [None, set()]
-    now[0] += 3.0
-    scanning.scanned()  # a large folder takes its time
+    now[0] += cost
+    scanning.scanned()
+    now[0] += pause - 0.01
     assert scanning.drain() == set()
-    now[0] += 0.5
+    now[0] += 0.02
     assert scanning.drain() is None
 
 
-def test_a_flood_of_changes_becomes_one_scan(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path)
-    watcher._live = True
-    for number in range(MOST_PENDING + 2):
-        watcher._report(str(tmp_path / f"{number}.md"))
+# WATCH-03
+def test_a_flood_of_changes_becomes_one_scan(root: Path, live: tuple[Watcher, list[float], threading.Event]) -> None:
+    watcher, _, _ = live
+    for number in range(MOST_PATHS + 2):
+        watcher.report(str(root / f"{number}.md"))
 
     assert watcher.drain() is None
     watcher.scanned()
-    watcher._report(str(tmp_path / "a.md"))
+    watcher.report(str(root / "a.md"))
     assert watcher.drain() == {"a.md"}
 
 

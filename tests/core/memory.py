@@ -1,4 +1,4 @@
-"""A vault without a disk: files in a dictionary, with a catalog, an index and its keeper on them."""
+"""A vault without a disk: files in a dictionary, with a catalog, an index and an indexer on them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.index.index import Index
-from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 
@@ -27,9 +27,9 @@ class MemoryVault:
         for disk, text in (files or {}).items():
             self.write(disk, text)
         self.catalog = Catalog(self.scan())
-        self.index = Index.open(place)
-        self.keeper = Keeper(self.index, lambda: list(self.catalog), self.read, self.stat)
-        self.graph = Graph(self.keeper, self.catalog, self.read)
+        self.index = open_index(place)
+        self.indexer = Indexer(self.index, lambda: list(self.catalog), self.read, self.stat)
+        self.graph = Graph(self.indexer, self.catalog)
 
     def opened_again(self, place: Path) -> MemoryVault:
         """Another program on the same files, and on the same index if `place` is the same."""
@@ -66,23 +66,22 @@ class MemoryVault:
         return self.data[entry.disk]
 
     def look(self) -> list[Change]:
-        """Bring the catalog in step with the files and tell the keeper."""
+        """Bring the catalog in step with the files and note what changed."""
         changes: list[Change] = []
         for entry in list(self.catalog):
             if entry.disk not in self.data:
                 changes += self.catalog.drop(entry.disk)
         for file in self.scan():
             changes += self.catalog.put(file)
-        self.keeper.note(changes, self.catalog.get)
+        self.indexer.note(changes, self.catalog.get)
         return changes
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.keeper.stop()
         self.index.close()
 
     def contents(self) -> list[tuple[FileEntry, bytes]]:
-        """Every file with its bytes, as `Index.apply` and `Index.rebuild` take them."""
+        """Every file with its bytes, as `Index.apply` takes them."""
         return [(entry, self.data[entry.disk]) for entry in self.catalog if entry.path.endswith((".md", ".canvas"))]

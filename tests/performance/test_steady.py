@@ -24,10 +24,10 @@ from benchmarks import lasting, vaults
 from benchmarks.servers import Server, ours
 from benchmarks.wire import Wire
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.extract import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index
-from obsidian_mcp.core.index.ingest import Intake
+from obsidian_mcp.core.index.ingest import ingest
 from tests.generate import generate
 from tests.performance.conftest import FIGURES
 
@@ -131,18 +131,19 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
 
     with server.start() as wire:
         wire.initialize()
-        used = json.loads(wire.call("obsidian_tags", limit=1))["result"]["structuredContent"]["data"]
-    assert used["note"].startswith("The index is being built: ")
-    now = rows_of(file_of(server))
+        wire.call("obsidian_tags", limit=1)
+        while len(now := rows_of(file_of(server))) < BUILT:
+            assert time.monotonic() < end
+            wire.call("obsidian_list_files", limit=1)
     assert len(now) == BUILT
     assert {path: now[path] for path in done} == done  # none of them was taken in again
 
     file = file_of(server)
     assert file is not None
-    kept, fresh = Index.visit(file), Index.open(None)
+    kept, fresh = open_index(file), open_index(None)
     disk = Disk(server.vault)
     entries = list(Catalog(disk.scan()))
-    assert Intake(fresh, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat).take_in(entries, ()) == []
+    assert ingest(fresh, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, entries) == []
     assert kept.dump() == fresh.dump()
     kept.close()
     fresh.close()

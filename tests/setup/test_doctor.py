@@ -171,8 +171,8 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
     from obsidian_mcp import compose
 
     app = compose.build(settings)
-    app.vaults.get().keeper.begin()
-    app.vaults.get().keeper.finish()
+    app.vaults.get().indexer.begin()
+    app.vaults.get().indexer.complete()
     app.vaults.close()
 
     assert by_subject(doctor.vaults(settings, system))["Index of basic"].message.endswith("files, up to date")

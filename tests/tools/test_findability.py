@@ -36,8 +36,8 @@ yet, 243 (95.3 %) were found; of sets that were written later and asked once,
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """An App on the whole vault, in its index."""
     app = app_on(unpack(tmp_path_factory.mktemp("findability") / "vault"))
-    app.vaults.get().keeper.begin()
-    app.vaults.get().keeper.finish()
+    app.vaults.get().indexer.begin()
+    app.vaults.get().indexer.complete()
     yield app
     app.vaults.close()
 

@@ -49,10 +49,10 @@ def vault(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             seconds = datetime.fromisoformat(YEARS[path]).timestamp()
             os.utime(place, (seconds, seconds))
     app = app_on(root)
-    kept = app.vaults.get().keeper
+    kept = app.vaults.get().indexer
     if request.param == "indexed":
         kept.begin()
-        kept.finish()
+        kept.complete()
     yield app
     app.vaults.close()
 

@@ -39,10 +39,10 @@ MISTAKES = json.loads((VECTORS / "query.json").read_text(encoding="utf-8"))["err
 
 def indexed(root: Path) -> App:
     app = app_on(root)
-    kept = app.vaults.get().keeper
+    kept = app.vaults.get().indexer
     kept.begin()
-    kept.finish()
-    assert not kept.pending()[0]
+    kept.complete()
+    assert not kept.pending()
     return app
 
 

@@ -67,9 +67,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     for n in range(60):
         (root / f"plain {n}.md").write_text(f"---\nrank: {n % 3}\ntags: [a, b]\n---\nfox\n" * (n % 4), encoding="utf-8")
     app = app_on(root)
-    kept = app.vaults.get().keeper
+    kept = app.vaults.get().indexer
     kept.begin()
-    kept.finish()
+    kept.complete()
     yield app
     app.vaults.close()
 

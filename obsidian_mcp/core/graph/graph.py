@@ -1,7 +1,7 @@
-"""Questions over many notes: links both ways, what hangs together, tags, properties, aliases (semantics 1.4, 3.4, 14).
+"""Questions over many notes: links both ways, connected notes, tags, properties, aliases (semantics 1.4, 3.4, 14).
 
-The catalog says which files exist, the index what they say, and a file that the index does not know yet is read on
-the spot: an answer is complete at any time. Where a link leads is decided here, when somebody asks.
+The catalog says which files exist, the index what they contain, and the notice of an `Answer` how current that is.
+Where a link leads is decided when the question is asked.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from typing import Any, TypeVar
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract as facts
 from obsidian_mcp.core.index.extract import Facts, LinkFact, TagFact, TaskFact
-from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.index.indexer import CURRENT, Answer, Indexer
+from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import keys_of
-from obsidian_mcp.core.note import mention
 from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .index_query import Answer, File, Questions, View
 from .indexed_vault import IndexedVault
-from .link_graph import Web, brought_up, target_of, with_fresh
+from .link_graph import Web, brought_up, target_of
 
 CONTEXT = 200
 """Code points shown of the line that holds a link."""
@@ -122,13 +121,9 @@ class Graph:
     """
 
     def __init__(
-        self,
-        keeper: Keeper,
-        catalog: Catalog,
-        read: Callable[[FileEntry], bytes],
-        hides: Callable[[], Hides] = lambda: lambda _: False,
+        self, indexer: Indexer, catalog: Catalog, hides: Callable[[], Hides] = lambda: lambda _: False
     ) -> None:
-        self._questions = Questions(keeper, catalog, read)
+        self._indexer = indexer
         self._catalog = catalog
         self._hides = hides
         self._web_lock = threading.Lock()
@@ -136,32 +131,58 @@ class Graph:
 
     # -- one file ----------------------------------------------------------------------------------------------
 
+    def facts(self, path: VaultPath) -> Answer[Facts | None]:
+        """Everything known of one file: links, headings, tasks, block ids, warnings; None for no note or canvas."""
+        entry = self._indexer.pending().get(path)
+        if entry is not None:
+            return Answer(self._parsed(entry), CURRENT)
+        return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT)
+
+    def _parsed(self, entry: FileEntry) -> Facts | None:
+        """What a file says that the index does not know as it is now; None for one that is gone."""
+        try:
+            return facts.of(entry.path, self._indexer.read(entry), entry.size)
+        except NoteNotFound:
+            return None
+        except AppError as error:
+            return facts.unreadable(error)
+
     def outgoing(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
         """Every link and embed of a file in its order, with the file that it leads to."""
-        return self._questions.ask(
-            lambda view: tuple(Reference(path, self._target(path, link), link) for link in view.links_from(path)),
-            only=path,
-        )
+        known = self.facts(path)
+        links = known.value.links if known.value is not None else ()
+        return Answer(tuple(Reference(path, self._target(path, link), link) for link in links), known.freshness)
 
     def backlinks(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
         """Every link that leads to a file, its own included, by source and order in it."""
         keys = keys_of(path)
 
-        def question(view: View) -> tuple[Reference, ...]:
-            links = [each for each in view.links_to(keys) if each[0] != path]
-            links += ((path, link) for link in view.links_from(path))
+        def question(rows: Rows) -> tuple[Reference, ...]:
+            links = [found for found in self._there(rows.links_to(keys)) if found[0] != path]
+            links += ((path, link) for link in rows.links_from(path))
             return tuple(
                 Reference(source, path, link)
-                for source, link in sorted(links, key=lambda each: each[0])
+                for source, link in sorted(links, key=itemgetter(0))
                 if self._target(source, link) == path
             )
 
-        return self._questions.ask(question, mention.of_name(path), only=path)
+        return self._indexer.ask(question)
 
     def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
-        """Files that hold a link with one of these `link_key`s, wherever it leads."""
-        wanted = tuple(keys)
-        return self._questions.ask_all(lambda view: tuple(sorted({path for path, _ in view.links_to(wanted)}))).value
+        """Files that hold a link with one of these `link_key`s, wherever it leads.
+
+        The answer is complete, because a change of links is made from it: files that are still pending are parsed.
+        Call `Indexer.complete` first, without the vault's lock, so that they are few.
+        """
+        wanted = set(keys)
+        pending = self._indexer.pending()
+        found = self._indexer.query(lambda rows: rows.sources_of(wanted)) - pending.keys()
+        for path, entry in pending.items():
+            deadline.checkpoint()
+            parsed = self._parsed(entry)
+            if parsed is not None and any(link.key in wanted for link in parsed.links):
+                found.add(path)
+        return tuple(sorted(path for path in found if path in self._catalog))
 
     def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
         """For each link the line that holds it, of a long one the part around it; the link alone in a property.
@@ -187,28 +208,24 @@ class Graph:
         if entry is None:
             return {}
         try:
-            return facts.texts(path, self._questions.read(entry))
+            return facts.texts(path, self._indexer.read(entry))
         except AppError:
             return {}
-
-    def facts(self, path: VaultPath) -> Answer[Facts | None]:
-        """Everything known of one file: headings, tasks, block ids, warnings; None for no note or canvas."""
-        return self._questions.ask(lambda view: view.facts(path), only=path)
 
     def tasks(
         self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> Answer[list[tuple[VaultPath, TaskFact]]]:
         """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those with one of these
         marks; every one that may have an id or depend on one; and some others (TASK-130)."""
-        return self._questions.ask_all(lambda view: view.tasks(days, without_marks))
+        return self._indexer.ask(lambda rows: list(self._there(rows.tasks(days, without_marks))))
 
     # -- the whole vault ---------------------------------------------------------------------------------------
 
     def link_maps(self) -> Answer[LinkMaps]:
         """Every note has a place in both maps, if only an empty one."""
 
-        def question(view: View) -> LinkMaps:
-            web = self._web_of(view)
+        def question(rows: Rows) -> LinkMaps:
+            web = self._web_of(rows)
             sources = [
                 path
                 for path in sorted(web.paths)
@@ -219,40 +236,40 @@ class Graph:
                 {path: dict(web.unresolved.get(path, {})) for path in sources},
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def unresolved(self) -> Answer[tuple[Unresolved, ...]]:
         """Names that links lead to and no file has, by name; links in hidden files are not looked at."""
 
-        def question(view: View) -> tuple[Unresolved, ...]:
+        def question(rows: Rows) -> tuple[Unresolved, ...]:
             names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
             hidden = self._hides()
-            for source, targets in self._web_of(view).unresolved.items():
+            for source, targets in self._web_of(rows).unresolved.items():
                 if targets and not hidden(source):
                     for name, count in targets.items():
                         names[name][source] = count
             return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def orphans(self, *, attachments: bool = False) -> Answer[tuple[VaultPath, ...]]:
         """Notes that no other file links to; with `attachments` every file, not only notes."""
 
-        def question(view: View) -> tuple[VaultPath, ...]:
-            incoming = self._web_of(view).incoming
+        def question(rows: Rows) -> tuple[VaultPath, ...]:
+            incoming = self._web_of(rows).incoming
             return tuple(
                 path
                 for path in self._shown()
                 if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def dead_ends(self) -> Answer[tuple[VaultPath, ...]]:
         """Notes without a link to another file."""
 
-        def question(view: View) -> tuple[VaultPath, ...]:
-            web = self._web_of(view)
+        def question(rows: Rows) -> tuple[VaultPath, ...]:
+            web = self._web_of(rows)
             return tuple(
                 path
                 for path in self._shown()
@@ -261,7 +278,7 @@ class Graph:
                 and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and web.unresolved.get(path))
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def neighbours(self, path: VaultPath, depth: int = 1) -> Answer[tuple[Neighbour, ...]]:
         """Files within `depth` links of a file, links followed both ways, nearest first.
@@ -269,21 +286,21 @@ class Graph:
         Hidden files are not shown and no way leads over them, as in the app's graph view.
         """
 
-        def question(view: View) -> tuple[Neighbour, ...]:
-            found = self._spread(self._web_of(view), path, depth, None)
+        def question(rows: Rows) -> tuple[Neighbour, ...]:
+            found = self._spread(self._web_of(rows), path, depth, None)
             return tuple(
                 Neighbour(each, distance, via)
                 for each, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
                 if each != path
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def shortest_path(self, start: VaultPath, end: VaultPath) -> Answer[tuple[VaultPath, ...]]:
         """The files on a shortest way over links in either direction, both ends included; empty when there is none."""
 
-        def question(view: View) -> tuple[VaultPath, ...]:
-            found = self._spread(self._web_of(view), start, len(self._catalog) + 1, end)
+        def question(rows: Rows) -> tuple[VaultPath, ...]:
+            found = self._spread(self._web_of(rows), start, len(self._catalog) + 1, end)
             if end not in found:
                 return ()
             way = [end]
@@ -291,7 +308,7 @@ class Graph:
                 way.append(found[way[-1]][1])
             return tuple(reversed(way))
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def _spread(
         self, web: Web, start: VaultPath, depth: int, end: VaultPath | None
@@ -318,15 +335,17 @@ class Graph:
     def tags(self) -> Answer[tuple[TagUse, ...]]:
         """Every tag of the vault with its counts, by name; a tag counts for each tag above it (semantics 3.4)."""
 
-        def question(view: View) -> tuple[TagUse, ...]:
-            files_of: dict[str, list[File]] = defaultdict(list)
+        def question(rows: Rows) -> tuple[TagUse, ...]:
+            files_of: dict[str, list[int]] = defaultdict(list)
             hidden = self._hides()
-            shown = view.shown(lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path))
-            for file, tag in view.tags():
+            shown = self._numbers(
+                rows, lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path)
+            )
+            for file, tag in rows.tags():
                 if file in shown:
                     files_of[tag].append(file)
             written: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[File]] = defaultdict(set)
+            files: dict[str, set[int]] = defaultdict(set)
             for tag, found in files_of.items():
                 for above in tags.ancestry(tag):
                     written[tags.key(above)][above] += len(found)
@@ -335,27 +354,27 @@ class Graph:
                 TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def tagged(self, tag: str) -> Answer[tuple[TaggedFile, ...]]:
         """Files with a tag or a descendant of it, by path; `#` in front and casing do not matter."""
         key = tags.key(tag).rstrip("/")
 
-        def question(view: View) -> tuple[TaggedFile, ...]:
-            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(view.tagged(key))))
+        def question(rows: Rows) -> tuple[TaggedFile, ...]:
+            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(rows.tagged(key))))
 
-        return self._questions.ask(question, mention.of_text(key))
+        return self._indexer.ask(question)
 
     def properties(self) -> Answer[tuple[PropertyUse, ...]]:
         """Every property of the vault, by name."""
 
-        def question(view: View) -> tuple[PropertyUse, ...]:
+        def question(rows: Rows) -> tuple[PropertyUse, ...]:
             names: dict[str, Counter[str]] = defaultdict(Counter)
             types: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[File]] = defaultdict(set)
+            files: dict[str, set[int]] = defaultdict(set)
             hidden = self._hides()
-            shown = view.shown(lambda path: not hidden(path))
-            for file, key, name, kind in view.property_kinds():
+            shown = self._numbers(rows, lambda path: not hidden(path))
+            for file, key, name, kind in rows.property_kinds():
                 if file in shown:
                     names[key][name] += 1
                     types[key][kind] += 1
@@ -369,54 +388,61 @@ class Graph:
                 for key in sorted(names)
             )
 
-        return self._questions.ask_all(question)
+        return self._indexer.ask(question)
 
     def with_property(self, name: str) -> Answer[tuple[PropertyValue, ...]]:
         """Every file's value of a property, by path; the casing of the name does not matter."""
         key = name.lower()
 
-        def question(view: View) -> tuple[PropertyValue, ...]:
+        def question(rows: Rows) -> tuple[PropertyValue, ...]:
             return tuple(
                 PropertyValue(path, fact.name, fact.type, json.loads(fact.value))
-                for path, fact in self._visible(view.properties(key))
+                for path, fact in self._visible(rows.properties(key))
             )
 
-        return self._questions.ask(question, mention.of_text(key))
+        return self._indexer.ask(question)
 
     def by_alias(self, name: str) -> Answer[tuple[VaultPath, ...]]:
         """Notes that have this name among their aliases, compared as file names are."""
         key = name_key(name.strip())
-        return self._questions.ask(
-            lambda view: tuple(sorted({path for path, _ in view.aliases(key)})), mention.of_text(key)
-        )
+        return self._indexer.ask(lambda rows: tuple(sorted({path for path, _ in self._there(rows.aliases(key))})))
 
     def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
         """What a query over all files gives; it may be run again when the index was replaced meanwhile."""
         hides = self._hides()
-        return self._questions.ask_all(
-            lambda view: query(IndexedVault(view, hides, lambda: self._web_of(view), created_ns))
+        return self._indexer.ask(
+            lambda rows: query(IndexedVault(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns))
         )
 
     def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:
         """What was wrong with each file that could not be read whole."""
-        return self._questions.ask_all(lambda view: view.warnings())
+        return self._indexer.ask(lambda rows: dict(self._there(rows.warnings().items())))
 
     def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
         return target_of(self._catalog, source, (link.path, link.kind == "card"))
 
-    def _web_of(self, view: View) -> Web:
+    def _web_of(self, rows: Rows) -> Web:
         """All links resolved; kept between questions."""
         with self._web_lock:
-            kept = self._web = brought_up(self._web, view.rows, self._catalog)
-        return with_fresh(kept, view)
+            self._web = brought_up(self._web, rows, self._catalog)
+            return self._web
 
     def _shown(self) -> list[VaultPath]:
         hidden = self._hides()
         return sorted(entry.path for entry in list(self._catalog) if not hidden(entry.path))
 
+    def _there(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        """What is stored of files that still exist."""
+        return ((path, fact) for path, fact in found if path in self._catalog)
+
     def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        """The same, without hidden files."""
         hidden = self._hides()
-        return ((path, each) for path, each in found if not hidden(path))
+        return ((path, fact) for path, fact in self._there(found) if not hidden(path))
+
+    def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
+        """The numbers of files that exist and are wanted."""
+        return {number for number, path in rows.files().items() if path in self._catalog and wanted(path)}
 
 
 def _around(body: str, link: str, start: int) -> str:

@@ -10,12 +10,12 @@ from operator import itemgetter
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.extract import Facts, LinkKind
+from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .index_query import View
 from .link_graph import Web
 
 FILES_KEPT = 1000
@@ -31,13 +31,15 @@ class IndexedVault:
 
     def __init__(
         self,
-        view: View,
+        rows: Rows,
+        catalog: Catalog,
         hides: Callable[[str], bool],
         web: Callable[[], Web],
         created_ns: Callable[[FileEntry], int],
     ) -> None:
         """`hides` says which files the user excludes, `web` gives all links resolved."""
-        self._view = view
+        self._rows = rows
+        self._catalog = catalog
         self._hides = hides
         self._web = web
         self._created_ns = created_ns
@@ -49,19 +51,19 @@ class IndexedVault:
 
     def files(self) -> Sequence[File]:
         hides = self._hides
-        entries = sorted(self._view.catalog.by_path().values())
+        entries = sorted(self._catalog.by_path().values())
         return [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
 
     def file(self, path: str) -> File | None:
-        entry = self._view.catalog.get(path)
+        entry = self._catalog.get(path)
         return None if entry is None else File(entry.path, entry.size, entry.mtime_ns)
 
     def created_ns(self, path: str) -> int:
-        entry = self._view.catalog.get(path)
+        entry = self._catalog.get(path)
         return 0 if entry is None else self._created_ns(entry)
 
     def resolve(self, linkpath: str, source: str) -> str | None:
-        return resolve(self._view.catalog, source, linkpath)
+        return resolve(self._catalog, source, linkpath)
 
     def property(self, path: str, name: str) -> Value:
         return self._column(name).get(path)
@@ -102,7 +104,7 @@ class IndexedVault:
             paths, decoded = self._paths, self._decoded
             column = {}
             places: dict[str, int] = {}
-            for number, place, text in self._view.rows.property_values(name):
+            for number, place, text in self._rows.property_values(name):
                 path = paths.get(number)
                 if path is None or places.get(path, place) < place:
                     continue
@@ -111,37 +113,30 @@ class IndexedVault:
                     column[path] = decoded[text]
                 else:
                     column[path] = decoded[text] = json.loads(text)
-            for path, facts in self._view.fresh.items():
-                for fact in reversed(facts.properties):
-                    if fact.key == name:
-                        column[path] = json.loads(fact.value)
             self._columns[name] = column
         return column
 
     @cached_property
     def _paths(self) -> dict[int, VaultPath]:
-        """Files whose rows are current, by their numbers."""
-        hidden = self._view.hidden
-        return {number: path for path, number in self._view.rows.numbers().items() if path not in hidden}
+        """Indexed files by their numbers."""
+        return {number: path for path, number in self._rows.numbers().items() if path in self._catalog}
 
     def _read_singly(self, path: str) -> bool:
-        """Whether the facts of a file are read for it alone: as long as few were asked for, and of a pending one."""
-        return path in self._facts or len(self._facts) < SINGLE_FILES or path in self._view.hidden
+        """Whether the facts of a file are read for it alone: as long as few were asked for."""
+        return path in self._facts or len(self._facts) < SINGLE_FILES
 
     def _facts_of(self, path: str) -> Facts | None:
-        if path in self._view.hidden:
-            return self._view.fresh.get(VaultPath(path))
         if path not in self._facts:
             if len(self._facts) >= FILES_KEPT:
                 self._facts.clear()
-            self._facts[path] = self._view.rows.facts(VaultPath(path))
+            self._facts[path] = self._rows.facts(VaultPath(path))
         return self._facts[path]
 
     @cached_property
     def _tags(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         paths = self._paths
-        for number, tags in groupby(self._view.rows.tags(), key=itemgetter(0)):
+        for number, tags in groupby(self._rows.tags(), key=itemgetter(0)):
             if (path := paths.get(number)) is not None:
                 found[path] = [tag for _, tag in tags]
         return found
@@ -150,7 +145,7 @@ class IndexedVault:
     def _written_links(self) -> dict[str, list[tuple[str, str, str | None, LinkKind]]]:
         found: dict[str, list[tuple[str, str, str | None, LinkKind]]] = {}
         paths = self._paths
-        for number, path, subpath, display, kind in self._view.rows.written_links():
+        for number, path, subpath, display, kind in self._rows.written_links():
             if (source := paths.get(number)) is not None:
                 found.setdefault(source, []).append((path, subpath, display, kind))
         return found

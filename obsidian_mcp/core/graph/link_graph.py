@@ -12,8 +12,6 @@ from obsidian_mcp.core.links.resolve import clean, keys_of, resolve
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, parent
 
-from .index_query import View
-
 Links = Iterable[tuple[VaultPath, list[Target]]]
 """What the links of each file want."""
 
@@ -54,14 +52,6 @@ def brought_up(web: Web | None, rows: Rows, catalog: Catalog) -> Web:
     touched = touched.union(rows.changed_since(web.stamp.generation))
     now = replace(web, stamp=stamp, generation=generation, paths=paths)
     return _with_links(now, touched, rows.targets(touched), catalog)
-
-
-def with_fresh(web: Web, view: View) -> Web:
-    """The web with what files say that the rows do not know yet."""
-    if not view.hidden:
-        return web
-    links = ((path, [(link.path, link.kind == "card") for link in each.links]) for path, each in view.fresh.items())
-    return _with_links(web, view.hidden, links, view.catalog)
 
 
 def target_of(catalog: Catalog, source: VaultPath, wanted: Target) -> VaultPath | None:

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -169,16 +169,6 @@ class Facts:
 def indexable(path: str) -> bool:
     """Whether a file has contents that the index keeps: notes and canvases. Of others the name is enough."""
     return is_note(path) or extension(path) == canvas.EXTENSION
-
-
-Job = tuple[str, bytes, int]
-"""Path, bytes as far as they are parsed, size of the file: what `of` needs, and what goes to another process."""
-Parse = Callable[[Sequence[Job]], Sequence[Facts]]
-
-
-def parse(jobs: Sequence[Job]) -> list[Facts]:
-    """`of` for each, in this process."""
-    return [of(*job) for job in jobs]
 
 
 def texts(path: str, data: bytes) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,8 @@ from obsidian_mcp.errors import AppError
 
 from . import extract as facts
 from . import fulltext, search_document
-from .database import PATIENCE, Busy, Connection, Database, Guest, Replaced
-from .extract import Facts, Job, Parse
+from .database import PATIENCE, Busy, Connection, Database, Replaced
+from .extract import Facts
 from .rows import TABLES, Rows, marks, parts, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
@@ -33,7 +32,7 @@ __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
 _KEYED = ("links", "tags", "aliases", "inline_fields")
 """Tables that are asked by `key`."""
 
-_SCHEMA = (
+SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
     """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB, size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL, changed INTEGER NOT NULL)""",
@@ -48,7 +47,7 @@ _SCHEMA = (
     *fulltext.SCHEMA,
 )
 
-VERSION = zlib.crc32("\n".join((*_SCHEMA, facts.VERSION, tokenizer.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
+VERSION = zlib.crc32("\n".join((*SCHEMA, facts.VERSION, tokenizer.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {
@@ -75,7 +74,11 @@ class Outdated:
     """The difference between a vault and its index, by path."""
 
     changed: tuple[FileEntry, ...]
+    """Files without rows, or with rows that are not of the file as it is."""
     gone: tuple[VaultPath, ...]
+    """Files that have rows and are not there."""
+    new: int
+    """How many of the changed ones have no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ class Status:
 class Index:
     """The rows of one vault. Every method may be called from any thread, and several processes may share a file.
 
-    Every method but `open`, `close` and `status` may raise `Replaced` (the file was damaged: it is empty now, and all
+    Every method but `close` and `status` may raise `Replaced` (the file was damaged: it is empty now, and all
     files are outdated) and `Busy` (another process is writing: nothing was done).
     """
 
@@ -106,29 +109,10 @@ class Index:
         self._words: tuple[int, set[str]] = (self.epoch, set())
         """Words that are in the tables for certain, of this epoch: a build asks for the same ones again and again."""
 
-    @classmethod
-    def open(cls, place: Path | None) -> Index:
-        """The index kept at `place`, in memory for None. Never fails: `status().problem` says what was wrong."""
-        return cls(Database(place, _SCHEMA, VERSION))
-
-    @classmethod
-    def visit(cls, file: Path) -> Index:
-        """The `file` of an index that another process has open. Raises: Replaced where it is none of this version."""
-        try:
-            return cls(Guest(file, _SCHEMA, VERSION))
-        except sqlite3.DatabaseError as error:
-            raise Replaced from error
-
     @property
     def file(self) -> Path | None:
         """None in memory."""
         return self._database.file
-
-    @contextlib.contextmanager
-    def alone(self, patience: float = PATIENCE) -> Iterator[None]:
-        """Nobody else in this process writes, while a process of ours does. Raises: Busy."""
-        with self._database.alone(patience):
-            yield
 
     def close(self) -> None:
         self._database.close()
@@ -152,46 +136,45 @@ class Index:
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
             others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
             rest = {path for (path,) in others}
-        changed = self.stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
+        changed, new = self._stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
         changed.sort(key=lambda entry: entry.path)
         rest.update(row[0] for row in same.difference(given))
         if rest:
             rest.difference_update(stored(entry.path) for entry in given)
-        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))))
+        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new)
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Those of these files that must be parsed; another process may have done some."""
+        return self._stale(entries)[0]
+
+    def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], int]:
+        """Files that must be parsed, and how many of them have no rows."""
         known = self._known([entry.path for entry in entries])
-        return [
+        found = [
             entry
             for entry in entries
             if (row := known.get(entry.path)) is None
             or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
             or row.digest is None
         ]
+        return found, len(entries) - len(known)
 
-    def parse(self, entries: Iterable[tuple[FileEntry, bytes | AppError]], parse: Parse = facts.parse) -> list[Record]:
-        """Read the files' bytes into records. Bytes that are indexed already are not parsed again.
+    def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]]) -> list[Record]:
+        """Parse the bytes of files into records; bytes that are indexed already are not parsed again.
 
         An error in place of the bytes says why they could not be read.
         """
-        given = list(entries)
+        given = list(contents)
         known = self._known([entry.path for entry, _ in given])
         records = []
-        jobs: list[Job] = []
-        new: list[tuple[FileEntry, bytes]] = []
         for entry, data in given:
             if isinstance(data, AppError):
                 records.append(Record(entry, None, facts.unreadable(data)))
                 continue
             digest = digest_of(data)
             row = known.get(entry.path)
-            if row is not None and (row.size, row.digest) == (entry.size, digest):
-                records.append(Record(entry, digest, None))
-            else:
-                jobs.append((entry.path, data, entry.size))
-                new.append((entry, digest))
-        records += [Record(entry, digest, facts_) for (entry, digest), facts_ in zip(new, parse(jobs), strict=True)]
+            same = row is not None and (row.size, row.digest) == (entry.size, digest)
+            records.append(Record(entry, digest, None if same else facts.of(entry.path, data, entry.size)))
         return records
 
     def apply(
@@ -237,18 +220,9 @@ class Index:
         self._words = (epoch, words_)
         return refused
 
-    def rebuild(self, files: Iterable[tuple[FileEntry, bytes]]) -> None:
-        """Begin with an empty file and store these: the definition of what `apply` must give."""
-        self._database.begin_anew()
-        self.apply(files)
-
     def clear(self) -> None:
         """Forget everything, so that all files have to be taken in again."""
         self._database.begin_anew()
-
-    def check(self) -> bool:
-        """Look for damage in the whole file (0.3 s for 10 000 notes); False when it was found and the file left."""
-        return self._database.check()
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         found = {}

@@ -1,65 +1,48 @@
-"""Keeps the index in step with the files: at the start, after every change, and while questions are asked.
+"""Keeps the index in step with the files, and decides how current the rows are that answer a question.
 
-What the index does not know yet is `pending`. A few changed files are taken in at once; many by threads in the
-background, in batches that are committed one by one, so that a build can be stopped at any moment and goes on from
-there at the next start. A question never waits for the threads: what is pending it reads from the files itself.
+The freshness rule (INDEX-40 to 43) is implemented here and nowhere else: whoever answers from the index calls
+`Indexer.ask`, and passes on the notice of the `Freshness` that comes with the answer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
-import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf
+from typing import Generic, Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.files.ports import Change, DiskFile
+from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import OperationTimeout
+from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from . import extract
 from .database import PATIENCE
-from .index import Busy, Index, Outdated, Record, Replaced
-from .ingest import Intake
-from .pending_texts import Shelf
+from .index import Busy, Index, Outdated, Replaced
+from .ingest import Read, Stat, ingest
+from .rows import Rows
 
-BATCH_FILES = 64
-BATCH_BYTES = 1_000_000
-"""A batch is one transaction: long enough to be cheap, short enough (0.1 s) that nobody waits for it."""
-LARGE_FILES = 512
-LARGE_BYTES = 4_000_000
-"""The largest batch of another process. Of 512 notes each costs two thirds of what it costs of 64 to store."""
-LARGE_PART = 32
-"""The part of what is pending that such a batch is, so that all processes come to the end together."""
-GONE_AT_ONCE = 500
-AT_ONCE = 16
-"""So many changed files or fewer are taken in before a question is answered, instead of in the background."""
-BUILDING_FROM = 200
-"""With so many files pending, answers say that the index is being built."""
-IMPATIENCE = 0.3
-"""Seconds that a question waits for other writers before it is answered from the files."""
-BUSY_PAUSE = 0.5
-"""Seconds until the next attempt when another process is writing."""
-GIVE_WAY = 0.05
-"""Seconds that a batch in this process waits at most for questions that run: threads that compute cost them 5 ms at
-every file read."""
-RECRUITED_FROM = 500
-"""Pending files for which it pays to start other processes: that takes as long as 300 notes."""
-LINGER = 2.0
-"""Seconds until workers without work are let go: changes come in bursts."""
-STALLED = 5.0
-"""Seconds without progress after which whoever needs the whole index does not wait for the workers any more."""
-LAST_WORD = 1.0
-"""Seconds before the time limit of a call at which it says how far the index is, instead of waiting on."""
+FRESH_FILES = 64
+"""Up to this many changed files are parsed and stored before a question is answered."""
+BATCH_FILES = 128
+BATCH_BYTES = 2_000_000
+"""One batch is one transaction, of at most so many files and bytes: 0.2 s of writing."""
+BATCH_GONE = 500
+"""Most removed files whose rows one batch deletes."""
+WRITE_WAIT_SECONDS = 0.3
+"""A question waits this long for another writer; then the rows answer as they are."""
+BUILD_WAIT_SECONDS = 1.0
+"""A question to a server waits this long for a first build."""
+TIME_TO_ANSWER_SECONDS = 1.0
+"""So long before the end of a call's time, waiting for the index ends."""
 ATTEMPTS = 3
-"""Times that the index is asked again after it was found damaged."""
+"""How often a question is repeated after the index was found damaged."""
 
-log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,83 +52,110 @@ class Progress:
     done: int
     total: int
 
+    @property
+    def left(self) -> int:
+        return self.total - self.done
+
     def __str__(self) -> str:
         return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
 
 
-class Worker(Protocol):
-    """Takes in batches for one thread, in this process or in another."""
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How current the rows are that an answer comes from (INDEX-40)."""
+
+    pending: int = 0
+    """Files whose rows are missing or older than the file."""
+    building: Progress | None = None
+    """How far the first build is, while the rows of files are missing."""
 
     @property
-    def apart(self) -> bool:
-        """Whether another process does the work, so that questions in this one need not wait for it."""
+    def notice(self) -> str | None:
+        """A sentence for the answer; None where the rows are current."""
+        if not self.pending:
+            return None
+        if self.building is not None:
+            return f"The index is being built: {self.building}. This answer covers only those; ask again in a while."
+        count = "1 changed file is" if self.pending == 1 else f"{self.pending:,} changed files are".replace(",", " ")
+        return f"{count} not in the index yet; this answer shows what was indexed before."
+
+
+CURRENT = Freshness()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """`value` is complete when `freshness.pending` is 0."""
+
+    value: T
+    freshness: Freshness
+
+    @property
+    def notice(self) -> str | None:
+        return self.freshness.notice
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
+
+    entries: tuple[FileEntry, ...]
+    gone: tuple[VaultPath, ...]
+
+    def __len__(self) -> int:
+        return len(self.entries) + len(self.gone)
+
+
+class Background(Protocol):
+    """Takes batches from an `Indexer` and stores them, beside the calls (adapters/index_workers.py)."""
+
+    def wake(self) -> None:
+        """There is work. Returns at once; called with the indexer's lock held."""
         ...
 
-    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
-        """What `here.take_in` does."""
-        ...
 
-    def rest(self) -> None:
-        """There is nothing to do for now: let go of what costs memory."""
-        ...
-
-
-class InThisProcess:
-    apart = False
-
-    def take_in(self, here: Intake, entries: Sequence[FileEntry], gone: Sequence[VaultPath]) -> list[FileEntry]:
-        return here.take_in(entries, gone)
-
-    def rest(self) -> None:
-        pass
-
-
-class Keeper:
+class Indexer:
     """One per vault. Every method may be called from any thread.
 
-    `entries` lists the vault's files; `read` and `stat` are those of `Intake`. They are called in many threads, and
-    must not wait for a lock that somebody holds while asking a question.
+    `entries` lists the vault's files. It, `read` and `stat` are called in many threads, and must not wait for a lock
+    that is held while a question is asked.
     """
 
     def __init__(
         self,
         index: Index,
         entries: Callable[[], Iterable[FileEntry]],
-        read: Callable[[FileEntry], bytes],
-        stat: Callable[[str], DiskFile | None] | None = None,
+        read: Read,
+        stat: Stat | None = None,
     ) -> None:
         self.index = index
-        self.shelf = Shelf(lambda entry: self._pending.get(entry.path) == entry)
+        self.background: Background | None = None
+        """Stores what is pending beside the calls; without one, every question stores everything first."""
+        self.is_patient = False
+        """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
+        self.revision = 0
+        """Grows with every file that becomes pending or is stored: while it is the same and nothing is pending, rows
+        with equal stamps have equal times too."""
+        self.read = read
         self._entries = entries
-        self._intake = Intake(index, read, stat)
+        self._stat = stat
         self._state = threading.Condition()
         self._beginning = threading.Lock()
         self._meanwhile: dict[VaultPath, FileEntry | None] | None = None
         """What was noted while the files are compared with the index."""
         self._pending: dict[VaultPath, FileEntry] = {}
+        """In the order in which they were noted."""
         self._gone: dict[VaultPath, None] = {}
         self._taken: set[VaultPath] = set()
         """Paths of batches that are being worked on."""
         self._deferred: set[VaultPath] = set()
-        """Pending files that cannot be taken in as they are now; a later notice or question tries them again."""
+        """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
         self._total = 0
         self._epoch = -1
-        self.revision = 0
-        """Grows with everything that becomes pending or is taken in: while it is the same and nothing is pending, rows
-        that have the same stamp have the same times too."""
-        self._many = False
-        """Whether the threads in the background have work: from more than AT_ONCE pending files down to none."""
-        self._asking = 0
-        self.recruit: Callable[[], Sequence[Worker]] | None = None
-        """Gives workers for a large build where none were started."""
-        self.is_first = True
-        """Whether something is still pending that was so at the start, as in a first build."""
-        self._stopping = False
-        self._apart = False
-        """Whether workers are other processes."""
-        self._threads: list[threading.Thread] = []
+        self._is_first = True
+        """Whether files without rows have been pending since the start, as in a first build."""
 
-    # -- what is to do -----------------------------------------------------------------------------------------
+    # -- which files are pending -------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Compare all files with the index, by size and time; what differs is pending from now on."""
@@ -167,41 +177,42 @@ class Keeper:
         with self._state:
             self._epoch = epoch
             self.revision += 1
-            self._pending = {entry.path: entry for entry in outdated.changed}
+            # Newest first: what was written last is what is asked for first.
+            newest = sorted(outdated.changed, key=lambda entry: -entry.mtime_ns)
+            self._pending = {entry.path: entry for entry in newest}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
-            self.shelf.clear()
             for path, entry in self._meanwhile.items():
-                self._noted(path, entry)
+                self._note(path, entry)
             self._meanwhile = None
             self._total = len(self._pending)
-            self.is_first = bool(self._pending)
-            self._wake()
+            self._is_first = outdated.new > FRESH_FILES
+            self.wake()
 
-    def _compare(self, entries: Sequence[FileEntry]) -> tuple[int, Outdated]:
+    def _compare(self, entries: list[FileEntry]) -> tuple[int, Outdated]:
         for _ in range(ATTEMPTS):
             epoch = self.index.epoch
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
-        return epoch, Outdated(tuple(each for each in entries if extract.indexable(each.path)), ())
+        changed = tuple(entry for entry in entries if extract.indexable(entry.path))
+        return epoch, Outdated(changed, (), len(changed))
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
-        """Files changed, appeared or went, as the catalog tells it. Before the first `begin` it is not needed."""
+        """Make files pending that changed, appeared or went. Before the first `begin` nothing needs to be noted."""
         with self._state:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
                 if extract.indexable(change.path):
                     entry = None if change.gone else entry_of(change.path)
-                    self._noted(change.path, entry)
+                    self._note(change.path, entry)
                     if self._meanwhile is not None:
                         self._meanwhile[change.path] = entry
-            self._wake()
+            self.wake()
 
-    def _noted(self, path: VaultPath, entry: FileEntry | None) -> None:
+    def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
         self.revision += 1
         self._deferred.discard(path)
-        self.shelf.forget(path)
         if entry is None:
             self._pending.pop(path, None)
             self._gone[path] = None
@@ -211,21 +222,26 @@ class Keeper:
                 self._total += 1
             self._pending[path] = entry
 
-    def _wake(self) -> None:
-        if len(self._pending) + len(self._gone) > AT_ONCE:
-            self._many = True
-            self._state.notify_all()
+    def wake(self) -> None:
+        """Have the background store what is pending, where that is much."""
+        if self.background is not None and self._is_much():
+            self.background.wake()
 
-    def pending(self) -> tuple[dict[VaultPath, FileEntry], str | None]:
-        """What the rows do not say yet, and a sentence for the answer when that is much of the vault.
-
-        To be asked before the rows are looked at: what is taken in between then counts twice, never not at all.
-        """
+    @property
+    def is_behind(self) -> bool:
+        """Whether more files are pending than a question stores by itself."""
         self.begin_once()
         with self._state:
-            pending = dict(self._pending)
-            progress = self._progress()
-        return pending, f"The index is being built: {progress}." if len(pending) >= BUILDING_FROM else None
+            return self._is_much()
+
+    def _is_much(self) -> bool:
+        return len(self._pending) > FRESH_FILES or len(self._gone) > FRESH_FILES
+
+    def pending(self) -> dict[VaultPath, FileEntry]:
+        """The files that the rows do not know as they are now."""
+        self.begin_once()
+        with self._state:
+            return dict(self._pending)
 
     @property
     def progress(self) -> Progress:
@@ -235,223 +251,174 @@ class Keeper:
     def _progress(self) -> Progress:
         return Progress(self._total - len(self._pending), self._total)
 
-    # -- doing it ----------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Take in what is pending if that is quickly done. To be called before a question is answered."""
+    def ask(self, question: Callable[[Rows], T]) -> Answer[T]:
+        """Answer a question about many files, from rows as current as the freshness rule makes them.
+
+        See `query` for what the question sees and for the errors.
+        """
+        freshness = self.freshen()
+        return Answer(self.query(question), freshness)
+
+    def query(self, question: Callable[[Rows], T]) -> T:
+        """Answer a question from one consistent view of the rows as they are; `pending` says what they do not know.
+
+        Rows of files that have gone may still be there: a question looks at the catalog as well. It may be repeated.
+        Raises: StorageFailed when the index is lost again and again, and whatever the question raises.
+        """
+        for _ in range(ATTEMPTS):
+            with contextlib.suppress(Replaced, Busy), self.index.rows() as rows:
+                return question(rows)
+            self.freshen()
+        raise StorageFailed("The index could not be read. Try again in a moment.")
+
+    def freshen(self) -> Freshness:
+        """Bring the rows up to date as far as a question may wait for it; what is left then (INDEX-40, 41)."""
         self.begin_once()
         with self._state:
             self._deferred.clear()
-            few = len(self._pending) + len(self._gone) <= AT_ONCE
-        if few:
-            with contextlib.suppress(Busy, Replaced):
-                self.step(patience=IMPATIENCE)
+            is_little, is_first = not self._is_much(), self._is_first
+        with contextlib.suppress(Busy, Replaced):
+            if is_little:
+                while (self._pending or self._gone) and self.step(patience=WRITE_WAIT_SECONDS):
+                    pass
+            elif self.background is None:
+                self._finish(inf)
+        if is_little:
+            self._wait(WRITE_WAIT_SECONDS, lambda: bool(self._taken))
+        elif self.background is not None:
+            self._wait(inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0, self._has_work)
+        return self.freshness
 
-    def finish(self, patience: float = PATIENCE, seconds: float = math.inf) -> None:
-        """Take in everything, or let the workers, and wait for the last batch; for so many seconds, about.
-
-        What cannot be taken in now stays pending. `patience` is how many seconds to wait for other writers.
-        Raises: OperationTimeout.
-        """
-        end = time.monotonic() + seconds
-        self.begin_once()
-        with self._beginning:
-            if self.recruit is not None and not self._threads and len(self._pending) >= RECRUITED_FROM:
-                self.start(self.recruit())
-        self._wait_for_workers(end)
-        with contextlib.suppress(Busy):
-            for _ in range(ATTEMPTS):
-                with contextlib.suppress(Replaced):
-                    while time.monotonic() < end and self.step(patience=patience):
-                        self._report()
-                    break
+    @property
+    def freshness(self) -> Freshness:
+        """Of an answer that the rows give from now on."""
         with self._state:
-            while self._taken and not self._stopping and time.monotonic() < end:
-                self._state.wait(0.1)
-                deadline.checkpoint()
+            if not self._pending:
+                return CURRENT
+            return Freshness(len(self._pending), self._progress() if self._is_first else None)
 
-    def _wait_for_workers(self, end: float) -> None:
-        """Where other processes take in what is pending, this one would only be in their way."""
-        last, since = -1, time.monotonic()
-        while self._apart and not self._stopping and time.monotonic() < end:
-            with self._state:
-                if not self._many or not (self._has_work() or self._taken):
-                    return
-                self._state.wait(0.1)
-                done = self._total - len(self._pending)
-            self._report()
-            if done != last:
-                last, since = done, time.monotonic()
-            elif time.monotonic() - since > STALLED:
-                return
+    def complete(self) -> None:
+        """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
 
-    def _report(self) -> None:
-        """Raises: OperationTimeout, which says how far the index is."""
-        now = self.progress
-        if not now.total:
-            return
+        To be called without the vault's lock: the background may need it. What cannot be stored stays pending.
+        Raises: OperationTimeout, which says how far the index is.
+        """
+        self.begin_once()
+        if self.background is not None and self._is_much():
+            self._wait(inf, self._has_work)
+        with contextlib.suppress(Busy, Replaced):
+            self._finish(inf)
+        self._wait(inf, lambda: bool(self._taken))
         limit = deadline.current.get()
-        if limit is not None and limit.remaining < min(LAST_WORD, limit.seconds / 2):
+        now = self.progress
+        if now.total and self._has_work() and limit is not None and limit.remaining < _reserve(limit):
             raise OperationTimeout(
-                f"The index is being built: {now}. This question needs all of them; ask it again in a while.",
+                f"The index is being built: {now}. This needs all of them; ask for it again in a while.",
                 seconds=limit.seconds,
             )
-        progress.report(now.done, now.total, "Building the index")
+
+    def _finish(self, seconds: float) -> None:
+        """Store everything in this thread, as far as the time of the call allows. Raises: Busy, Replaced."""
+        end = self._end(seconds)
+        while time.monotonic() < end and self.step():
+            self._report()
+
+    def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
+        """Wait while a condition holds, and report progress; at most so long, and not to the end of the call's time."""
+        end = self._end(seconds)
+        while condition() and (left := end - time.monotonic()) > 0:
+            with self._state:
+                self._state.wait(min(left, 0.1))
+            self._report()
+
+    @staticmethod
+    def _end(seconds: float) -> float:
+        limit = deadline.current.get()
+        return time.monotonic() + (seconds if limit is None else min(seconds, limit.remaining - _reserve(limit)))
+
+    def _report(self) -> None:
+        now = self.progress
+        if now.total:
+            progress.report(now.done, now.total, "Building the index")
+
+    # -- storing -----------------------------------------------------------------------------------------------
 
     def step(self, patience: float = PATIENCE) -> int:
-        """Take in one batch in this thread; how many files and rows it was about, 0 when there is nothing to do.
+        """Store one batch in this thread; how many files it was about, 0 when there is nothing to do.
 
         `patience` is how many seconds to wait for other writers.
         Raises: Busy, Replaced (after which everything is pending).
         """
-        return self._step(lambda entries, gone: self._intake.take_in(entries, gone, patience))
-
-    def _step(
-        self, take_in: Callable[[list[FileEntry], list[VaultPath]], list[FileEntry]], *, apart: bool = False
-    ) -> int:
         self.begin_once()
-        entries, gone = self._take(apart=apart)
-        if not entries and not gone:
+        batch = self.take()
+        if batch is None:
             return 0
         try:
-            refused = take_in(entries, gone)
+            refused = self.ingest(batch, patience)
         except BaseException:
-            self._release(entries, gone)
+            self.release(batch)
             raise
-        self._done(entries, gone, refused)
-        return len(entries) + len(gone)
+        self.done(batch, refused)
+        return len(batch)
 
-    def offer(self, records: Sequence[Record]) -> None:
-        """What a question had to read of pending files, so that nobody reads it again."""
-        with self._state:
-            records = [
-                each
-                for each in records
-                if each.entry.path not in self._taken and self._pending.get(each.entry.path) == each.entry
-            ]
-            entries = [each.entry for each in records]
-            self._taken.update(entry.path for entry in entries)
-        try:
-            refused = self.index.store(records, (), self._intake.stat, IMPATIENCE) if records else []
-        except (Busy, Replaced):
-            self._release(entries, ())
-        except BaseException:
-            self._release(entries, ())
-            raise
-        else:
-            self._done(entries, (), refused)
+    def ingest(self, batch: Batch, patience: float = PATIENCE) -> list[FileEntry]:
+        """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
+        return ingest(self.index, self.read, self._stat, batch.entries, batch.gone, patience)
 
-    def _take(self, *, apart: bool) -> tuple[list[FileEntry], list[VaultPath]]:
-        """The next batch, nobody else's until it is released."""
-        part = len(self._pending) // LARGE_PART
-        is_large = apart and part > BATCH_FILES
-        most, most_bytes = (min(part, LARGE_FILES), LARGE_BYTES) if is_large else (BATCH_FILES, BATCH_BYTES)
+    def take(self) -> Batch | None:
+        """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`."""
         with self._state:
-            gone = [path for path in self._gone if path not in self._taken][:GONE_AT_ONCE]
+            busy = self._taken | self._deferred
+            gone = [path for path in self._gone if path not in busy][:BATCH_GONE]
             entries: list[FileEntry] = []
             size = 0
             for path, entry in self._pending.items():
-                if path in self._taken or path in self._deferred:
+                if path in busy:
                     continue
-                if entries and (len(entries) == most or size + entry.size > most_bytes):
+                if entries and (len(entries) == BATCH_FILES or size + entry.size > BATCH_BYTES):
                     break
                 entries.append(entry)
                 size += min(entry.size, extract.BODY_LIMIT)
             self._taken.update(entry.path for entry in entries)
             self._taken.update(gone)
-            return entries, gone
+        return Batch(tuple(entries), tuple(gone)) if entries or gone else None
 
-    def _done(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath], refused: Iterable[FileEntry]) -> None:
+    def done(self, batch: Batch, refused: Iterable[FileEntry] = ()) -> None:
+        """A batch is stored, without the files that were refused: they are no longer as their entries say."""
+        left = {entry.path: entry for entry in refused}
         with self._state:
             self.revision += 1
-            for entry in refused:
-                if self._pending.get(entry.path) == entry:
+            for entry in batch.entries:
+                if self._pending.get(entry.path) != entry:
+                    continue  # noted anew meanwhile
+                if entry.path in left:
                     self._deferred.add(entry.path)
-            for entry in entries:
-                if self._pending.get(entry.path) == entry and entry.path not in self._deferred:
+                else:
                     del self._pending[entry.path]
-                    self.shelf.forget(entry.path)
-            for path in gone:
+            for path in batch.gone:
                 self._gone.pop(path, None)
             if not self._pending:
                 self._total = 0
-                self.is_first = False
-                self._many = bool(self._gone)
-        self._release(entries, gone)
+                self._is_first = False
+        self.release(batch)
 
-    def _release(self, entries: Iterable[FileEntry], gone: Iterable[VaultPath]) -> None:
+    def release(self, batch: Batch, *, later: bool = False) -> None:
+        """A batch was not stored. `later`: not before the next notice or question, because it failed."""
         with self._state:
-            self._taken.difference_update(entry.path for entry in entries)
-            self._taken.difference_update(gone)
+            paths = [*(entry.path for entry in batch.entries), *batch.gone]
+            self._taken.difference_update(paths)
+            if later:
+                self._deferred.update(paths)
             self._state.notify_all()
-
-    # -- in the background -------------------------------------------------------------------------------------
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether a question runs."""
-        return self._asking > 0
-
-    @contextlib.contextmanager
-    def asking(self) -> Iterator[None]:
-        """While a question runs, the threads in the background begin no batch for a moment."""
-        with self._state:
-            self._asking += 1
-        try:
-            yield
-        finally:
-            with self._state:
-                self._asking -= 1
-                self._state.notify_all()
-
-    def start(self, workers: Sequence[Worker] = ()) -> None:
-        """Take in what is pending, now and later, in one thread for each of the workers; in one without any."""
-        self._apart = any(worker.apart for worker in workers)
-        for number, worker in enumerate(workers or [InThisProcess()]):
-            name = f"index-{number}"
-            thread = threading.Thread(target=self._run, args=(worker,), name=name, daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def stop(self) -> None:
-        """End the threads after their present batch."""
-        with self._state:
-            self._stopping = True
-            self._state.notify_all()
-        for thread in self._threads:
-            thread.join()
-        self._threads.clear()
-
-    def _run(self, worker: Worker) -> None:
-        state = self._state
-        while True:
-            with state:
-                if not state.wait_for(lambda: self._stopping or self._has_work(), LINGER):
-                    worker.rest()
-                    state.wait_for(lambda: self._stopping or self._has_work())
-                if self._stopping:
-                    worker.rest()
-                    return
-                if not worker.apart:
-                    state.wait_for(lambda: self._stopping or not self._asking, GIVE_WAY)
-            self._try_step(worker)
-
-    def _try_step(self, worker: Worker) -> None:
-        try:
-            self._step(lambda entries, gone: worker.take_in(self._intake, entries, gone), apart=worker.apart)
-        except Replaced:
-            pass
-        except Busy:
-            with self._state:
-                self._state.wait_for(lambda: self._stopping, BUSY_PAUSE)
-        except Exception:
-            log.exception("The index was not brought up to date; it goes on with the next change.")
-            with self._state:
-                self._deferred.update(self._pending)
 
     def _has_work(self) -> bool:
-        """Whether there is something that a thread in the background should take."""
-        return self._many and (
-            any(path not in self._taken for path in self._gone)
-            or any(path not in self._taken and path not in self._deferred for path in self._pending)
-        )
+        """Whether files are pending, or being worked on, that can be stored as they are."""
+        with self._state:
+            return bool(self._taken) or any(path not in self._deferred for path in self._pending)
+
+
+def _reserve(limit: deadline.Deadline) -> float:
+    """Seconds of a call's time that are left for its answer."""
+    return min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2)

@@ -12,16 +12,21 @@ from typing import Protocol
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
-from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError
 
-RESCAN_ABOVE = 200
+RESCAN_PATHS = 200
 RESCAN_PART = 5
-"""More changed paths than so many, and than one for so many files, are found faster by one scan than one by one: a look
-at a path takes 15 µs, listing a file 5."""
-FEW = 8
-"""Folders, up to which comparing beginnings of paths is quicker than looking up each of their folders."""
+"""One scan is faster than more changed paths than 200 and than a fifth of the files: a look at a path takes 15 µs,
+listing a file 5."""
+PREFIX_FOLDERS = 8
+"""Up to this many folders, match by path prefix."""
+SCAN_SECONDS = 0.5
+"""Between two scans that cost little."""
+SCAN_SHARE = 9
+"""So many times as long as a scan took, no other one begins."""
+LONGEST_SCAN_PAUSE_SECONDS = 60.0
 
 
 class Dirty(Protocol):
@@ -37,31 +42,40 @@ class Dirty(Protocol):
 
 
 class Scanning:
-    """`Dirty` without a watcher: a scan tells what changed, the next one `interval` seconds after its end."""
+    """`Dirty` without a watcher: a scan finds what changed.
 
-    def __init__(self, interval: float = 0.5, clock: Callable[[], float] = time.monotonic) -> None:
+    The next scan is due `interval` seconds after the end of the last one, and later where scans take long, as on a
+    network drive: at most a tenth of the time is spent on scanning, and no scan waits longer than a minute (WATCH-02).
+    """
+
+    def __init__(self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval = interval
         self._clock = clock
-        self._last = float("-inf")
+        self._due = float("-inf")
+        self._begun: float | None = None
+        """When the scan began that this object asked for, until it ends."""
 
     def drain(self) -> set[str] | None:
         now = self._clock()
-        if now - self._last < self._interval:
+        if now < self._due:
             return set()
-        self._last = now
+        self._begun, self._due = now, now + self._interval
         return None
 
     def scanned(self) -> None:
-        self._last = self._clock()
+        end = self._clock()
+        cost = 0.0 if self._begun is None else end - self._begun
+        self._begun = None
+        self._due = end + max(self._interval, min(cost * SCAN_SHARE, LONGEST_SCAN_PAUSE_SECONDS))
 
 
 class Listing:
-    """Brings the catalog in step with the disk, and tells the keeper of the index what changed.
+    """Brings the catalog in step with the disk, and notes what changed for the index.
 
     Whoever reads the catalog or calls `look_at` holds `lock`.
     """
 
-    def __init__(self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, keeper: Keeper) -> None:
+    def __init__(self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, indexer: Indexer) -> None:
         self.catalog = catalog
         self.lock = threading.RLock()
         self.scanned = False
@@ -69,8 +83,9 @@ class Listing:
         self._is_frozen = False
         self._files = files
         self._dirty = dirty
+        self._misses = Scanning()
         self._policy = policy
-        self._keeper = keeper
+        self._indexer = indexer
 
     def refresh(self) -> list[Change]:
         """Bring the catalog in step with the disk; what changed since the last time."""
@@ -79,7 +94,7 @@ class Listing:
                 return []
             dirty = self._dirty.drain()
             try:
-                few = max(RESCAN_ABOVE, len(self.catalog) // RESCAN_PART)
+                few = max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART)
                 if not self.scanned or dirty is None or len(dirty) > few:
                     changes = self._scan()
                 else:
@@ -87,7 +102,7 @@ class Listing:
             except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
                 self.scanned = False
                 raise
-            self._keeper.note(changes, self.catalog.get)
+            self._indexer.note(changes, self.catalog.get)
             return changes
 
     def _scan(self) -> list[Change]:
@@ -99,6 +114,7 @@ class Listing:
                 found.append(file)
         changes = self.catalog.replace(found)
         self._dirty.scanned()
+        self._misses.scanned()
         self.scanned = True
         return changes
 
@@ -106,7 +122,13 @@ class Listing:
         """Look at the whole folder."""
         with self.lock:
             if not self._is_frozen:
-                self._keeper.note(self._scan(), self.catalog.get)
+                self._indexer.note(self._scan(), self.catalog.get)
+
+    def rescan_after_miss(self) -> None:
+        """Look at the whole folder because a name was not found, unless it was just done (WATCH-05)."""
+        with self.lock:
+            if self._misses.drain() is None:
+                self.rescan()
 
     def visible(self, disk: str) -> bool:
         return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
@@ -114,7 +136,7 @@ class Listing:
     def look_at(self, disk: str) -> None:
         """Take in one path that this program has just changed or come across."""
         if not self._is_frozen:
-            self._keeper.note(self._look([disk]), self.catalog.get)
+            self._indexer.note(self._look([disk]), self.catalog.get)
 
     def _look(self, disks: Sequence[str]) -> list[Change]:
         """Paths that may have changed: files, or folders with all that is below them."""
@@ -147,7 +169,7 @@ class Listing:
 
     def _known_below(self, folders: AbstractSet[str]) -> list[str]:
         """As the disk spells them."""
-        if len(folders) > FEW:
+        if len(folders) > PREFIX_FOLDERS:
             return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
         beginnings = tuple(f"{folder}/" for folder in folders)
         return [entry.disk for entry in self.catalog if entry.disk.startswith(beginnings)]
@@ -157,7 +179,7 @@ class Listing:
         paths = {disk for step in steps for disk in (step.disk, step.target) if disk is not None}
         with self.lock:
             try:
-                self._keeper.note(self._look(sorted(paths)), self.catalog.get)
+                self._indexer.note(self._look(sorted(paths)), self.catalog.get)
             except AppError:  # the next call looks at everything
                 self.scanned = False
 

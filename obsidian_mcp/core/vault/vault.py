@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, Propert
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.extract import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index
-from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.periodic.calendar import Calendar
@@ -32,7 +31,6 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEt
 from .changes import Changes, Done, Operation, Write
 from .periodic_notes import PeriodicNotes
 from .sync_tree import Dirty, Listing
-from .sync_worker import Follower
 
 if TYPE_CHECKING:
     from .tasks import VaultTasks
@@ -121,26 +119,17 @@ class Vault:
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
         # without the vault's lock: its holder may be waiting for the threads that ask
-        self.keeper = Keeper(index, lambda: list(self.catalog), self._indexed, files.stat)
-        self._listing = Listing(files, dirty, policy, self.catalog, self.keeper)
+        self.indexer = Indexer(index, lambda: list(self.catalog), self._indexed, files.stat)
+        self._listing = Listing(files, dirty, policy, self.catalog, self.indexer)
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
-        self.graph = Graph(self.keeper, self.catalog, self._indexed, self.hides)
         self.periodic = PeriodicNotes(self, calendar or Calendar())
-        self._follower: Follower | None = None
-        self.search = Search(self.keeper, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
-
-    def follow(self, changed: threading.Event) -> None:
-        """Take in what changes also between two calls. `changed` is set when something was reported since `refresh`."""
-        self._follower = Follower(changed, self.refresh, self.search.read_ahead)
-        self._follower.start()
+        self.graph = Graph(self.indexer, self.catalog, self.hides)
+        self.search = Search(self.indexer, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
 
     def close(self) -> None:
-        """End the threads and close the files; what is half done is finished first."""
-        if self._follower is not None:
-            self._follower.stop()
-        self.keeper.stop()
-        self.keeper.index.close()
+        """Close the files; what is half done is finished first."""
+        self.indexer.index.close()
         self.journal.close()
 
     # -- what is there -----------------------------------------------------------------------------------------
@@ -172,16 +161,16 @@ class Vault:
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed
-            self._listing.rescan()  # a miss is worth a look at the whole folder
-            if (entry := names.find(self.catalog, raw)) is not None:
-                return entry
         aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
         if len(aliased) > 1:
             raise names.ambiguous(raw, [entry.path for entry in aliased])
-        if not aliased:
-            with self.lock:
-                raise names.not_found(self.catalog, path)
-        return aliased[0]
+        if aliased:
+            return aliased[0]
+        with self.lock:
+            self._listing.rescan_after_miss()
+            if (entry := names.find(self.catalog, raw)) is not None:
+                return entry
+            raise names.not_found(self.catalog, path)
 
     def at(self, path: VaultPath) -> FileEntry | None:
         """The file at this path, in any case and normal form."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph, LinkMaps, Neighbour, PropertyUse, PropertyValue, TagUse, Unresolved
-from obsidian_mcp.core.note import mention
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 
 
 def vault(files: dict[str, str | bytes], *excluded: str) -> Iterator[MemoryVault]:
     with MemoryVault(files) as made:
-        made.graph = Graph(made.keeper, made.catalog, made.read, lambda: lambda path: path.startswith(excluded))
-        made.keeper.begin()
+        made.graph = Graph(made.indexer, made.catalog, lambda: lambda path: path.startswith(excluded))
+        made.indexer.begin()
         yield made
 
 
@@ -263,26 +260,3 @@ def test_an_alias_finds_its_notes_in_any_case_and_normal_form() -> None:
     for made in vault(files):
         assert made.graph.by_alias("cafe\u0301 ").value == ("a.md", "b.md")
         assert made.graph.by_alias("nobody").value == ()
-
-
-names = st.text(st.sampled_from("aZ9 kéE\u0301-ßΣ東İK%"), min_size=1, max_size=6)
-
-
-@settings(max_examples=200, deadline=None)
-@given(names, names, st.sampled_from(["", "lower", "upper", "nfd", "percent", "json"]))
-def test_a_probe_never_misses_a_name_that_compares_equal(name: str, around: str, form: str) -> None:
-    import json
-    import unicodedata
-    from urllib.parse import quote
-
-    written = {
-        "lower": name.lower(),
-        "upper": name.upper(),
-        "nfd": unicodedata.normalize("NFD", name),
-        "percent": quote(name),
-        "json": json.dumps(name)[1:-1],
-    }.get(form, name)
-    if form in ("percent", "json") or name_key(written) == name_key(name):
-        data = f"{around} [[{written}]] {around}".encode()
-        assert mention.of_name(f"f/{name}.md")(data)
-        assert mention.of_text(name)(data)

@@ -83,7 +83,7 @@ def test_a_query_has_the_same_answer_over_the_index_and_over_the_texts(count: in
 def test_excluded_files_are_no_rows_but_links_lead_to_them() -> None:
     """EXPR-40"""
     vault = MemoryVault({"a.md": '---\nup: "[[b]]"\n---\n', "x/b.md": "---\nn: 1\n---\n"})
-    vault.graph = Graph(vault.keeper, vault.catalog, vault.read, lambda: lambda path: path.startswith("x/"))
+    vault.graph = Graph(vault.indexer, vault.catalog, lambda: lambda path: path.startswith("x/"))
     base = {
         "formulas": {"n": "up.asFile().properties.n"},
         "views": [{"type": "t", "name": "V", "order": ["formula.n"]}],

@@ -127,7 +127,7 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
         ]
     }
     with MemoryVault({"c.canvas": json.dumps(canvas), "Sub/N#1.md": "#t", "Sub/N.md": "", "N.md": ""}) as vault:
-        vault.keeper.begin()
+        vault.indexer.begin()
         found = vault.graph.outgoing(vault.catalog["c.canvas"].path).value
         assert [(each.link.at, each.target) for each in found] == [("nodes.a", "Sub/N#1.md"), ("nodes.b", "N.md")]
         assert list(vault.graph.contexts(found)) == ["Sub/N#1.md", "see [[N]] #t"]
@@ -195,7 +195,7 @@ def test_a_fault_of_the_parser_costs_one_note(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(parser, "parse", faulty)
     with MemoryVault({"a.md": "strange [[c]]", "b.md": "[[c]]", "c.md": ""}) as vault:
-        vault.keeper.begin()
+        vault.indexer.begin()
         assert [each.source for each in vault.graph.backlinks(vault.catalog["c.md"].path).value] == ["b.md"]
         assert list(vault.graph.warnings().value) == ["a.md"]
 
@@ -211,7 +211,7 @@ def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, 
     data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
     expected = extract.of("a.md", data, len(data))
     with MemoryVault({"a.md": data, "b.md": "[[a]]"}) as vault:
-        vault.keeper.begin()
+        vault.indexer.begin()
         path = vault.catalog["a.md"].path
         assert vault.graph.facts(path).value == expected
         assert [each.source for each in vault.graph.backlinks(path).value][-1] == "b.md"
@@ -223,7 +223,7 @@ def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str
     canvas = {"nodes": [{"id": text, "type": "text", "text": text}, {"id": "f", "type": "file", "file": file}]}
     for data in (json.dumps(canvas), json.dumps(canvas, ensure_ascii=False)):
         with MemoryVault({"c.canvas": data}) as vault:
-            vault.keeper.begin()
+            vault.indexer.begin()
             path = vault.catalog["c.canvas"].path
             expected = extract.of("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
             assert vault.graph.facts(path).value == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import extract
-from obsidian_mcp.core.index.indexer import Keeper
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from tests.core.memory import MemoryVault
 
@@ -88,7 +88,7 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
     with MemoryVault() as vault, MemoryVault() as fresh:
         fresh.data, fresh.catalog = vault.data, vault.catalog
-        vault.keeper.begin()
+        vault.indexer.begin()
         for kind, name, what in sequence:
             do(vault, kind, name, what)
             changes = vault.look()
@@ -96,53 +96,25 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
             vault.index.apply(upserts, [change.path for change in changes if change.gone])
 
-            fresh.index.rebuild(vault.contents())
+            fresh.index.clear()
+            fresh.index.apply(vault.contents())
             assert vault.index.dump() == fresh.index.dump()
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
-            asked = Graph(Keeper(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog, fresh.read)
+            asked = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog)
             assert answers(vault.graph, paths) == answers(asked, paths)
-
-
-# INDEX-02
-@settings(max_examples=40, deadline=None)
-@given(steps)
-def test_answers_are_the_same_while_the_index_knows_only_some_of_the_files(sequence: list[Step]) -> None:
-    """The disk refuses every look, so that nothing is ever taken in: all that is new comes from the files."""
-    with MemoryVault() as vault, MemoryVault() as other:
-        vault.keeper.begin()
-        for kind, name, what in sequence[: len(sequence) // 2]:
-            do(vault, kind, name, what)
-        vault.look()
-        vault.keeper.finish()
-        for kind, name, what in sequence[len(sequence) // 2 :]:
-            do(vault, kind, name, what)
-        vault.look()
-        knowing = Keeper(other.index, lambda: list(vault.catalog), vault.read)
-        knowing.index.rebuild(vault.contents())
-        knowing.begin()
-        unknowing = Keeper(vault.index, lambda: list(vault.catalog), vault.read, stat=lambda _: None)
-        unknowing.begin()
-
-        paths = sorted(entry.path for entry in vault.catalog)
-        pending, _ = unknowing.pending()
-        assert answers(Graph(unknowing, vault.catalog, vault.read), paths) == answers(
-            Graph(knowing, vault.catalog, vault.read), paths
-        )
-        assert unknowing.pending()[0] == pending
-        assert knowing.pending()[0] == {}
 
 
 def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
     files = {"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}
     with MemoryVault(files, tmp_path / "index.db") as first:
-        first.keeper.begin()
-        first.keeper.finish()
+        first.indexer.begin()
+        first.indexer.complete()
 
     with first.opened_again(tmp_path / "index.db") as second:
-        second.keeper.begin()
+        second.indexer.begin()
 
-        assert second.keeper.pending() == ({}, None)
+        assert second.indexer.pending() == {}
         assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
         assert second.reads == []
 

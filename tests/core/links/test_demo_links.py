@@ -33,7 +33,7 @@ def maps() -> Iterator[LinkMaps]:
         for target in filter(None, each["resolveLinkToPath"].values()):
             files.setdefault(target, b"")
     with MemoryVault(files) as vault:
-        vault.keeper.begin()
+        vault.indexer.begin()
         yield vault.graph.link_maps().value
 
 

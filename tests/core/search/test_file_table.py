@@ -21,9 +21,8 @@ CHANGES = ["write", "write", "delete", "delete", "look", "step", "take out", "se
 def test_the_roster_follows_every_change(changes: list[tuple[str, str]]) -> None:
     hidden = IgnoreFilters(("hidden/",))
     with MemoryVault({"first.md": "word", "a.md": "word"}) as vault:
-        vault.keeper.begin()
-        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so until a step
-        search = Search(vault.keeper, vault.catalog, vault.read, lambda: hidden)
+        vault.indexer.begin()
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: hidden)
         for what, name in [*changes, ("look", ""), ("search", "")]:
             if what == "write":
                 vault.write(name, "word")
@@ -32,7 +31,7 @@ def test_the_roster_follows_every_change(changes: list[tuple[str, str]]) -> None
             elif what == "look":
                 vault.look()
             elif what == "step":
-                vault.keeper.step()
+                vault.indexer.step()
             elif what == "take out" and name not in vault.data and (entry := vault.catalog.on_disk(name)) is not None:
                 vault.index.store([], [entry.path])  # by another program, which has seen it gone
             elif what == "search":
@@ -49,7 +48,7 @@ def _is_text(path: str) -> bool:
 
 def _compare(search: Search, vault: MemoryVault, hidden: IgnoreFilters) -> None:
     """Rows that are gone for a pending file are in no answer, whatever the roster says of them."""
-    pending, _ = vault.keeper.pending()
+    pending = vault.indexer.pending()
     with vault.index.rows() as rows:
         fresh = file_table.of(rows.numbers(), vault.catalog.by_path(), hidden.match)
     known = search._known.roster

@@ -18,18 +18,14 @@ SYMBOLS = {
 }
 
 
-def vault_of(files: dict[str, str], *, indexed: bool) -> tuple[MemoryVault, Search]:
+def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
     vault = MemoryVault(files)
-    vault.keeper.begin()
-    if indexed:
-        vault.keeper.finish()
-    else:
-        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
-    return vault, Search(vault.keeper, vault.catalog, vault.read, lambda: IgnoreFilters(()))
+    vault.indexer.begin()
+    vault.indexer.complete()
+    return vault, Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
 
 
 # SEARCH-20
-@pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.parametrize("match", ["smart", "exact"])
 @pytest.mark.parametrize(
     ("query", "found"),
@@ -45,28 +41,23 @@ def vault_of(files: dict[str, str], *, indexed: bool) -> tuple[MemoryVault, Sear
     ],
 )
 def test_notes_with_names_headings_and_tags_of_nothing_but_symbols_are_found(
-    query: str, found: set[str], match: Match, indexed: bool
+    query: str, found: set[str], match: Match
 ) -> None:
-    vault, search = vault_of(SYMBOLS, indexed=indexed)
+    vault, search = vault_of(SYMBOLS)
     with vault:
         hits = search.find(Request(query, match)).hits
 
     assert {hit.path for hit in hits} == found
-    assert all((hit.score or 0) > 0 for hit in hits) or not indexed
+    assert all((hit.score or 0) > 0 for hit in hits)
 
 
 # SEARCH-14
 @pytest.mark.parametrize("query", ["common", "common word"])
-@pytest.mark.parametrize(
-    ("match", "count", "indexed"),
-    [("smart", 60, True), ("smart", 60, False), ("smart", 1_100, True), ("exact", 60, True), ("exact", 1_100, True)],
-)
-def test_every_page_has_scores_and_none_is_greater_than_those_before(
-    query: str, match: Match, count: int, indexed: bool
-) -> None:
+@pytest.mark.parametrize(("match", "count"), [("smart", 60), ("smart", 1_100), ("exact", 60), ("exact", 1_100)])
+def test_every_page_has_scores_and_none_is_greater_than_those_before(query: str, match: Match, count: int) -> None:
     files = {f"{n}.md": f"word {'common ' * (n % 7)}" + "common filler " * (n % 50 + 1) for n in range(count - 3)}
     files |= {"common word.md": "word", "a.md": "# common word", "b.md": "---\ntags: [common]\n---\nword"}
-    vault, search = vault_of(files, indexed=indexed)
+    vault, search = vault_of(files)
     with vault:
         hits = search.find(Request(query, match, limit=count, snippets=0)).hits
         page = search.find(Request(query, match, limit=20, offset=20, snippets=0)).hits
@@ -81,6 +72,6 @@ def test_every_page_has_scores_and_none_is_greater_than_those_before(
 # SEARCH-14
 @pytest.mark.parametrize("query", ["tag:#common", "/comm.n/"])
 def test_where_no_words_can_be_weighed_nothing_has_a_score(query: str) -> None:
-    vault, search = vault_of({f"{n}.md": "#common" for n in range(3)}, indexed=True)
+    vault, search = vault_of({f"{n}.md": "#common" for n in range(3)})
     with vault:
         assert [hit.score for hit in search.find(Request(query)).hits] == [None] * 3

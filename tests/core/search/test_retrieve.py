@@ -16,7 +16,6 @@ from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.search.term_table import Lexicon
 from obsidian_mcp.core.search.vocabulary import Vocabulary
 from obsidian_mcp.errors import QueryInvalid
-from tests.core.memory import MemoryVault
 
 from .test_search import indexed, search_of
 
@@ -308,19 +307,6 @@ def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
         assert lexicon.variants("xylophone", width) == {}
 
     assert Counting.passes <= 5
-
-
-def test_notes_that_the_index_does_not_have_come_where_they_belong() -> None:
-    contents: dict[str, str | bytes] = {"Heron.md": "A grey bird.", **FILLER}
-    contents |= {f"{n}.md": "We saw a heron over the canal." for n in range(40)}
-    with MemoryVault(contents) as vault:
-        vault.keeper.begin()
-        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
-        answer = search_of(vault).find(Request("grey heron"))
-        wide = search_of(vault).find(Request("heron zebra"))
-
-    assert [hit.path for hit in answer.hits] == ["Heron.md"]
-    assert (wide.hits[0].path, wide.total, wide.widened) == ("Heron.md", 41, ANY)
 
 
 def test_hidden_files_are_not_found() -> None:  # SEARCH-19

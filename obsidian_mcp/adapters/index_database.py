@@ -1,0 +1,360 @@
+"""The SQLite file of a vault's index: opened, shared, and replaced when it is damaged (specs/index.md).
+
+The index can always be made again from the notes, so a bad file is never an error: a damaged or foreign file is
+replaced, and where no file can be written the index lives in the system's temporary folder or in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import shutil
+import sqlite3
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from obsidian_mcp.core.index import index
+from obsidian_mcp.core.index.database import PATIENCE, Busy, Connection, Replaced
+from obsidian_mcp.core.index.index import Index
+
+IDLE_READERS = 4
+"""Connections kept open for reading; more are opened when more threads read at once."""
+FRESH_STARTS = 3
+"""Damaged files replaced at one place before the place itself is given up."""
+OTHER_VERSION_SECONDS = 30 * 86_400.0
+"""Files of other versions of the program are removed when untouched for so long: until then they may be in use."""
+
+_SETTINGS = (
+    "PRAGMA page_size=16384",  # of new files: most notes lie on one page, and all are read in half the time
+    "PRAGMA cache_size=-512",  # KiB for a connection; the system keeps the pages too, at 1 µs a page
+    "PRAGMA synchronous=NORMAL",  # a power cut may cost the last batches, never the file
+    "PRAGMA secure_delete=OFF",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA journal_size_limit=16777216",
+)
+_UNUSABLE = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "the folder is read-only",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_IOERR: "the disk reported an input/output error",
+    sqlite3.SQLITE_PERM: "the system refused access",
+    sqlite3.SQLITE_AUTH: "the system refused access",
+    sqlite3.SQLITE_NOLFS: "the disk cannot hold so large a file",
+    sqlite3.SQLITE_PROTOCOL: "the disk does not support locking",
+    sqlite3.SQLITE_NOMEM: "there was not enough memory",
+    sqlite3.SQLITE_TOOBIG: "a value was too large",
+}
+"""Result codes that are the place's fault and not the file's."""
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def open_index(file: Path | None) -> Index:
+    """The index in a file, in memory for None. Never fails: `status().problem` says what was wrong."""
+    return Index(IndexDatabase(file, index.SCHEMA, index.VERSION))
+
+
+def versioned(place: Path) -> Path:
+    """The file for the index at `place` (`index.sqlite3`) that this version of the program uses (INDEX-11).
+
+    Files of other versions are removed when nobody has changed them for long.
+    """
+    file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")
+    name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
+    oldest = time.time() - OTHER_VERSION_SECONDS
+    with contextlib.suppress(OSError):
+        for found in place.parent.iterdir():
+            if name.fullmatch(found.name) and found != file and found.stat().st_mtime < oldest:
+                _remove(found)
+    return file
+
+
+class IndexDatabase:
+    """A `Database` in a file that several processes share. Every method may be called from any thread.
+
+    Before every use the file is compared with the one that was opened, so that a process notices when another one has
+    replaced it.
+    """
+
+    def __init__(self, place: Path | None, schema: Sequence[str], version: int) -> None:
+        """`place` is the file, None keeps everything in memory. Never fails: see `warning`."""
+        self.warning: str | None = None
+        self.file: Path | None = None
+        self.epoch = 0
+        self._place = place
+        self._schema = schema
+        self._version = version
+        self._state = threading.RLock()
+        self._write = threading.RLock()
+        self._readers: list[Connection] = []
+        self._writer: Connection | None = None
+        """In memory the only connection, which readers and the writer take in turns."""
+        self._identity: tuple[int, int] | None = None
+        """Of the opened file."""
+        self._remove_temporary: Callable[[], object] | None = None
+        """At the end of the program if not before."""
+        self._starts = 0
+        self._closed = False
+        self._open()
+
+    # -- using -------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._used():
+            if self.file is None:
+                with self._write:
+                    yield self._only()
+                return
+            epoch, connection = self._take_reader(self.file)
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._give_back(connection, epoch)
+
+    @contextlib.contextmanager
+    def writing(self, patience: float = PATIENCE) -> Iterator[Connection]:
+        if not self._write.acquire(timeout=patience):
+            raise Busy
+        try:
+            with self._used():
+                connection = self._only()
+                connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        with contextlib.suppress(sqlite3.Error):
+                            connection.execute("ROLLBACK")
+                    raise
+        finally:
+            self._write.release()
+
+    def size(self) -> int:
+        with contextlib.suppress(OSError):
+            if self.file is not None:
+                return sum(part.stat().st_size for part in _parts(self.file) if part.exists())
+        return 0
+
+    def begin_anew(self) -> None:
+        with self._write, self._state:
+            self._starts = 0
+            self._replace(self.epoch, _damage("to be begun anew"))
+
+    def close(self) -> None:
+        with self._write, self._state:
+            self._closed = True
+            self._close_all()
+            if self._remove_temporary is not None:
+                self._remove_temporary()
+
+    @contextlib.contextmanager
+    def _used(self) -> Iterator[None]:
+        """SQLite's errors as ours; where the file is at fault it is replaced first."""
+        epoch = self.epoch
+        if self.file is not None and _identity(self.file) != self._identity and not self._closed:
+            self._replace(epoch, None)
+            raise Replaced
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = _code(error)
+            if code in _BUSY:
+                raise Busy from error
+            wrong_call = isinstance(error, sqlite3.ProgrammingError | sqlite3.IntegrityError)
+            if wrong_call or (code == sqlite3.SQLITE_ERROR and not str(error).startswith("no such ")):
+                raise  # the statement is at fault, not the file
+            self._replace(epoch, error)
+            raise Replaced from error
+        finally:
+            if self._closed:  # meanwhile: leave nothing open
+                self.close()
+
+    # -- connections -------------------------------------------------------------------------------------------
+
+    def _only(self) -> Connection:
+        if self._writer is None:
+            if self.file is None:
+                raise Replaced
+            self._writer = _connect(str(self.file))
+        return self._writer
+
+    def _take_reader(self, file: Path) -> tuple[int, Connection]:
+        with self._state:
+            epoch = self.epoch
+            if self._readers:
+                return epoch, self._readers.pop()
+        return epoch, _connect(str(file), "PRAGMA query_only=ON")
+
+    def _give_back(self, connection: Connection, epoch: int) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            with self._state:
+                if epoch == self.epoch and not self._closed and len(self._readers) < IDLE_READERS:
+                    self._readers.append(connection)
+                    return
+        connection.close()
+
+    def _close_all(self) -> None:
+        for connection in (*self._readers, self._writer):
+            if connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
+        self._readers, self._writer = [], None
+
+    # -- finding a place ---------------------------------------------------------------------------------------
+
+    def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
+        """Go on with another file, unless another thread did it since `epoch`. No `error`: another process did it."""
+        with self._write, self._state:
+            if epoch != self.epoch:
+                return
+            self._close_all()
+            self.epoch += 1
+            if error is not None:
+                self._starts += 1
+                if _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
+                    self._step_down(_reason(error))
+                elif self.file is not None and _identity(self.file) == self._identity:
+                    _remove(self.file)
+            self._open()
+
+    def _open(self) -> None:
+        """Open the file at the best place that can be written."""
+        while self._place is not None:
+            self.file = self._place
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                connection = _connect(str(self.file))
+                try:
+                    _write_ahead(connection)
+                    self._prepare(connection)
+                    self._identity = _identity(self.file)
+                except BaseException:
+                    connection.close()
+                    raise
+            except (sqlite3.DatabaseError, OSError) as error:
+                self._starts += 1
+                if isinstance(error, OSError) or _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
+                    self._step_down(_reason(error))
+                elif _code(error) not in _BUSY:
+                    _remove(self.file)
+            else:
+                self._writer = connection
+                return
+        self.file = None
+        self._writer = _connect(":memory:")
+        self._prepare(self._writer)
+
+    def _step_down(self, reason: str) -> None:
+        """Go on in the temporary folder, or in memory when that was the place already."""
+        self._starts, self._place = 0, None
+        self.warning = f"The index cannot be kept ({reason}); it is in memory for the time of this program."
+        if self._remove_temporary is None:
+            with contextlib.suppress(OSError):
+                folder = Path(tempfile.mkdtemp(prefix="obsidian-mcp-"))
+                self._remove_temporary = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                self._place = folder / "index.db"
+                self.warning = f"The index cannot be kept ({reason}); it is made anew at every start of the program."
+
+    def _prepare(self, connection: Connection) -> None:
+        """Create the tables in an empty file. Raises: sqlite3.DatabaseError when there is something else."""
+        if _user_version(connection) == self._version:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            found = _user_version(connection)  # another process may have been faster
+            if found not in (0, self._version):
+                raise _damage("not an index")
+            if found == 0:
+                for statement in self._schema:
+                    connection.execute(statement)
+                connection.execute("INSERT INTO state VALUES (?, 0)", (secrets.token_hex(8),))
+                connection.execute(f"PRAGMA user_version={self._version}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _connect(name: str, *more: str) -> Connection:
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        for setting in (*_SETTINGS, *more):
+            connection.execute(setting)
+    except BaseException:  # the first of them reads the file, which may be none of SQLite's
+        connection.close()
+        raise
+    return connection
+
+
+def _write_ahead(connection: Connection) -> None:
+    """Switch to write-ahead logging, so that readers and a writer do not wait for each other.
+
+    SQLite does not wait for other processes that open the file at the same moment, whatever the busy timeout.
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if _code(error) not in _BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.005)
+        else:
+            if mode != "wal":
+                raise sqlite3.OperationalError(f"no write-ahead log here (mode {mode})")
+            return
+
+
+def _user_version(connection: Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version) & 0xFFFFFFFF
+
+
+def _damage(message: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(message)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Primary result code; damage when SQLite gave none (a file that is no database, text that is not UTF-8)."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+
+
+def _reason(error: sqlite3.DatabaseError | OSError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return _UNUSABLE.get(_code(error), str(error))
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells two files at one path apart; None where there is no file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _parts(file: Path) -> list[Path]:
+    """The files that SQLite keeps of a database; the database itself last, so that it is never left with a log that
+    is not its own."""
+    return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
+
+
+def _remove(file: Path) -> None:
+    """Best effort: on Windows a file that another process has open stays."""
+    for part in _parts(file):
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
