@@ -107,10 +107,10 @@ def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
 
 def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
     renamed = []
-    files = place.graph.tagged(old).value
-    for done, file in enumerate(files):
+    files = place.graph.files_tagged(old)
+    for done, path in enumerate(files):
         progress.report(done, len(files), "Renaming the tag")
-        entry = place.catalog.get(file.path)
+        entry = place.catalog.get(path)
         if entry is not None:
             content = place.read_text(entry)
             body = content.text.body

@@ -168,21 +168,41 @@ class Graph:
 
         return self._indexer.ask(question)
 
-    def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
-        """Files that hold a link with one of these `link_key`s, wherever it leads.
+    # -- what a change is made from ----------------------------------------------------------------------------
 
-        The answer is complete, because a change of links is made from it: files that are still pending are parsed.
-        Call `Indexer.complete` first, without the vault's lock, so that they are few.
-        """
+    def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
+        """Files that hold a link with one of these `link_key`s, wherever it leads; see `_all_files_with`."""
         wanted = set(keys)
+        return self._all_files_with(
+            lambda rows: rows.sources_of(wanted), lambda found: any(link.key in wanted for link in found.links)
+        )
+
+    def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
+        """Files with a tag or a descendant of it, without hidden ones; see `_all_files_with`."""
+        key, hidden = tags.key(tag).rstrip("/"), self._hides()
+        found = self._all_files_with(
+            lambda rows: {path for path, _ in rows.tagged(key)},
+            lambda found: any(fact.key == key or fact.key.startswith(key + "/") for fact in found.tags),
+        )
+        return tuple(path for path in found if not hidden(path))
+
+    def _all_files_with(
+        self, stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
+    ) -> tuple[VaultPath, ...]:
+        """Files that a change must not miss, by path: those that are still pending are parsed (INDEX-43).
+
+        `Indexer.complete`, without the vault's lock, makes sure that they are few.
+        """
         pending = self._indexer.pending()
-        found = self._indexer.query(lambda rows: rows.sources_of(wanted)) - pending.keys()
+        found = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
             deadline.checkpoint()
-            parsed = self._parsed(entry)
-            if parsed is not None and any(link.key in wanted for link in parsed.links):
+            facts_ = self._parsed(entry)
+            if facts_ is not None and has(facts_):
                 found.add(path)
         return tuple(sorted(path for path in found if path in self._catalog))
+
+    # -- the text around links ---------------------------------------------------------------------------------
 
     def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
         """For each link the line that holds it, of a long one the part around it; the link alone in a property.

@@ -360,8 +360,9 @@ class Vault:
         """Make the change that `plan` plans, without holding up other calls while it is planned.
 
         Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
-        Raises: what `plan` and `commit` raise, with nothing changed.
+        Raises: what `plan` and `commit` raise, with nothing changed; OperationTimeout during a first build.
         """
+        self.indexer.complete()  # a plan that needs the index shall not wait for it with the lock (INDEX-43)
         for _ in range(PLANS_AHEAD):
             revision = self.catalog.revision
             planned = plan()

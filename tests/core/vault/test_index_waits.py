@@ -1,0 +1,101 @@
+"""A change that needs the whole index waits for it without the vault's lock (issue 15.10), and names are looked up
+without a scan for each (issue 15.12)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NoteNotFound
+
+NOTES = 300
+
+
+class Reported:
+    """A `Dirty` that reports nothing: watching works, and nothing happens."""
+
+    def drain(self) -> set[str]:
+        return set()
+
+    def scanned(self) -> None:
+        pass
+
+
+class Counted(Disk):
+    scans = 0
+
+    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+        self.scans += not folder
+        return super().scan(folder)
+
+
+class Held:
+    """A background that has not begun yet."""
+
+    def __init__(self) -> None:
+        self.woken = threading.Event()
+
+    def wake(self) -> None:
+        self.woken.set()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Counted:
+    root = tmp_path / "vault"
+    root.mkdir()
+    for number in range(NOTES):
+        (root / f"{number}.md").write_text(f"---\naliases: Nickname {number}\n---\n[[0]]\n", encoding="utf-8")
+    return Counted(root)
+
+
+@pytest.fixture
+def vault(disk: Counted, tmp_path: Path) -> Iterator[Vault]:
+    made = Vault("v", disk, Reported(), SqliteJournal(tmp_path / "state"), open_index(None))
+    made.refresh()
+    yield made
+    made.close()
+
+
+# INDEX-43
+def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> None:
+    background = vault.indexer.background = Held()
+    with ThreadPoolExecutor(2) as threads:
+        moving = threads.submit(
+            vault.make, "move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True)
+        )
+        assert background.woken.wait(30)
+        read = threads.submit(lambda: vault.read_text(vault.find("7.md")).text.body)
+        created = threads.submit(vault.edit, "edit_note", vault.find("8.md"), lambda body: body + "more\n")
+        assert read.result(30).endswith("[[0]]\n")
+        assert created.result(30).after.text.body.endswith("more\n")
+        assert not moving.done()
+
+        while (batch := vault.indexer.take()) is not None:
+            vault.indexer.done(batch, vault.indexer.ingest(batch))
+        moved = moving.result(30)
+    assert len(moved.links.rewritten) == NOTES
+    assert (vault.files.root / "8.md").read_text(encoding="utf-8").endswith("[[moved]]\nmore\n")
+
+
+# WATCH-05
+def test_reads_by_alias_scan_nothing_and_missing_names_share_one_scan(vault: Vault, disk: Counted) -> None:
+    vault.indexer.complete()
+    vault.find("nickname 1")
+    before = disk.scans
+    for number in range(5):
+        assert vault.find(f"nickname {number}").path == f"{number}.md"
+    assert disk.scans == before
+    for number in range(5):
+        with pytest.raises(NoteNotFound):
+            vault.find(f"no such note {number}")
+    assert disk.scans <= before + 1
