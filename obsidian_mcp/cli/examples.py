@@ -6,6 +6,7 @@ from typing import Final
 
 EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "search": ('search "quick fox" --limit 5', "search 'tag:#work -file:list' --paths-only --json"),
+    "query": ("query 'filters: file.hasTag(\"work\")' --format csv", "query --this Home"),
     "create": ('create "Ideas/Gear" "# Gear"', "create Log < notes.txt"),
     "delete": ("delete Alpha",),
     "read": ("read Alpha", "read Alpha --section Plan", "read Alpha --view outline --json"),

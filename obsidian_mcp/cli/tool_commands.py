@@ -26,6 +26,7 @@ from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import set_type
 
+from . import query_output
 from .examples import epilog
 from .options import Options, json_option
 from .output import readable, write
@@ -52,6 +53,19 @@ _TEXT: Final = "\x00"
 
 _IN_OWN_LINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {"tasks": tasks_text, "task": task_text}
 """Commands whose answers have a form of their own."""
+_FORMAT: Final = "format"
+_OPTIONS_OF_ITS_OWN: Final[Mapping[str, tuple[click.Option, ...]]] = {
+    "query": (
+        click.Option(
+            ["--format", _FORMAT],
+            type=click.Choice(query_output.FORMATS),
+            default="table",
+            show_default=True,
+            help="How to print the rows",
+        ),
+    )
+}
+"""Options of a command that are no arguments of its tool."""
 
 
 class ToolCommand(click.Command):
@@ -86,6 +100,7 @@ def tool_command(name: str) -> click.Command | None:
             parameters.append(vault_option())
         else:
             parameters.append(parameter_of(key, field, positional=field.is_required() or key == first))
+    parameters += _OPTIONS_OF_ITS_OWN.get(name, ())
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
     return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
 
@@ -172,7 +187,7 @@ def runner(tool: Tool) -> Callable[..., None]:
         arguments = {
             key: list(value) if isinstance(value, tuple) else plain_argument(value)
             for key, value in given.items()
-            if value not in ((), None) and key != "content_option"
+            if value not in ((), None) and key not in ("content_option", _FORMAT)
         }
         if "content" in tool.model.model_fields:
             content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
@@ -215,6 +230,8 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write_hits(outcome.result, arguments, colours=colours)
     elif tool.command in _IN_OWN_LINES:
         write(_IN_OWN_LINES[tool.command](outcome.data))
+    elif tool.command == "query":
+        write_rows(outcome.data, click.get_current_context().params[_FORMAT])
     else:
         write(readable(outcome.data))
 
@@ -269,6 +286,13 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
         write(listed)
         sys.stdout.flush()
         print(remarks, end="", file=sys.stderr)
+
+
+def write_rows(data: Mapping[str, Any], form: str) -> None:
+    """Print what a query answers; remarks go to stderr (QUERIES-08)."""
+    write(query_output.render(data, form))
+    sys.stdout.flush()
+    print(query_output.remarks(data), end="", file=sys.stderr)
 
 
 @contextmanager

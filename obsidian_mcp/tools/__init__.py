@@ -1,7 +1,7 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 # isort: off
-from . import search, notes, edits, periodic, templates, tasks, canvas, composer, moves, files, attachments
+from . import search, query, notes, edits, periodic, templates, tasks, canvas, composer, moves, files, attachments
 from . import links, tags, properties, history, app, plugin
 
 # isort: on
@@ -28,6 +28,7 @@ __all__ = [
     "periodic",
     "plugin",
     "properties",
+    "query",
     "search",
     "tags",
     "tasks",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,11 @@ from obsidian_mcp.errors import QueryInvalid
 
 from . import parser
 
+EXTENSION = ".base"
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
+_KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
 
 Path = tuple[str | int, ...]
 """Keys and list positions that lead to a value of the YAML."""
@@ -99,6 +101,11 @@ class Mistake:
     """Whether the whole base is refused; else only a formula or filter has no value."""
 
 
+def is_base(text: str) -> bool:
+    """Whether a text is meant as a base: YAML with one of its keys, sound or not."""
+    return _KEY.search(text) is not None
+
+
 def read(text: str) -> Base:
     """The base that a YAML text says. Raises: QueryInvalid with line and column of the first mistake."""
     values = _load(text)
@@ -125,12 +132,12 @@ def validate(text: str) -> list[Mistake]:
     return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
 
-def expressions(base: Base) -> Iterator[tuple[Path, str]]:
-    """Every filter, formula and summary of a base with its place."""
+def expressions(base: Base, views: Iterable[View]) -> Iterator[tuple[Path, str]]:
+    """Every filter, formula and summary of a base, and the filters of some of its views, each with its place."""
     yield from _statements(base.filters)
     yield from ((("formulas", name), text) for name, text in base.formulas.items())
     yield from ((("summaries", name), text) for name, text in base.summaries.items())
-    for view in base.views:
+    for view in views:
         yield from _statements(view.filters)
 
 
@@ -144,7 +151,7 @@ def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
 
 
 def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
-    for path, text in expressions(base):
+    for path, text in expressions(base, base.views):
         try:
             parser.parse(text)
         except SyntaxProblem as problem:

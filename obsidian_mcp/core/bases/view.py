@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from obsidian_mcp.core.expressions.answer import Answer, Cell, Cells, Column, RowGroup, cell_of
+from obsidian_mcp.core.expressions.answer import Answer, Cell, Cells, Column, Page, RowGroup, cell_of
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import (
     Context,
@@ -22,7 +21,7 @@ from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 
 from . import compat
-from .base_file import Base, Filter, Statement, View, expressions, map_filter, parse_or_problem
+from .base_file import Base, Filter, Statement, View, expressions, map_filter, parse_or_problem, read
 from .dates import humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
@@ -61,12 +60,9 @@ FILTER_STEP = "filter"
 SORT_STEP = "sort"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Which rows of the result to answer with."""
-
-    limit: int
-    offset: int = 0
+def run_base(text: str, context: Context, page: Page, view: str | None = None) -> Answer:
+    """The rows of one view of a base as YAML. Raises: QueryInvalid."""
+    return run_view(read(text), context, page, view)
 
 
 def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> Answer:
@@ -77,7 +73,7 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
     view = base.view(name)
     for warning in base.warnings:
         context.problems.note(warning)
-    _warn_of_this(base, context)
+    _warn_of_this(base, view, context)
     formulas = {name: _formula(name, text, context) for name, text in base.formulas.items()}
     rows = _rows(base, view, context, formulas)
     groups = _groups(view, rows, context)
@@ -121,10 +117,10 @@ def property_value(property_id: str) -> Evaluate:
     return formula_value(name) if kind == "formula" else note_property(name)
 
 
-def _warn_of_this(base: Base, context: Context) -> None:
+def _warn_of_this(base: Base, view: View, context: Context) -> None:
     if context.this is not None:
         return
-    nodes = (parse_or_problem(text) for _, text in expressions(base))
+    nodes = (parse_or_problem(text) for _, text in expressions(base, [view]))
     if any(not isinstance(node, SyntaxProblem) and uses_name(node, "this") for node in nodes):
         context.problems.note(
             "`this` is null here: the base uses it, but the query names no note for it. Pass `this`, the path of the "

@@ -22,6 +22,14 @@ Cells = Mapping[type, Callable[[Value, Context], Cell]]
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """Which rows of a result to answer with."""
+
+    limit: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     id: str
     """Full id of a property, or the text of an expression."""

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.bases.base_file import read
-from obsidian_mcp.core.bases.view import Page, run_view
-from obsidian_mcp.core.expressions.answer import Answer
+from obsidian_mcp.core.bases.view import run_view
+from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.expressions.evaluate import Context
 from tests.core.expressions.text_vault import TextVault
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.bases.base_file import read
-from obsidian_mcp.core.bases.view import Page, run_view
-from obsidian_mcp.core.expressions.answer import Answer
+from obsidian_mcp.core.bases.view import run_view
+from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES

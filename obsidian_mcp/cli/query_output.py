@@ -1,0 +1,165 @@
+"""What a query answers, for people: a table, CSV, JSON or Markdown (QUERIES-08)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from .render import safe, width
+
+FORMATS: Final = ("table", "csv", "json", "markdown")
+WIDEST: Final = 60
+"""Columns of a cell in a table; longer ones are cut."""
+
+Rows = Sequence[Sequence[Any]]
+
+
+def render(data: Mapping[str, Any], form: str) -> str:
+    """An answer of `obsidian_query` in one of FORMATS; the answers of a note's queries one after another."""
+    if form == "json":
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    if "blocks" not in data:
+        return _WRITERS[form](data)
+    mark = "## " if form == "markdown" else "== "
+    parts = []
+    for block in data["blocks"]:
+        title = f"{mark}line {block['line']} ({block['language']})"
+        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _WRITERS[form](block)))
+    return "\n".join(parts)
+
+
+def remarks(data: Mapping[str, Any]) -> str:
+    """How many rows there are, and every warning; one a line."""
+    lines = []
+    for answer in data.get("blocks", [data]):
+        if "total" in answer:
+            lines.append(f"{answer['total']} {'row' if answer['total'] == 1 else 'rows'}")
+        if "next_offset" in answer:
+            lines[-1] += f", {len(answer['rows'])} shown; more with --offset {answer['next_offset']}"
+        lines += [f"Warning: {warning}" for warning in answer.get("warnings", ())]
+        lines += [answer["note"]] if "note" in answer else []
+    if not data.get("blocks", [data]):
+        lines.append("The note holds no queries.")
+    return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def cell_text(cell: Any) -> str:
+    """A cell as one text: nothing for null, items of a list with commas between them."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "true" if cell else "false"
+        case str():
+            return cell
+        case list():
+            return ", ".join(map(cell_text, cell))
+        case {"error": message}:
+            return f"error: {message}"
+        case dict():
+            return json.dumps(cell, ensure_ascii=False)
+    return str(cell)
+
+
+def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any] | None, Rows]]:
+    """Key, summaries and rows of each group; one without a key where nothing is grouped."""
+    rows = iter(data["rows"])
+    if not data.get("groups"):
+        yield None, data.get("summaries"), list(rows)
+        return
+    for group in data["groups"]:
+        members = list(islice(rows, group["count"]))
+        key = cell_text(group["key"]) or "None"
+        yield f"{key} ({group['count']})", group.get("summaries"), members
+
+
+def _table(data: Mapping[str, Any]) -> str:
+    """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
+    titles = [safe(column["name"]) for column in data["columns"]]
+    cells = [[_short(cell_text(cell)) for cell in row] for row in data["rows"]]
+    widths = [max(map(_columns, column)) for column in zip(titles, *cells, strict=True)]
+    numeric = [
+        all(isinstance(cell, int | float) or cell is None for cell in column)
+        for column in zip(*data["rows"], strict=True)
+    ] or [False] * len(titles)
+
+    def line(texts: Sequence[str]) -> str:
+        parts = [
+            " " * (room - _columns(text)) + text if right else text + " " * (room - _columns(text))
+            for text, room, right in zip(texts, widths, numeric, strict=True)
+        ]
+        return "  ".join(parts).rstrip() + "\n"
+
+    parts = [line(titles)]
+    shown = iter(cells)
+    for key, summaries, rows in _grouped(data):
+        parts += [f"== {safe(key)}\n"] if key is not None else []
+        parts += [line(texts) for texts in islice(shown, len(rows))]
+        parts += [f"{safe(text)}\n" for text in _summaries(summaries, data)]
+    return "".join(parts)
+
+
+def _summaries(summaries: Mapping[str, Any] | None, data: Mapping[str, Any]) -> Iterator[str]:
+    names = {column["id"]: column["name"] for column in data["columns"]}
+    for column, values in (summaries or {}).items():
+        for name, cell in values.items():
+            yield f"{name} of {names.get(column, column)}: {cell_text(cell)}"
+
+
+def _csv(data: Mapping[str, Any]) -> str:
+    """RFC 4180; the key of a group is the first column."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    grouped = bool(data.get("groups"))
+    titles = [column["name"] for column in data["columns"]]
+    writer.writerow(["group", *titles] if grouped else titles)
+    rows = iter(data["rows"])
+    for group in data.get("groups") or [{"key": None, "count": len(data["rows"])}]:
+        first = [cell_text(group["key"])] if grouped else []
+        writer.writerows([*first, *map(cell_text, row)] for row in islice(rows, group["count"]))
+    return out.getvalue()
+
+
+def _markdown(data: Mapping[str, Any]) -> str:
+    """One table, or one for each group below a heading."""
+    titles = [column["name"] for column in data["columns"]]
+    parts = []
+    for key, summaries, rows in _grouped(data):
+        lines = [f"### {key}", ""] if key is not None else []
+        lines += [_markdown_row(titles), _markdown_row(["---"] * len(titles))]
+        lines += [_markdown_row(row) for row in rows]
+        found = list(_summaries(summaries, data))
+        lines += ["", *found] if found else []
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _markdown_row(cells: Sequence[Any]) -> str:
+    texts = [cell_text(cell).replace("|", "\\|").replace("\r", "").replace("\n", "<br>") for cell in cells]
+    return f"| {' | '.join(texts)} |"
+
+
+def _short(text: str) -> str:
+    text = safe(text)
+    if _columns(text) <= WIDEST:
+        return text
+    room, end = WIDEST - 1, 0
+    while room >= width(text[end]):
+        room -= width(text[end])
+        end += 1
+    return f"{text[:end]}…"
+
+
+def _columns(text: str) -> int:
+    return sum(map(width, text))
+
+
+_WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "table": _table,
+    "csv": _csv,
+    "markdown": _markdown,
+}

@@ -1,0 +1,92 @@
+"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90, NOTE-91)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .elements import Area
+from .parser import Note
+
+LANGUAGES = {"base": "base", "dataview": "dataview", "dataviewjs": "dataviewjs", "tasks": "tasks"}
+"""Word after the fence -> language."""
+
+_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
+_SPAN = re.compile(r"(`+)(.*)\1", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBlock:
+    """One query of a note. `language` is one of LANGUAGES."""
+
+    language: str
+    text: str
+    """Without fence, quote marks and indentation. Of an embedded base its path."""
+    line: int
+    """Line of the note, from 1, in which it begins."""
+    view: str = ""
+    """View of an embedded base, where one is named."""
+
+
+def query_blocks(note: Note, inline_prefix: str = "=") -> list[QueryBlock]:
+    """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline Dataview."""
+    found = [*_in_areas(note, inline_prefix), *_embedded(note)]
+    return sorted(found, key=lambda block: block.line)
+
+
+def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
+    for area in note.areas:
+        if area.kind != "code":
+            continue
+        source = area.span.of(note.body)
+        line = note.lines.line(area.span.start) + 1
+        if not area.block:
+            text = inline_text(source)
+            if text.startswith("$="):
+                yield QueryBlock("dataviewjs", text, line)
+            elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
+                yield QueryBlock("dataview", text, line)
+        elif (language := LANGUAGES.get(area.info.partition(" ")[0].lower())) is not None:
+            yield QueryBlock(language, _inside(note, area), line)
+
+
+def _embedded(note: Note) -> Iterator[QueryBlock]:
+    for link in note.links:
+        if link.embed and link.path.lower().endswith(".base"):
+            line = note.lines.line(link.span.start) + 1
+            yield QueryBlock("base", link.path, line, link.subpath.removeprefix("#"))
+
+
+def inline_text(source: str) -> str:
+    """What stands in a code span, without its backticks and the blanks beside them."""
+    found = _SPAN.fullmatch(source)
+    return (found[2] if found else source).strip()
+
+
+def _inside(note: Note, area: Area) -> str:
+    """The lines between the fences; each loses the quote marks and as much indentation as the first fence has."""
+    start = note.body.rfind("\n", 0, area.span.start) + 1
+    return unfenced(note.body[start : area.span.end])[1]
+
+
+def unfenced(text: str) -> tuple[str | None, str]:
+    """The word after the opening fence, and the text between the fences; None and the text itself without a fence.
+
+    Every line may stand in a callout (`> `) (NOTE-91).
+    """
+    lines = text.strip("\n").split("\n")
+    prefix = ""
+    if all(line.lstrip().startswith(">") for line in lines):
+        quoted = _QUOTED.match(lines[0])
+        depth = quoted[0].count(">") if quoted else 0
+        lines = [re.sub(rf"^(?:[ \t]*>[ \t]?){{0,{depth}}}", "", line) for line in lines]
+    opening = _FENCE.fullmatch(lines[0])
+    if opening is None:
+        return None, text
+    prefix = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    inside = lines[1:]
+    if inside and re.fullmatch(rf"[ \t]*{re.escape(opening[1])}{opening[1][0]}*[ \t]*", inside[-1]):
+        inside.pop()
+    return opening[2].lower(), "\n".join(line.removeprefix(prefix) for line in inside)

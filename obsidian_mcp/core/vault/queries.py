@@ -1,0 +1,135 @@
+"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to QUERIES-09)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.bases.base_file import EXTENSION, is_base
+from obsidian_mcp.core.expressions.answer import Answer, Page
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.graph.index_query import Answer as IndexAnswer
+from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, QueryInvalid
+
+if TYPE_CHECKING:
+    from .vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query as a language runs it."""
+
+    text: str
+    page: Page
+    now: datetime
+    """Naive, local."""
+    language: str = ""
+    """One of LANGUAGES; empty to be told from the text."""
+    view: str = ""
+    """Name of a view of a base; the first one without."""
+    this: VaultPath | None = None
+    """The note that the query stands in."""
+
+
+Language = Callable[["Vault", Query], IndexAnswer[Answer]]
+
+
+def run_query(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+    """The answer of one query (QUERIES-01).
+
+    Raises: QueryInvalid, NoteNotFound for the path of a base that is not there, InvalidArguments.
+    """
+    query = _of_file(vault, query)
+    if not query.language:
+        query = _told_from_text(query)
+    language = LANGUAGES.get(query.language)
+    if language is None:
+        raise InvalidArguments(
+            f"There is no query language {query.language!r}; there are {', '.join(LANGUAGES)}.", argument="language"
+        )
+    return language(vault, query)
+
+
+def _of_file(vault: Vault, query: Query) -> Query:
+    """Where the query is the path of a base, the text of that file; `this` is then the base (QUERIES-02)."""
+    path, _, view = query.text.strip().partition("#")
+    if query.language not in ("", "base") or "\n" in path or not path.lower().endswith(EXTENSION):
+        return query
+    entry = vault.find(path)
+    text = vault.read_text(entry).text.body
+    return replace(query, language="base", text=text, view=query.view or view, this=query.this or entry.path)
+
+
+def _told_from_text(query: Query) -> Query:
+    """The query with its language and without its fence (QUERIES-03)."""
+    fence, inside = unfenced(query.text)
+    if fence is not None and fence in LANGUAGES:
+        return replace(query, language=fence, text=inside)
+    for name, is_meant in _MEANT.items():
+        if is_meant(inside):
+            return replace(query, language=name, text=inside)
+    raise QueryInvalid(
+        "This is no query of a known language. A base is YAML with views, filters or formulas, or the path of a .base "
+        f"file. The languages are {', '.join(LANGUAGES)}."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAnswer:
+    """What a query of a note answers, or why it is refused."""
+
+    block: QueryBlock
+    answer: IndexAnswer[Answer] | None
+    error: str | None = None
+
+
+def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime) -> Iterator[BlockAnswer]:
+    """The answer of every query that stands in a note, in the order of the text (QUERIES-04).
+
+    Raises: OperationTimeout.
+    """
+    for block in query_blocks(parse(vault.read_note(note).text.body)):
+        try:
+            if block.language not in LANGUAGES:
+                raise QueryInvalid(_refusal(block.language))
+            query = Query(block.text, page, now, block.language, block.view, note.path)
+            yield BlockAnswer(block, run_query(vault, query))
+        except OperationTimeout:
+            raise
+        except AppError as error:
+            yield BlockAnswer(block, None, error.message)
+
+
+def _refusal(language: str) -> str:
+    if language == "dataviewjs":
+        return (
+            "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL or a base, or "
+            "with the search tools."
+        )
+    return f"Queries in the language {language} cannot be run."
+
+
+# The languages
+
+
+def _bases(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+    from obsidian_mcp.core.bases.view import run_base  # loaded when it is needed
+    from obsidian_mcp.core.expressions.evaluate import Context
+
+    def run(view: IndexedVault) -> Answer:
+        this = view.file(query.this) if query.this else None
+        context = Context(view, query.now, this=this, source=query.this or "")
+        return run_base(query.text, context, query.page, query.view or None)
+
+    return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
+
+
+LANGUAGES: Mapping[str, Language] = {"base": _bases}
+_MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base}
+"""Whether a text is meant in a language, sound or not; languages without such a test must be named."""

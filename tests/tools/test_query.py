@@ -1,0 +1,154 @@
+"""Queries through the tool (specs/queries.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp import compose
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, QueryInvalid
+from obsidian_mcp.tools import call
+from tests.conftest import app_on
+
+NOW = datetime.fromisoformat("2026-11-22T09:05")
+BASE = """filters: price > 1
+formulas:
+  double: price * 2
+views:
+  - type: table
+    name: All
+    order: [file.name, formula.double]
+  - type: cards
+    name: Mine
+    filters: list(up).contains(this)
+    order: [file.name]
+"""
+FILES = {
+    "Shop/A.md": '---\nprice: 10\nup: "[[Home]]"\n---\n',
+    "Shop/B.md": "---\nprice: 2\n---\n",
+    "Shop/C.md": "---\nprice: 0\n---\n",
+    "Shop.base": BASE,
+    "Home.md": (
+        f"# Home\n```base\n{BASE}```\n\n> ![[Shop.base#Mine]]\n\n```dataviewjs\ndv.pages()\n```\n\n![[None.base]]\n"
+    ),
+}
+
+Opened = Callable[[dict[str, str]], App]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    """Opens an App on a vault with these files, at NOW."""
+    apps = []
+
+    def build(files: dict[str, str]) -> App:
+        root = tmp_path / "vault"
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8", newline="")
+        apps.append(compose.build(replace(app_on(root).config, today=NOW)))
+        return apps[-1]
+
+    yield build
+    for app in apps:
+        app.vaults.close()
+
+
+def run(app: App, **arguments: Any) -> dict[str, Any]:
+    return call(app, "obsidian_query", arguments).data
+
+
+def test_a_base_as_text_answers_with_columns_rows_and_total(opened: Opened) -> None:
+    """QUERIES-01, QUERIES-05"""
+    assert run(opened(FILES), query=BASE) == {
+        "view": "All",
+        "columns": [{"id": "file.name", "name": "file name"}, {"id": "formula.double", "name": "double"}],
+        "rows": [["A", 20], ["B", 4]],
+        "paths": ["Shop/A.md", "Shop/B.md"],
+        "total": 2,
+    }
+
+
+def test_a_view_that_needs_this_says_that_it_is_missing(opened: Opened) -> None:
+    """BASE-19"""
+    [warning] = run(opened(FILES), query=BASE, view="Mine")["warnings"]
+    assert "Pass `this`" in warning
+
+
+def test_the_path_of_a_base_runs_it_with_itself_as_this(opened: Opened) -> None:
+    """QUERIES-02"""
+    app = opened(FILES)
+    assert "warnings" not in run(app, query="Shop.base")
+    assert run(app, query="shop.base#Mine")["rows"] == []
+    assert run(app, query="Shop.base", view="Mine", this="Home")["rows"] == [["A"]]
+    with pytest.raises(NoteNotFound):
+        run(app, query="Shops.base")
+    with pytest.raises(QueryInvalid, match="All, Mine"):
+        run(app, query="Shop.base", view="Other")
+
+
+def test_a_base_in_its_fence_and_in_a_callout_is_run(opened: Opened) -> None:
+    """QUERIES-03"""
+    app = opened(FILES)
+    for text in (f"```base\n{BASE}```", "".join(f"> {line}\n" for line in f"```base\n{BASE}```".splitlines())):
+        assert run(app, query=text, this="Home")["total"] == 2
+
+
+def test_a_note_alone_answers_its_own_queries_in_order(opened: Opened) -> None:
+    """QUERIES-04, QUERIES-07"""
+    answer = run(opened(FILES), this="Home")
+    assert answer["path"] == "Home.md"
+    blocks = [(block["line"], block["language"], block.get("rows"), block.get("error")) for block in answer["blocks"]]
+    assert blocks[:2] == [(2, "base", [["A", 20], ["B", 4]], None), (16, "base", [["A"]], None)]
+    line, language, rows, error = blocks[2]
+    assert (line, language, rows) == (18, "dataviewjs", None)
+    assert "JavaScript" in str(error)
+    assert blocks[3][:2] == (22, "base")
+    assert "None.base" in str(blocks[3][3])
+
+
+def test_a_page_ends_with_where_the_next_one_begins(opened: Opened) -> None:
+    """QUERIES-05"""
+    app = opened({f"n{number}.md": "" for number in range(5)})
+    first = run(app, query="views: []", limit=2)
+    assert (first["rows"], first["total"], first["next_offset"]) == ([["n0"], ["n1"]], 5, 2)
+    last = run(app, query="views: []", limit=2, offset=4)
+    assert last["rows"] == [["n4"]]
+    assert "next_offset" not in last
+
+
+def test_an_answer_for_a_model_is_bounded(opened: Opened) -> None:
+    """QUERIES-06"""
+    app = opened({f"n{number}.md": "" for number in range(9)})
+    base = "formulas: {x: '\"x\".repeat(15000)'}\nviews: [{type: t, name: V, order: [formula.x]}]"
+    assert run(app, query=base)["next_offset"] == 2
+    [[cell]] = run(app, query=base.replace("15000", "90000"))["rows"]
+    assert cell.endswith("… (90,000 characters)")
+    assert len(cell) < 2100
+
+
+def test_a_text_of_no_known_language_is_refused_with_the_languages(opened: Opened) -> None:
+    """QUERIES-01"""
+    app = opened({"a.md": ""})
+    with pytest.raises(QueryInvalid, match="base"):
+        run(app, query="what is new?")
+    with pytest.raises(InvalidArguments, match="query"):
+        run(app)
+
+
+def test_a_broken_base_names_the_line(opened: Opened) -> None:
+    """BASE-09"""
+    with pytest.raises(QueryInvalid, match=r"Views must be an array \(line 2, column 8\)"):
+        run(opened({"a.md": ""}), query="filters: a\nviews: x\n")
+
+
+def test_now_is_the_clock_of_the_vault_and_the_creation_time_is_known(opened: Opened) -> None:
+    """BASE-52, BASE-60"""
+    base = "formulas: {n: now(), c: file.ctime.year > 2000}\nviews: [{type: t, name: V, order: [formula.n, formula.c]}]"
+    assert run(opened({"a.md": ""}), query=base)["rows"] == [["2026-11-22T09:05:00", True]]
