@@ -235,7 +235,7 @@ class _Source:
             if not all(each.status(self.settings.statuses.get(status.symbol)) for each in filters if each.status)
         ]
         answer = self._vault.graph.tasks(days, without)
-        self._building = answer.building
+        self._building = answer.notice
         found: list[Task] = []
         for path, fact in answer.value:
             task = self._task(path, fact.text, fact.line, fact.heading)
