@@ -9,7 +9,7 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Answer, Page
-from obsidian_mcp.core.graph.index_query import Answer as IndexAnswer
+from obsidian_mcp.core.index.indexer import Answer as IndexAnswer
 from obsidian_mcp.core.vault import queries
 from obsidian_mcp.errors import InvalidArguments
 
@@ -69,8 +69,8 @@ def _shown(found: IndexAnswer[Answer], page: Page) -> dict[str, Any]:
                 data[key] = data[key][:most]
     if page.offset + count < answer.total:
         data["next_offset"] = page.offset + count
-    if found.building is not None:
-        data["note"] = found.building
+    if found.notice is not None:
+        data["note"] = found.notice
     return data
 
 

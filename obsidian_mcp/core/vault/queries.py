@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.bases.base_file import EXTENSION, is_base
 from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.graph.index_query import Answer as IndexAnswer
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+from obsidian_mcp.core.index.indexer import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
 from obsidian_mcp.core.text.vault_path import VaultPath
