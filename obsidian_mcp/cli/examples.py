@@ -23,6 +23,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'task add "Order oil" --note Alpha --heading Plan --due "next friday" --dry-run',
         'task edit "Cut the wheel" --priority high --recurrence "every week when done"',
     ),
+    "table": ("""table Alpha '{"op":"set","row":"wheel","column":"mm","value":"43"}'""",),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),

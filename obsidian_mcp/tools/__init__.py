@@ -1,8 +1,8 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 # isort: off
-from . import search, query, notes, edits, periodic, templates, tasks, canvas, composer, moves, files, attachments
-from . import links, tags, properties, history, app, plugin
+from . import search, query, notes, edits, tables, periodic, templates, tasks, canvas, composer, moves, files
+from . import attachments, links, tags, properties, history, app, plugin
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -30,6 +30,7 @@ __all__ = [
     "properties",
     "query",
     "search",
+    "tables",
     "tags",
     "tasks",
     "templates",

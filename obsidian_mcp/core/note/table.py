@@ -1,0 +1,296 @@
+"""Edit one table of a note: cells, rows and columns, every other cell byte for byte (TABLE rules in specs/edits.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from obsidian_mcp.core.text.text import Lines, Span, split_lines
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
+
+from . import sections
+from .parser import Note, parse
+
+Align = Literal["left", "center", "right", "none"]
+RowName = int | str
+"""A row by its number from 1 below the header, or by the text of its first cell."""
+ColumnName = int | str
+"""A column by its number from 1, or by its header."""
+
+SHOWN = 10
+_DELIMITERS: dict[str, str] = {"left": ":---", "center": ":---:", "right": "---:", "none": "---"}
+_NUMBER = re.compile(r"[-+]?[\d., '_]*\d(?:[.,]\d+)?\s*%?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table: text before the first cell, the cells between the pipes as written, and the end."""
+
+    lead: str
+    cells: tuple[str, ...]
+    tail: str
+
+    @property
+    def line(self) -> str:
+        return self.lead + "|".join(self.cells) + self.tail
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: header, delimiter row, and the rows below."""
+
+    header: Row
+    delimiters: Row
+    rows: tuple[Row, ...]
+
+    @property
+    def columns(self) -> list[str]:
+        return [shown(cell) for cell in self.header.cells]
+
+    @property
+    def lines(self) -> list[str]:
+        return [self.header.line, self.delimiters.line, *(row.line for row in self.rows)]
+
+    # -- cells and rows ----------------------------------------------------------------------------------------
+
+    def set_cell(self, row: RowName, column: ColumnName, value: str) -> Table:
+        at, index = self.row(row), self.column(column)
+        delimiter = self.delimiters.cells[index].strip() if index < len(self.delimiters.cells) else ""
+        to_right = delimiter.endswith(":") and not delimiter.startswith(":")
+        return self._with_row(at, _with_cell(self.rows[at], index, value, to_right=to_right))
+
+    def add_row(self, values: Sequence[str] | dict[str, str], at: int | None = None) -> Table:
+        """A row before the row of number `at`, or last. `values` are in the order of the columns, or by header."""
+        texts = [""] * len(self.columns)
+        for key, value in values.items() if isinstance(values, dict) else enumerate(values, 1):
+            texts[self.column(key)] = value
+        widths = [len(cell) for cell in self.header.cells]
+        cells = tuple(_padded(" " * width, text) for width, text in zip(widths, texts, strict=True))
+        made = Row(self.header.lead, cells, self.header.tail)
+        place = len(self.rows) if at is None else _checked(at, len(self.rows) + 1, "at") - 1
+        return replace(self, rows=(*self.rows[:place], made, *self.rows[place:]))
+
+    def remove_row(self, row: RowName) -> Table:
+        at = self.row(row)
+        return replace(self, rows=self.rows[:at] + self.rows[at + 1 :])
+
+    def move_row(self, row: RowName, at: int) -> Table:
+        number = self.row(row)
+        rest = [*self.rows[:number], *self.rows[number + 1 :]]
+        rest.insert(_checked(at, len(self.rows), "at") - 1, self.rows[number])
+        return replace(self, rows=tuple(rest))
+
+    def sort(self, column: ColumnName, *, descending: bool = False) -> Table:
+        """Rows by the values of a column: numbers by size, before text in any case; empty cells last."""
+        index = self.column(column)
+
+        def key(row: Row) -> tuple[int, float, str]:
+            text = shown(row.cells[index]) if index < len(row.cells) else ""
+            number = _number(text)
+            return (0, number, "") if number is not None else (1, 0.0, text.casefold())
+
+        empty = [row for row in self.rows if index >= len(row.cells) or not shown(row.cells[index])]
+        filled = [row for row in self.rows if index < len(row.cells) and shown(row.cells[index])]
+        return replace(self, rows=(*sorted(filled, key=key, reverse=descending), *empty))
+
+    # -- columns -----------------------------------------------------------------------------------------------
+
+    def add_column(self, name: str, value: str = "", at: int | None = None, align: Align = "none") -> Table:
+        place = len(self.columns) if at is None else _checked(at, len(self.columns) + 1, "at") - 1
+
+        def added(row: Row, text: str) -> Row:
+            cells = [*row.cells, *[" "] * (place - len(row.cells))]
+            spaced = f" {_escaped(text)} " if text else " " * (len(name) + 2)
+            if place == len(row.cells) and not row.tail.startswith("|"):
+                spaced = spaced.rstrip()
+                cells[-1] = f"{cells[-1].rstrip()} " if cells else ""
+            cells.insert(place, spaced)
+            return replace(row, cells=tuple(cells))
+
+        rows = tuple(added(row, value) for row in self.rows)
+        return Table(added(self.header, name), added(self.delimiters, _DELIMITERS[align]), rows)
+
+    def remove_column(self, column: ColumnName) -> Table:
+        index = self.column(column)
+        if len(self.columns) == 1:
+            raise InvalidArguments("The last column of a table cannot be removed.", argument="column")
+
+        def without(row: Row) -> Row:
+            return replace(row, cells=row.cells[:index] + row.cells[index + 1 :])
+
+        return Table(without(self.header), without(self.delimiters), tuple(map(without, self.rows)))
+
+    def move_column(self, column: ColumnName, at: int) -> Table:
+        index = self.column(column)
+        place = _checked(at, len(self.columns), "at") - 1
+
+        def moved(row: Row) -> Row:
+            cells = [*row.cells, *[" "] * (max(index, place) + 1 - len(row.cells))]
+            cells.insert(place, cells.pop(index))
+            return replace(row, cells=tuple(cells))
+
+        return Table(moved(self.header), moved(self.delimiters), tuple(map(moved, self.rows)))
+
+    def rename_column(self, column: ColumnName, to: str) -> Table:
+        return replace(self, header=_with_cell(self.header, self.column(column), to))
+
+    # -- naming ------------------------------------------------------------------------------------------------
+
+    def column(self, name: ColumnName) -> int:
+        """The place of a column. Raises: InvalidArguments with the columns there are."""
+        columns = self.columns
+        if isinstance(name, int):
+            return _checked(name, len(columns), "column") - 1
+        for wanted in (name.strip(), name.strip().casefold()):
+            found = [at for at, each in enumerate(columns) if wanted in (each, each.casefold())]
+            if found:
+                return found[0]
+        if name.strip().isdecimal():
+            return _checked(int(name), len(columns), "column") - 1
+        raise InvalidArguments(
+            f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.", argument="column"
+        )
+
+    def row(self, name: RowName) -> int:
+        """The place of a row. Raises: InvalidArguments, AmbiguousName."""
+        if isinstance(name, int):
+            return _checked(name, len(self.rows), "row") - 1
+        firsts = [shown(row.cells[0]) if row.cells else "" for row in self.rows]
+        found = [at for at, each in enumerate(firsts) if each.casefold() == name.strip().casefold()]
+        if len(found) > 1:
+            numbers = ", ".join(str(at + 1) for at in found[:SHOWN])
+            raise AmbiguousName(
+                f"{len(found)} rows begin with {name!r}: {numbers}. Give the number of the one you mean."
+            )
+        if found:
+            return found[0]
+        if name.strip().isdecimal():
+            return _checked(int(name), len(self.rows), "row") - 1
+        known = ", ".join(map(repr, firsts[:SHOWN]))
+        raise InvalidArguments(f"No row of the table begins with {name!r}. Rows begin with {known}.", argument="row")
+
+    def _with_row(self, at: int, row: Row) -> Table:
+        return replace(self, rows=(*self.rows[:at], row, *self.rows[at + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A table and where it is in a note; `line` counts from 1."""
+
+    table: Table
+    span: Span
+    line: int
+
+
+def read_tables(parsed: Note) -> list[Located]:
+    """Return the tables of a note that are no part of a quote or a list."""
+    lines = Lines(parsed.body)
+    found = []
+    for section in parsed.sections:
+        if section.kind == "table":
+            rows = [read_row(line.rstrip("\r\n")) for line in split_lines(section.span.of(parsed.body))]
+            table = Table(rows[0], rows[1], tuple(rows[2:]))
+            found.append(Located(table, section.span, lines.line(section.span.start) + 1))
+    return found
+
+
+def locate(body: str, number: int = 0, heading: str = "") -> Located:
+    """Return a table of a note: the only one, or that of a number from 1, in the note or below a heading.
+
+    Raises: TextNotFound, AmbiguousName with the tables there are, SectionNotFound.
+    """
+    parsed = parse(body)
+    found = read_tables(parsed)
+    if heading:
+        within = sections.find(parsed, heading).span
+        found = [each for each in found if within.start <= each.span.start < within.end]
+    place = f" below {heading!r}" if heading else ""
+    if not found:
+        raise TextNotFound(f"The note has no table{place}. Tables inside quotes and lists are not edited.")
+    if number == 0 and len(found) > 1:
+        known = "; ".join(f"{n}: line {each.line}, {' | '.join(each.table.columns)}" for n, each in enumerate(found, 1))
+        raise AmbiguousName(f"The note has {len(found)} tables{place}. Give the number of the one you mean: {known}.")
+    if number > len(found):
+        raise TextNotFound(f"The note has {len(found)} tables{place}, and no table {number}.")
+    return found[max(number, 1) - 1]
+
+
+def written(body: str, located: Located, table: Table) -> str:
+    """Return the note with its table replaced; line ends stay."""
+    old = located.span.of(body)
+    newline = "\r\n" if "\r\n" in body else "\n"
+    end = "\n" if old.endswith("\n") else ""
+    end = "\r\n" if old.endswith("\r\n") else end
+    ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(old)]
+    lines = table.lines
+    parts = []
+    for at, line in enumerate(lines):
+        last = at == len(lines) - 1
+        parts.append(line + (end if last else (ends[at] if at < len(ends) - 1 and ends[at] else newline)))
+    return body[: located.span.start] + "".join(parts) + body[located.span.end :]
+
+
+def read_row(line: str) -> Row:
+    """Return a line of a table in its parts; joined again they are the line."""
+    lead = re.match(r"\s*\|?", line)
+    start = lead.end() if lead else 0
+    bars = [found.start() for found in re.finditer(r"\\.|\|", line[start:]) if found[0] == "|"]
+    end = len(line)
+    tail = ""
+    if bars and not line[start + bars[-1] + 1 :].strip():
+        end = start + bars.pop()
+        tail = line[end:]
+    edges = [start - 1, *(start + bar for bar in bars), end]
+    cells = tuple(line[first + 1 : last] for first, last in pairwise(edges))
+    return Row(line[:start], cells, tail)
+
+
+def shown(cell: str) -> str:
+    """Return what a cell says, without the blanks around it and with its pipes plain."""
+    return cell.strip().replace("\\|", "|")
+
+
+def _escaped(value: str) -> str:
+    """A value as a cell can hold it: pipes escaped, lines parted by `<br>`."""
+    value = "<br>".join(value.strip().splitlines())
+    return re.sub(r"(\\.)|\|", lambda found: found[1] or "\\|", value)
+
+
+def _with_cell(row: Row, index: int, value: str, *, to_right: bool = False) -> Row:
+    cells = [*row.cells, *[" "] * (index + 1 - len(row.cells))]
+    if shown(cells[index]) != value.strip():
+        cells[index] = _padded(cells[index], value, to_right=to_right)
+    return replace(row, cells=tuple(cells))
+
+
+def _padded(cell: str, value: str, *, to_right: bool = False) -> str:
+    """A value with the blanks of the cell it takes the place of, as wide as that one where it fits."""
+    text = _escaped(value)
+    if not cell.strip():
+        return f" {text} ".ljust(len(cell)) if text else cell
+    left = cell[: len(cell) - len(cell.lstrip())]
+    right = cell[len(cell.rstrip()) :]
+    if to_right:
+        return f"{left[:1]}{text}{right}".rjust(len(cell))
+    return f"{left}{text}{right[:1]}".ljust(len(cell))
+
+
+def _checked(number: int, most: int, argument: str) -> int:
+    if not 1 <= number <= most:
+        raise InvalidArguments(f"{argument} must be from 1 to {most}, not {number}.", argument=argument)
+    return number
+
+
+def _number(text: str) -> float | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    plain = re.sub(r"[ '_%]", "", text)
+    if "," in plain and "." not in plain and re.search(r",\d{1,2}$", plain):
+        plain = plain.replace(",", ".")
+    try:
+        return float(plain.replace(",", ""))
+    except ValueError:
+        return None

@@ -1,0 +1,169 @@
+"""Tables in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.note import edits, table
+from obsidian_mcp.core.note.table import Table
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments
+
+from .params import DryRun, Etag, Name, VaultName
+from .registry import tool
+
+TABLE_CHARACTERS = 10_000
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "set": ("row", "column", "value"),
+    "add_row": ("values", "at"),
+    "remove_row": ("row",),
+    "move_row": ("row", "at"),
+    "sort": ("column", "descending"),
+    "add_column": ("column", "value", "at", "align"),
+    "remove_column": ("column",),
+    "move_column": ("column", "at"),
+    "rename_column": ("column", "value"),
+}
+_NEEDED = {"row", "column", "values"}
+
+
+@dataclass(frozen=True, slots=True)
+class EditedTable:
+    path: str
+    changed: bool
+    etag: str
+    line: int
+    """First line of the table, 1-based."""
+    table: str
+    """The table after the edit; of a long one the beginning."""
+    diff: str | None = None
+    merged: bool | None = None
+
+
+@tool("table", title="Edit table", writes=True, destructive=True)
+def edit_table(
+    app: App,
+    name: Name,
+    operations: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="In order, all or none; each {op, …}. set: row, column, value. add_row: values (list or by "
+            "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
+            "align. remove_column: column. move_column: column, at. rename_column: column, value. Rows by number "
+            "from 1 or first cell, columns by header or number"
+        ),
+    ],
+    heading: Annotated[str, Field(description="The table below this heading")] = "",
+    table_number: Annotated[int, Field(description="Which table, from 1, if there are several", ge=0)] = 0,
+    dry_run: DryRun = False,
+    etag: Etag = "",
+    vault: VaultName = "",
+) -> EditedTable:
+    """Change cells, rows and columns of a Markdown table in a note; other cells keep their bytes."""
+    place = app.vaults.get(vault)
+    entry = place.find(name)
+
+    def change(body: str) -> str:
+        located = table.locate(body, table_number, heading)
+        after = located.table
+        for number, given in enumerate(operations, 1):
+            try:
+                after = _applied(after, given)
+            except (InvalidArguments, AmbiguousName) as error:
+                message = f"Operation {number}: {error.message} Nothing was written."
+                raise type(error)(message, **{**error.data, "operation": number}) from None
+        return table.written(body, located, after)
+
+    if dry_run:
+        before = place.read_note(entry)
+        after = change(before.text.body)
+        shown = edits.diff(entry.path, before.text.body, after)
+        changed, tag, merged = after != before.text.body, before.etag, None
+    else:
+        edited = place.edit("edit_table", entry, change, etag)
+        after, shown = edited.after.text.body, None
+        changed, tag, merged = edited.before.etag != edited.after.etag, edited.after.etag, edited.merged or None
+    located = table.locate(after, table_number, heading)
+    text = "\n".join(located.table.lines)[:TABLE_CHARACTERS]
+    return EditedTable(entry.path, changed, tag, located.line, text, shown, merged)
+
+
+def _applied(now: Table, given: Mapping[str, Any]) -> Table:
+    """A table after one operation. Raises: InvalidArguments, AmbiguousName."""
+    values = _checked(given)
+    match values.pop("op"):
+        case "set":
+            return now.set_cell(values["row"], values["column"], values.get("value", ""))
+        case "add_row":
+            return now.add_row(values["values"], values.get("at"))
+        case "remove_row":
+            return now.remove_row(values["row"])
+        case "move_row":
+            return now.move_row(values["row"], _needed(values, "at"))
+        case "sort":
+            return now.sort(values["column"], descending=values.get("descending", False))
+        case "add_column":
+            name = str(values["column"])
+            return now.add_column(name, values.get("value", ""), values.get("at"), values.get("align", "none"))
+        case "remove_column":
+            return now.remove_column(values["column"])
+        case "move_column":
+            return now.move_column(values["column"], _needed(values, "at"))
+    return now.rename_column(values["column"], _needed(values, "value"))
+
+
+def _needed(values: Mapping[str, Any], key: str) -> Any:
+    if key not in values:
+        raise InvalidArguments(f"It needs {key}.", argument=key)
+    return values[key]
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an operation, each of its type. Raises: InvalidArguments."""
+    values = {key: value for key, value in given.items() if value is not None}
+    op = str(values.get("op"))
+    if op not in _KEYS:
+        raise InvalidArguments(f"op must be one of {', '.join(_KEYS)}, not {op!r}.", argument="op")
+    for key in _KEYS[op]:
+        if key in _NEEDED:
+            _needed(values, key)
+    for key, value in values.items():
+        if key != "op" and key not in _KEYS[op]:
+            raise InvalidArguments(f"{op} takes no {key!r}; it takes {', '.join(_KEYS[op])}.", argument=key)
+        values[key] = _read(key, value)
+    return values
+
+
+def _read(key: str, value: Any) -> Any:
+    match key:
+        case "at":
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InvalidArguments(f"at must be a whole number, not {value!r}.", argument=key)
+        case "descending":
+            if not isinstance(value, bool):
+                raise InvalidArguments(f"descending must be true or false, not {value!r}.", argument=key)
+        case "align":
+            if value not in get_args(table.Align):
+                raise InvalidArguments(f"align must be left, center, right or none, not {value!r}.", argument=key)
+        case "values":
+            if isinstance(value, dict):
+                return {str(name): _cell(each) for name, each in value.items()}
+            if not isinstance(value, list):
+                raise InvalidArguments("values must be a list, or an object by column.", argument=key)
+            return [_cell(each) for each in value]
+        case "value":
+            return _cell(value)
+        case "row" | "column":
+            return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return value
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
