@@ -211,10 +211,11 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "move_note": {"name": "Home", "to": "House"},
         "rename_tag": {"tag": "visible", "to": "seen"},
         "set_properties": {"names": ["Home"], "properties": {"p": 1}},
-        "replace": {"names": ["Home"], "find": "o", "content": "0"},
+        "replace": {"names": ["Home"], "find": "[", "content": "("},
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "edit_canvas": {"name": "New", "operations": [{"op": "add", "type": "text", "text": "x"}], "create": True},
     }
     writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}
     assert writing - {"open_note", "app_command"} == set(calls)

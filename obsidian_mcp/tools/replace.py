@@ -27,7 +27,7 @@ MOST_CHARACTERS = 1 << 30
 def replace(
     app: App,
     find: Annotated[str, Field(description="Exact text, or with regex a JavaScript regular expression", min_length=1)],
-    content: Annotated[str, Field(description="What takes its place; with regex $1 or $<name> are its groups")] = "",
+    content: Annotated[str, Field(description="What takes its place; with regex $1 is its first group")] = "",
     regex: Annotated[bool, Field(description="find is a regular expression")] = False,
     ignore_case: Annotated[bool, Field(description="Upper and lower case are the same")] = False,
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
