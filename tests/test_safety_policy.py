@@ -215,6 +215,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "insert_template": {"template": "Home.md", "name": "Home"},
         "edit_canvas": {"name": "New", "operations": [{"op": "add", "type": "text", "text": "x"}], "create": True},
     }
     writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}

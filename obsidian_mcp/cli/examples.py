@@ -24,6 +24,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'task edit "Cut the wheel" --priority high --recurrence "every week when done"',
     ),
     "table": ("""table Alpha '{"op":"set","row":"wheel","column":"mm","value":"43"}'""",),
+    "insert-template": ('insert-template "Reading/Reading list.md" Alpha',),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),
