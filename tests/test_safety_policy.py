@@ -215,6 +215,8 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
+        "update_task": {"action": "add", "name": "Home", "text": "x"},
         "insert_template": {"template": "Home.md", "name": "Home"},
         "edit_canvas": {"name": "New", "operations": [{"op": "add", "type": "text", "text": "x"}], "create": True},
     }

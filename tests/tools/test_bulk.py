@@ -101,6 +101,7 @@ def test_old_names_are_not_listed_and_still_work(app: App, basic: Path) -> None:
 
 NEEDED: dict[str, dict[str, Any]] = {
     "obsidian_add_attachment": {"name": "x.png", "data": "eA=="},
+    "obsidian_query": {"query": '{"views": [{"type": "table", "name": "T"}]}'},
     "obsidian_search": {"query": "brass"},
 }
 """Arguments that a call needs beyond a name."""
