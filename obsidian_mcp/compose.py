@@ -173,7 +173,6 @@ class FolderVaults:
                 time.sleep(CATCH_UP)
                 if not self._closed:
                     vault.refresh()
-                    vault.search.prepare_paths()
             except AppError as error:  # the first call tells the client
                 log.warning("%s", error.message)
 

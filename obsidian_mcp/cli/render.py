@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from obsidian_mcp.core.query.parser import And, Node, Or, Phrase, Scope, Word, parse
+from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
+from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.errors import QueryInvalid

@@ -9,9 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.search.grouping import grouping
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
-from obsidian_mcp.core.search.sorting import order
+from obsidian_mcp.core.search.sort import grouping, order
 from obsidian_mcp.core.text import clock
 from obsidian_mcp.core.text.vault_path import VaultPath, parse_folder
 from obsidian_mcp.core.vault import app_answers
@@ -53,7 +52,7 @@ def search(
     request = Request(
         EVERYTHING if everything else query,
         match,
-        parse_folder(folder),
+        parse_folder(folder) if folder else None,
         limit,
         offset,
         0 if paths_only else snippets,
@@ -63,7 +62,7 @@ def search(
         sys.maxsize if whole_answers.get() else ANSWER_CHARACTERS,
     )
     by = grouping(group) if group.strip() else None
-    named = None if everything else app_answers.found(place, request)
+    named = None if everything or place.app is None else app_answers.found(place, request)
     found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
     if request.folder is not None and not found.total:
         _check_folder(place, request.folder)

@@ -17,8 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.cli.render import MATCH, RESET, Screen, listing, remarks, safe, width
-from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits
-from obsidian_mcp.core.search.snippets import Snippet
+from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")

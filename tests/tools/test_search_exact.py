@@ -19,14 +19,14 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.query.parser import Regex, Word
+from obsidian_mcp.core.query.nodes import Regex, Word
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.search.pending_documents import kind_of
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 from obsidian_mcp.tools import call
 from tests import findability
 from tests.conftest import FIXTURES, app_on
+from tests.core.query.test_evaluate import kind_of
 from tests.core.search import naive_search
 from tests.core.search.naive_search import PlainFile, PlainStructure, plain_matches
 

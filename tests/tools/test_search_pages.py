@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.search import snippets
-from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit
+from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
+from obsidian_mcp.core.search.render import HEADING_CHARACTERS, LINE_CHARACTERS, fitted, hit_size
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.tools import call
 from obsidian_mcp.tools.registry import Outcome, plain
@@ -177,9 +177,9 @@ def test_many_snippets_of_long_lines_stay_short(hostile: App) -> None:  # SEARCH
         assert 1 <= len(shown) <= 10
         for snippet in shown:
             assert "fox" in snippet["text"]
-            assert len(snippet["text"]) <= snippets.CHARACTERS + 2
+            assert len(snippet["text"]) <= LINE_CHARACTERS + 2
             assert "\n" not in snippet["text"]
-            assert len(snippet.get("heading", "")) <= snippets.HEADING + 1
+            assert len(snippet.get("heading", "")) <= HEADING_CHARACTERS + 1
         assert [snippet["line"] for snippet in shown] == sorted({snippet["line"] for snippet in shown})
 
 
@@ -208,7 +208,7 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
         TEXT.map(VaultPath),
         st.none() | st.floats(0, 1e4).map(lambda score: round(score, 2)),
         st.none() | TEXT,
-        st.none() | st.lists(st.builds(snippets.Snippet, st.integers(1, 10**7), TEXT, st.none() | TEXT), max_size=4),
+        st.none() | st.lists(st.builds(Snippet, st.integers(1, 10**7), TEXT, st.none() | TEXT), max_size=4),
     ),
     st.integers(100, 4_000),
 )
@@ -217,9 +217,9 @@ def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEA
     def written(each: Hit) -> int:
         return len(Outcome(plain(each), None, document=False, enveloped=False).contents()[0])
 
-    assert hit.size == written(hit) + 1
-    assert hit.within(room).size <= room
-    assert hit.within(hit.size) == hit
+    assert hit_size(hit) == written(hit) + 1
+    assert hit_size(fitted(hit, room)) <= room
+    assert fitted(hit, hit_size(hit)) == hit
 
 
 def test_a_page_that_the_room_cut_short_says_where_it_goes_on(hostile: App) -> None:  # SEARCH-15

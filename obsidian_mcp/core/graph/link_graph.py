@@ -41,7 +41,7 @@ class Web:
 
 def brought_up(web: Web | None, rows: Rows, catalog: Catalog) -> Web:
     """The web of these rows and files. Of an older one only what the changes may touch is resolved again."""
-    stamp, generation = rows.stamp(), catalog.generation
+    stamp, generation = rows.stamp, catalog.generation
     if web is not None and web.stamp == stamp and web.generation == generation:
         return web
     paths = frozenset(entry.path for entry in list(catalog))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from . import extract as facts
 from . import fulltext, search_document
 from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .extract import Facts
-from .rows import TABLES, Rows, marks, parts, stored, to_path
+from .rows import TABLES, marks, parts, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
 
@@ -105,22 +105,17 @@ class Index:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._words: tuple[int, set[str]] = (self.epoch, set())
+        self.database = database
+        self._words: tuple[int, set[str]] = (self.database.epoch, set())
         """Words that are in the tables for certain, of this epoch: a build asks for the same ones again and again."""
 
     @property
     def file(self) -> Path | None:
         """None in memory."""
-        return self._database.file
+        return self.database.file
 
     def close(self) -> None:
-        self._database.close()
-
-    @property
-    def epoch(self) -> int:
-        """Grows whenever the index was begun anew, and is empty."""
-        return self._database.epoch
+        self.database.close()
 
     # -- keeping in step ---------------------------------------------------------------------------------------
 
@@ -131,7 +126,7 @@ class Index:
         """
         given = list(entries)
         plain = "disk IS NULL AND digest NOTNULL"
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             # Entries equal their rows, so that two sets are compared instead of thousands of members.
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
             others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
@@ -200,11 +195,11 @@ class Index:
         has seen the last state of the file. `patience` is how many seconds to wait for other writers.
         """
         latest = {record.entry.path: record for record in records}
-        with self._database.writing(patience) as connection:
+        with self.database.writing(patience) as connection:
             epoch, words_ = self._words
             self._words = (epoch, set())  # where the transaction fails, nothing is known
-            words_ = words_ if epoch == self.epoch else set()
-            epoch = self.epoch
+            words_ = words_ if epoch == self.database.epoch else set()
+            epoch = self.database.epoch
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
             batch = _Batch(connection, generation, words_)
             for path in gone:
@@ -222,11 +217,11 @@ class Index:
 
     def clear(self) -> None:
         """Forget everything, so that all files have to be taken in again."""
-        self._database.begin_anew()
+        self.database.begin_anew()
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         found = {}
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             for some in parts([stored(path) for path in paths]):
                 for path, *rest in connection.execute(
                     "SELECT path, disk, size, mtime_ns, digest FROM files"  # noqa: S608 - only placeholders
@@ -238,25 +233,19 @@ class Index:
 
     # -- asking ------------------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def rows(self) -> Iterator[Rows]:
-        """One consistent view of the rows."""
-        with self._database.reading() as connection:
-            yield Rows(connection)
-
     def status(self) -> Status:
         counts: dict[str, int] = {}
         files = warned = 0
-        with contextlib.suppress(Busy, Replaced), self._database.reading() as connection:
+        with contextlib.suppress(Busy, Replaced), self.database.reading() as connection:
             files, warned = connection.execute("SELECT count(*), count(nullif(warnings, '')) FROM files").fetchone()
             for table in TABLES:
                 (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
-        database = self._database
+        database = self.database
         return Status(database.file, database.size(), files, counts, warned, database.warning)
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table with paths in place of row ids, in order: equal for equal vaults."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             files = "SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path"
             kept = {"files": list(connection.execute(files))}
             for table, row in TABLES.items():

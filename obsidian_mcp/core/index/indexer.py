@@ -24,7 +24,7 @@ from . import extract
 from .database import PATIENCE
 from .index import Busy, Index, Outdated, Replaced
 from .ingest import Read, Stat, ingest
-from .rows import Rows
+from .rows import Rows, Stamp
 
 FRESH_FILES = 64
 """Up to this many changed files are parsed and stored before a question is answered."""
@@ -164,9 +164,9 @@ class Indexer:
 
     def begin_once(self) -> None:
         """`begin`, unless it was done for the present index; of threads that come together one does it for all."""
-        if self.index.epoch != self._epoch:
+        if self.index.database.epoch != self._epoch:
             with self._beginning:
-                if self.index.epoch != self._epoch:
+                if self.index.database.epoch != self._epoch:
                     self._begin()
 
     def _begin(self) -> None:
@@ -191,7 +191,7 @@ class Indexer:
 
     def _compare(self, entries: list[FileEntry]) -> tuple[int, Outdated]:
         for _ in range(ATTEMPTS):
-            epoch = self.index.epoch
+            epoch = self.index.database.epoch
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
         changed = tuple(entry for entry in entries if extract.indexable(entry.path))
@@ -268,8 +268,9 @@ class Indexer:
         Raises: StorageFailed when the index is lost again and again, and whatever the question raises.
         """
         for _ in range(ATTEMPTS):
-            with contextlib.suppress(Replaced, Busy), self.index.rows() as rows:
-                return question(rows)
+            with contextlib.suppress(Replaced, Busy), self.index.database.reading() as connection:
+                stamp = Stamp(*connection.execute("SELECT identity, generation FROM state").fetchone())
+                return question(Rows(connection, stamp))
             self.freshen()
         raise StorageFailed("The index could not be read. Try again in a moment.")
 

@@ -59,28 +59,22 @@ class Stamp:
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
 class Rows:
     """One consistent view. Paths may be those of files that are gone by now."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    @property
-    def connection(self) -> Connection:
-        """For a module with tables of its own."""
-        return self._connection
-
-    def stamp(self) -> Stamp:
-        return Stamp(*self._connection.execute("SELECT identity, generation FROM state").fetchone())
+    connection: Connection
+    """For a module with SQL of its own."""
+    stamp: Stamp
 
     def facts(self, path: VaultPath) -> Facts | None:
         """All that is stored of one file, None when nothing is."""
-        found = self._connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
+        found = self.connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
         if found is None:
             return None
         file, warnings = found
         lists: dict[str, Any] = {
-            table: tuple(row(*each) for each in self._connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
+            table: tuple(row(*each) for each in self.connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
             for table, row in TABLES.items()
         }
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
@@ -97,18 +91,18 @@ class Rows:
         """For each file that has links (of `paths`, or all) where they want to go, in order."""
         sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
         if paths is None:
-            yield from _grouped(self._connection.execute(f"{sql} ORDER BY t.file, t.n"))
+            yield from _grouped(self.connection.execute(f"{sql} ORDER BY t.file, t.n"))
             return
         for some in parts([stored(path) for path in paths]):
             where = f"WHERE files.path IN ({marks(some)})"
-            yield from _grouped(self._connection.execute(f"{sql} {where} ORDER BY t.file, t.n", some))
+            yield from _grouped(self.connection.execute(f"{sql} {where} ORDER BY t.file, t.n", some))
 
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Files that hold a link with one of these keys."""
         return {
             to_path(path)
             for some in parts([storable(key) for key in keys])
-            for (path,) in self._connection.execute(
+            for (path,) in self.connection.execute(
                 "SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file"  # noqa: S608
                 f" WHERE t.key IN ({marks(some)})",
                 some,
@@ -117,7 +111,7 @@ class Rows:
 
     def changed_since(self, generation: int) -> dict[VaultPath, int]:
         """Files whose rows are newer than this generation of the same identity, with their numbers."""
-        found = self._connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
+        found = self.connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
         return {to_path(path): number for path, number in found}
 
     def files(self) -> dict[int, VaultPath]:
@@ -126,7 +120,7 @@ class Rows:
 
     def count(self) -> int:
         """How many files there are."""
-        (found,) = self._connection.execute("SELECT count(*) FROM files").fetchone()
+        (found,) = self.connection.execute("SELECT count(*) FROM files").fetchone()
         return int(found)
 
     def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
@@ -134,7 +128,7 @@ class Rows:
         return {
             to_path(path): number
             for some in parts([stored(path) for path in paths])
-            for path, number in self._connection.execute(
+            for path, number in self.connection.execute(
                 f"SELECT path, id FROM files WHERE path IN ({marks(some)})",  # noqa: S608 - only placeholders
                 some,
             )
@@ -142,14 +136,14 @@ class Rows:
 
     def numbers(self) -> dict[VaultPath, int]:
         """The number of every file."""
-        found: dict[VaultPath, int] = dict(self._connection.execute("SELECT path, id FROM files"))
+        found: dict[VaultPath, int] = dict(self.connection.execute("SELECT path, id FROM files"))
         for path in [path for path in found if path.startswith("/")]:
             found[to_path(path)] = found.pop(path)
         return found
 
     def tags(self) -> Iterator[tuple[int, str]]:
         """Every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
-        return self._connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
+        return self.connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Occurrences of a tag and of its descendants."""
@@ -163,36 +157,36 @@ class Rows:
 
         Of names that differ in case all are there.
         """
-        return self._connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (storable(key),))
+        return self.connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (storable(key),))
 
     def written_links(self) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
         """File number, path, subpath, display and kind of every link, those of one file in their order."""
-        return self._connection.execute("SELECT file, path, subpath, display, kind FROM links ORDER BY file, n")
+        return self.connection.execute("SELECT file, path, subpath, display, kind FROM links ORDER BY file, n")
 
     def field_names(self) -> set[str]:
         """Every name of a property or inline field, as written."""
         sql = "SELECT DISTINCT name FROM properties UNION SELECT DISTINCT name FROM inline_fields"
-        return {name for (name,) in self._connection.execute(sql)}
+        return {name for (name,) in self.connection.execute(sql)}
 
     def named_properties(self, name: str) -> Iterator[tuple[int, int, str]]:
         """File number, place in the file and JSON of every property with exactly this name."""
         sql = "SELECT file, n, value FROM properties WHERE key = ? AND name = ?"
-        return self._connection.execute(sql, (storable(name.lower()), storable(name)))
+        return self.connection.execute(sql, (storable(name.lower()), storable(name)))
 
     def named_inline_fields(self, name: str) -> Iterator[tuple[int, int, str]]:
         """File number, place in the file and text of every inline field with exactly this name, in order."""
         sql = "SELECT file, n, value FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
-        return self._connection.execute(sql, (storable(name.lower()), storable(name)))
+        return self.connection.execute(sql, (storable(name.lower()), storable(name)))
 
     def list_items(self, path: VaultPath) -> str | None:
         """The packed list items of one file; None where it has none."""
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
-        found = self._connection.execute(sql, (stored(path),)).fetchone()
+        found = self.connection.execute(sql, (stored(path),)).fetchone()
         return None if found is None else str(found[0])
 
     def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
         """Every property: number of the file, key, name, type."""
-        return self._connection.execute("SELECT file, key, name, type FROM properties")
+        return self.connection.execute("SELECT file, key, name, type FROM properties")
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._of("aliases", "t.key = ?", [key])
@@ -208,7 +202,7 @@ class Rows:
         if days is not None:
             wanted.append("t.first_day <= ? AND t.last_day >= ?")
             values += [days[1], days[0]]
-        found = self._connection.execute(
+        found = self.connection.execute(
             f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(wanted)})",
             values,
         )
@@ -216,14 +210,14 @@ class Rows:
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """What was wrong with each file that could not be read whole."""
-        found = self._connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
+        found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
 
     def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         """Rows of a table with the path of their file, by path and position."""
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
-        found = self._connection.execute(
+        found = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
             f" WHERE {where} ORDER BY files.path, t.n",
             [storable(value) for value in values],

@@ -22,10 +22,9 @@ from obsidian_mcp.core.text.text import Span
 from . import scopes
 from .document import Subject
 from .matchers import Finder, expression_of, finder, name_test, tag_test, value_test
-from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from .prefilter import required
 from .scopes import Anchor
-from .tokens import Operator
 
 MAX_SPANS = 100_000
 """Places that are listed of one file (semantics 5.5)."""

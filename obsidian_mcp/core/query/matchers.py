@@ -13,7 +13,7 @@ from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import fold, phrase, substring
 from obsidian_mcp.core.text.text import Span
 
-from .parser import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
+from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
 from .regexp import RegExp, translate
 
 

@@ -1,17 +1,33 @@
-"""Parse the app's search language into a tree with spans (semantics 5.1 and 5.4; QUERY-01 to QUERY-09)."""
+"""Parse the app's search language into a tree (semantics 5.1 and 5.4; QUERY-01 to QUERY-09)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, NoReturn, cast
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import QueryInvalid
 
+from .nodes import (
+    OPERATORS,
+    And,
+    Compare,
+    Constant,
+    Node,
+    Not,
+    Operator,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    Scope,
+    Word,
+    moment,
+    number,
+)
 from .regexp import InvalidRegExp, translate
-from .tokens import Operator, Token, fail, tokens
 
 MAX_DEPTH = 50
 """Groups, operators and hyphens inside one another."""
@@ -21,113 +37,159 @@ MAX_TERM = 500
 MAX_LENGTH = 10_000
 """Characters of a query."""
 
-_NOWHERE = Span(0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """Characters to find anywhere; in the key of a property its whole name."""
-
-    text: str
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A quoted text, unescaped."""
-
-    text: str
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Regex:
-    """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts it."""
-
-    source: str
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """All of two or more parts, none of them an And."""
-
-    parts: tuple[Node, ...]
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """Any of two or more parts, none of them an Or."""
-
-    parts: tuple[Node, ...]
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    part: Node
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """An operator and what it is asked: `line:(a b)`."""
-
-    operator: Operator
-    part: Node
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """`null` (also written `empty`), `true` or `false` as the value of a property."""
-
-    value: bool | None
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number` or `moment`."""
-
-    sign: Literal["<", ">"]
-    scalar: str
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And, Not and constants."""
-
-    key: Node
-    value: Node | None
-    span: Span = field(default=_NOWHERE, compare=False)
-
-
-Node = Word | Phrase | Regex | And | Or | Not | Scope | Property | Constant | Compare
-
 
 def parse(text: str) -> Node:
     """Read a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
     if len(text) > MAX_LENGTH:
         raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
-    return _Parser(text, tokens(text)).query()
+    return _Parser(text, _tokens(text)).query()
 
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
+# Tokens
+
+_Kind = Literal[
+    "word", "phrase", "regex", "operator", "not", "or", "(", ")", "[", ":", "]", "compare", "end",
+]  # fmt: skip
+_Mode = Literal["query", "key", "value"]
+
+_SPACE = re.compile(r"\s+")
+_OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
+_NAMED = re.compile(r"[A-Za-z][A-Za-z-]*:")
+_HYPHENS = re.compile(r"-+")
+_QUOTED = re.compile(r'"((?:\\.|[^"\\])*)("|\Z|\\\Z)', re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\])')
+_ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
 
 
-def number(text: str) -> float | None:
-    """The number that a text is, None when it is something else."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """`text` is what it means: a phrase without its quotes, an operator in lower case and without its colon."""
+
+    kind: _Kind
+    text: str
+    span: Span
 
 
-def moment(text: str) -> str | None:
-    """A date or date and time as a text that sorts by time, None for anything else. A zone is not looked at."""
-    found = _MOMENT.fullmatch(text)
-    return f"{found.group(1)}T{found.group(2) or '00:00'}{found.group(3) or ':00'}" if found else None
+def _tokens(query: str) -> list[_Token]:
+    """The tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
+    lexer = _Lexer(query)
+    found = [lexer.token()]
+    while found[-1].kind != "end":
+        found.append(lexer.token())
+    return found
+
+
+def _fail(at: int, expected: str, found: str, hint: str = "") -> NoReturn:
+    """Raise QueryInvalid for the character at index `at` of the query; its `column` counts from 1."""
+    column = at + 1
+    sentence = f"The query cannot be read at column {column}: expected {expected}, found {found}."
+    raise QueryInvalid(f"{sentence} {hint}".rstrip(), column=column)
+
+
+class _Lexer:
+    """One pass over the query. What a character means depends on where it stands: outside of brackets, in the key or
+    in the value of a property."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.mode: _Mode = "query"
+
+    def _take(self, kind: _Kind, length: int, text: str | None = None) -> _Token:
+        span = Span(self.at, self.at + length)
+        self.at = span.end
+        return _Token(kind, self.text[span.start : span.end] if text is None else text, span)
+
+    def token(self) -> _Token:
+        if space := _SPACE.match(self.text, self.at):
+            self.at = space.end()
+        if self.at >= len(self.text):
+            return self._take("end", 0)
+        char = self.text[self.at]
+        if char in "()":
+            return self._take("(" if char == "(" else ")", 1)
+        if char == '"':
+            return self._quoted()
+        if char == "/" and (token := self._regex()):
+            return token
+        if self.mode == "query":
+            return self._in_query(char)
+        if char == "]":
+            self.mode = "query"
+            return self._take("]", 1)
+        if self.mode == "key":
+            if char == ":":
+                self.mode = "value"
+                return self._take(":", 1)
+            return self._word()
+        if char in "<>":
+            return self._take("compare", 1)
+        if char == "-" and not self.text[self.at + 1 : self.at + 2].isdigit():
+            return self._hyphen()
+        return self._word()
+
+    def _in_query(self, char: str) -> _Token:
+        if char == "[" and not self.text.startswith("[[", self.at):
+            self.mode = "key"
+            return self._take("[", 1)
+        if char == "-":
+            return self._hyphen()
+        if operator := _OPERATOR.match(self.text, self.at):
+            return self._take("operator", len(operator.group()), operator.group(1).lower())
+        if not compat.SEARCH_UNKNOWN_OPERATOR_IS_A_WORD and (unknown := _NAMED.match(self.text, self.at)):
+            known = ", ".join(f"{name}:" for name in OPERATORS)
+            _fail(self.at, f"one of the operators {known}", repr(unknown.group()), "Quote the text to search for it.")
+        return self._word()
+
+    def _hyphen(self) -> _Token:
+        """A hyphen negates what it touches; alone it is text."""
+        hyphens = _HYPHENS.match(self.text, self.at)
+        end = hyphens.end() if hyphens else self.at
+        after = self.text[end : end + 1]
+        if after and not after.isspace() and after not in (")" if self.mode == "query" else ")]"):
+            return self._take("not", 1)
+        if not compat.SEARCH_LONE_HYPHENS_ARE_A_WORD:
+            _fail(self.at, "a term right after '-'", "nothing", 'Quote the hyphen ("-") to search for it.')
+        return self._take("word", end - self.at)
+
+    def _quoted(self) -> _Token:
+        found = _QUOTED.match(self.text, self.at)
+        if found is None or (found.group(2) != '"' and not compat.SEARCH_UNCLOSED_ENDS_WITH_QUERY):
+            _fail(self.at, "a second quote that closes this one", "the end of the query")
+        inner = found.group(1) + ("\\" if found.group(2).startswith("\\") else "")
+        return self._take("phrase", len(found.group()), _ESCAPED.sub(r"\1", inner))
+
+    def _regex(self) -> _Token | None:
+        end = self._slash(classes=True)
+        if end < 0:
+            end = self._slash(classes=False)
+        if end > self.at + 1:
+            return self._take("regex", end + 1 - self.at, self.text[self.at + 1 : end])
+        if end < 0 and not compat.SEARCH_UNCLOSED_REGEX_IS_A_WORD:
+            _fail(self.at, "a second '/' that closes the regular expression", "the end of the query")
+        return None  # `//` begins no expression in JavaScript
+
+    def _slash(self, *, classes: bool) -> int:
+        """The index of the slash that closes a regular expression, -1 without one. One in `[…]` does not."""
+        at = self.at + 1
+        in_class = False
+        while at < len(self.text):
+            char = self.text[at]
+            if char == "/" and not in_class:
+                return at
+            in_class = classes and char != "]" and (in_class or char == "[")
+            at += 2 if char == "\\" else 1
+        return -1
+
+    def _word(self) -> _Token:
+        """A run up to white space or a special character. A wikilink in it is taken whole, `[[My Note]]`."""
+        at = self.at
+        ends = _ENDS[self.mode]
+        while at < len(self.text) and not self.text[at].isspace() and self.text[at] not in ends:
+            close = self.text.find("]]", at + 2) if self.mode != "key" and self.text.startswith("[[", at) else -1
+            at = close + 2 if close >= 0 else at + 1
+        kind: _Kind = "or" if self.text[self.at : at] == "OR" else "word"
+        return self._take(kind, at - self.at)
 
 
 # Grammar
@@ -139,11 +201,12 @@ _STARTS = {
     "query": {"word", "phrase", "regex", "operator", "not", "(", "["},
     "value": {"word", "phrase", "regex", "compare", "not", "("},
 }
+_COMPOUND = {"not", "operator", "(", "[", "compare"}
 _CONSTANTS = {"null": None, "empty": None, "true": True, "false": False}
 
 
 class _Parser:
-    def __init__(self, text: str, found: list[Token]) -> None:
+    def __init__(self, text: str, found: list[_Token]) -> None:
         self.text = text
         self.tokens = found
         self.at = 0
@@ -151,17 +214,17 @@ class _Parser:
         self.mode: Literal["query", "value"] = "query"
 
     @property
-    def token(self) -> Token:
+    def token(self) -> _Token:
         return self.tokens[self.at]
 
-    def next(self) -> Token:
+    def next(self) -> _Token:
         token = self.token
         self.at += 1
         return token
 
     def query(self) -> Node:
         if len(self.tokens) == 1:
-            fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
+            _fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
         node = self.any_of()
         if self.token.kind != "end":
             self.unexpected(f"{_TERM} or the end of the query")
@@ -175,49 +238,46 @@ class _Parser:
         return _joined(Or, parts)
 
     def all_of(self) -> Node:
-        parts = [self.unary()]
+        parts = [self.term()]
         while self.token.kind in _STARTS[self.mode]:
-            parts.append(self.unary())
+            parts.append(self.term())
         return _joined(And, parts)
 
-    def unary(self) -> Node:
+    def term(self) -> Node:
         token = self.token
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
+        if self.depth == MAX_DEPTH:
             raise QueryInvalid(
                 f"The query is nested more than {MAX_DEPTH} deep at column {token.span.start + 1}. Write it flatter.",
                 column=token.span.start + 1,
             )
-        node = self.atom()
-        self.depth -= 1
-        return node
-
-    def atom(self) -> Node:
-        token = self.token
         if token.kind not in _STARTS[self.mode]:
             self.unexpected(_TERM if self.mode == "query" else _VALUE)
         self.next()
+        self.depth += 1
+        node = self.compound(token) if token.kind in _COMPOUND else self.leaf(token)
+        self.depth -= 1
+        return node
+
+    def compound(self, token: _Token) -> Node:
         match token.kind:
             case "not":
-                part = self.unary()
+                part = self.term()
                 return Not(part, Span(token.span.start, part.span.end))
             case "operator":
-                part = self.unary()
+                part = self.term()
                 return Scope(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
             case "(":
                 return self.close(token, self.any_of())
             case "[":
                 return self.property(token)
-            case "compare":
-                return self.comparison(token)
-            case "word" if self.mode == "value" and token.text.lower() in _CONSTANTS:
-                return Constant(_CONSTANTS[token.text.lower()], token.span)
-        return self.leaf(token)
+        return self.comparison(token)
 
-    def leaf(self, token: Token) -> Node:
+    def leaf(self, token: _Token) -> Node:
         if token.kind == "regex":
             self.check_regex(token)
             return Regex(token.text, token.span)
+        if token.kind == "word" and self.mode == "value" and token.text.lower() in _CONSTANTS:
+            return Constant(_CONSTANTS[token.text.lower()], token.span)
         if len(token.text) > MAX_TERM:
             column = token.span.start + 1
             raise QueryInvalid(
@@ -226,7 +286,7 @@ class _Parser:
             )
         return (Phrase if token.kind == "phrase" else Word)(token.text, token.span)
 
-    def check_regex(self, token: Token) -> None:
+    def check_regex(self, token: _Token) -> None:
         try:
             translate(token.text)
         except InvalidRegExp as problem:
@@ -237,7 +297,7 @@ class _Parser:
                 column=column,
             ) from None
 
-    def close(self, opening: Token, node: Node) -> Node:
+    def close(self, opening: _Token, node: Node) -> Node:
         """The end of a group; its span takes in the parentheses."""
         if self.token.kind == ")":
             return replace(node, span=Span(opening.span.start, self.next().span.end))
@@ -245,7 +305,7 @@ class _Parser:
             self.unexpected(f"')' for the '(' at column {opening.span.start + 1}")
         return replace(node, span=Span(opening.span.start, node.span.end))
 
-    def property(self, opening: Token) -> Property:
+    def property(self, opening: _Token) -> Property:
         key = self.key_any_of()
         value: Node | None = None
         if self.token.kind == ":":
@@ -271,7 +331,7 @@ class _Parser:
         if token.kind == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
-                fail(token.span.start, "fewer parentheses", f"more than {MAX_DEPTH} inside one another")
+                _fail(token.span.start, "fewer parentheses", f"more than {MAX_DEPTH} inside one another")
             node = self.close(token, self.key_any_of())
             self.depth -= 1
             return node
@@ -288,7 +348,7 @@ class _Parser:
             words.append(self.next())
         return Word(" ".join(word.text for word in words), Span(token.span.start, words[-1].span.end))
 
-    def comparison(self, token: Token) -> Compare:
+    def comparison(self, token: _Token) -> Compare:
         scalar = self.token
         if scalar.kind not in {"word", "phrase"} or (number(scalar.text) is None and moment(scalar.text) is None):
             hint = "There are only > and <." if scalar.text.startswith("=") else ""
@@ -302,7 +362,7 @@ class _Parser:
         found = (
             "the end of the query" if token.kind == "end" else repr(source if len(source) < 50 else f"{source[:49]}…")
         )
-        fail(token.span.start, expected, found, hint)
+        _fail(token.span.start, expected, found, hint)
 
 
 def _joined(kind: type[And | Or], parts: list[Node]) -> Node:

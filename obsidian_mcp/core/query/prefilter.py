@@ -10,9 +10,8 @@ from typing import Literal
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import fold, is_caseless
 
-from .parser import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from .regexp import translate
-from .tokens import Operator
 
 Where = Literal["content", "path", "text"]
 """`text` is the content or the path. `content` and `text` look only at files with contents: notes and canvases."""

@@ -27,7 +27,8 @@ _NAMES = (
 )
 NAMES = tuple(tuple(names.split()) for names in _NAMES)
 """What a month is called, from January on."""
-_MONTH_OF = {name: number for number, names in enumerate(NAMES, 1) for name in names}
+MONTH_OF = {name: number for number, names in enumerate(NAMES, 1) for name in names}
+"""Numbers of the months by their names."""
 _WORDS_TOO = {"may", "mar", "mars", "mai", "jan", "sep", "dec", "mei", "nov", "aug"}
 """Names of months that are more often something else when no day or year stands beside them."""
 
@@ -124,7 +125,7 @@ def _named(asked: Sequence[str]) -> tuple[Date, int] | None:
     end = 0
     for at, word in enumerate(asked):
         bare = word.rstrip(".,")
-        if month is None and bare in _MONTH_OF:
+        if month is None and bare in MONTH_OF:
             month = bare
         elif day is None and year is None and (found := re.fullmatch(_DAY, word.rstrip(","))):
             day = found[1]
@@ -135,7 +136,7 @@ def _named(asked: Sequence[str]) -> tuple[Date, int] | None:
         end = at + 1
     if month is None or (day is None and year is None and month in _WORDS_TOO):
         return None
-    date = _date(str(_MONTH_OF[month]), day, year)
+    date = _date(str(MONTH_OF[month]), day, year)
     return (date, end) if date else None
 
 

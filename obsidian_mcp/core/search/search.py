@@ -1,44 +1,63 @@
-"""Find notes by the app's query language, exactly or by what is meant, best first (semantics 5; specs/search.md)."""
+"""Search one vault: parse, plan, retrieve, rank, render (SEARCH-10 to 19)."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.index.index import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import Rows, Stamp, marks
+from obsidian_mcp.core.index.rows import Rows, Stamp
+from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import stems
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import QueryInvalid
 
-from . import file_table as roster
-from . import result, vocabulary
-from .cache import Remembered
-from .file_table import Roster
-from .hits import Grouped, Hits, Request
-from .pending_documents import searched
-from .result import Result
-from .snapshot import Scene
-from .sort_keys import Facet
-from .vocabulary import Vocabulary
+from . import file_table, sort, vocabulary
+from .file_table import FileTable
+from .hits import Facet, Grouped, Hits, Request
+from .plan import WIDENINGS, Plan, exact_plan, read_groups, smart_plan
+from .rank import rank
+from .render import Found, render_groups, render_page
+from .retrieve import retrieve
+from .snapshot import Snapshot
+from .sort import Item
+from .vocabulary import Lexicon, Vocabulary
 
-Answer = TypeVar("Answer")
+_FIRST, _LAST = -(2**63), 2**63 - 1
+"""The times that SQLite can compare, in nanoseconds."""
+
+T = TypeVar("T")
+
+EMPTY: AbstractSet[int] = frozenset()
+BY_APP = "The Obsidian app found these: it matches exactly, not smart."
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is kept in memory of one state of the index and the catalog (SEARCH-48)."""
+
+    stamp: Stamp | None = None
+    catalog: int = -1
+    """Generation of the catalog."""
+    filters: IgnoreFilters | None = None
+    table: FileTable = field(default_factory=lambda: file_table.build({}, {}, None))
+    words: Vocabulary = field(default_factory=Vocabulary)
+    languages: tuple[str, ...] = stems.ALWAYS
+    flags: dict[int, frozenset[int]] = field(default_factory=dict)
 
 
 class Search:
-    """The searches of one vault. Every method may be called from any thread.
-
-    `read` gives the bytes of one or raises AppError, `filters` what the user hides.
-    """
+    """The searches of one vault. Every method may be called from any thread."""
 
     def __init__(
         self,
@@ -47,118 +66,207 @@ class Search:
         read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
     ) -> None:
+        """`read` returns the bytes of a file or raises AppError; `filters` returns what the user hides."""
         self._indexer = indexer
         self._catalog = catalog
         self._read = read
         self._filters = filters
         self._lock = threading.Lock()
-        self._known = _Known()
+        self._state = _State()
 
     def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
-        """The files that a query finds, or of those `named` by the app, in its order, where the query stands in them.
+        """Return the files that a query finds; with `named`, those files, which the app has found.
 
-        Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by what no note has,
+        Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        found = _finding(request, named)
-        return self._ask(lambda scene, building: result.hits(found(scene, building), request))
+        notice, filters = self._indexer.freshen().notice, self._filters()
+        query = _parsed(request, named)
+        search = partial(
+            self._search, request, query, named, filters, notice, request.offset + request.limit, render_page
+        )
+        return self._indexer.query(search)
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
-        found = _finding(request, named)
-        return self._ask(lambda scene, building: result.groups(found(scene, building), request, by))
-
-    def _ask(self, question: Callable[[Scene, str | None], Answer]) -> Answer:
-        filters = self._filters()
-        freshness = self._indexer.freshen()
-
-        def found(rows: Rows) -> Answer:
-            known = self._brought_up(rows, filters, self._catalog.generation, self._indexer.revision)
-            scene = Scene(
-                rows.connection, known.roster, known.words, known.languages, {}, self._catalog, self._text, known.kept
-            )
-            return question(scene, freshness.notice)
-
-        return self._indexer.query(found)
-
-    def _text(self, entry: FileEntry) -> str:
-        return searched(entry.path, self._read(entry))
+        notice, filters = self._indexer.freshen().notice, self._filters()
+        query = _parsed(request, named)
+        search = partial(self._search, request, query, named, filters, notice, None, partial(render_groups, by=by))
+        return self._indexer.query(search)
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
-        with suppress(Replaced, Busy), self._indexer.index.rows() as rows:
-            self._brought_up(rows, self._filters(), self._catalog.generation, self._indexer.revision)
+        _ = self._indexer.query(partial(self._current, filters=self._filters())).table.path_lines
         self._catalog.named("")
 
-    def prepare_paths(self) -> None:
-        """Make ready what searches for names need: with 50 000 notes this takes 15 ms."""
-        self._known.roster.spell()
+    def _search(
+        self,
+        request: Request,
+        query: Node | None,
+        named: Sequence[VaultPath] | None,
+        filters: IgnoreFilters,
+        notice: str | None,
+        most: int | None,
+        render: Callable[[Found, Request], T],
+        rows: Rows,
+    ) -> T:
+        """Plan, retrieve, rank and render. `most` None: rank all files; `query` None: only the app can read it."""
+        state = self._current(rows, filters)
+        words, languages = state.words, state.languages
+        snapshot = Snapshot(
+            rows.connection, state.table, words, languages, self._catalog, self._read, state.flags, notice
+        )
+        if named is not None or query is None:
+            return render(_named(snapshot, request, query, named or ()), request)
+        within = _within(snapshot, request)
+        groups = read_groups(query) if request.match == "smart" else []
+        plan, files = Plan(()), EMPTY
+        if not any(group.choices for group in groups):
+            plan = exact_plan(query, words)
+            files = retrieve(snapshot, plan, within)
+        if not files and any(group.loose for group in groups):
+            lexicon = Lexicon(words, languages)
+            for width in range(len(WIDENINGS)):
+                wider = smart_plan(groups, lexicon, width)
+                if wider.alternatives != plan.alternatives:
+                    plan = wider
+                    files = retrieve(snapshot, plan, within)
+                if files:
+                    break
+        others = _other_files(snapshot, request, query)
+        total, by = len(files) + len(others), request.order
+        if by is not None and by.facet.kind != "relevance":
+            items = [Item(snapshot.table.paths[number], number) for number in files] + others
+            found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan)
+        else:
+            if most is None or (by is not None and not by.descending):
+                most = total
+            scored, fields = rank(snapshot, plan, files, request.query, most)
+            items = [Item(snapshot.table.paths[number], number, score) for number, score in scored] + others
+            items = items if by is None or by.descending else items[::-1]
+            found = Found(snapshot, items, total, by, plan, fields)
+        return render(found, request)
 
-    def _brought_up(self, rows: Rows, filters: IgnoreFilters, generation: int, revision: int) -> _Known:
-        """The names and words as they are now; kept between questions."""
-        stamp = rows.stamp()
+    def _current(self, rows: Rows, filters: IgnoreFilters) -> _State:
+        """The state of these rows and the catalog; the file table is built anew only when files came or went."""
+        stamp, generation = rows.stamp, self._catalog.generation
         with self._lock:
-            known = self._known
-            same = known.stamp is not None and known.stamp.identity == stamp.identity
+            known = self._state
+            if (known.stamp, known.catalog, known.filters) == (stamp, generation, filters):
+                return known
+            is_same = known.stamp is not None and known.stamp.identity == stamp.identity
+            table, words = known.table, known.words if is_same else Vocabulary()
             moved = self._catalog.moved_since(known.catalog)
-            if same and known.filters is filters and known.stamp is not None and moved is not None:
-                changed = {} if known.stamp == stamp else rows.changed_since(known.stamp.generation)
-                listed = known.roster
-                if moved or any(listed.numbers.get(each) != changed[each] for each in changed):
-                    get = self._catalog.get
-                    listed = roster.moved_on(listed, get, moved, changed, rows.numbers_of, rows.count())
-            else:
-                listed = roster.of(rows.numbers(), self._catalog.by_path(), filters.match if filters else None)
-            grown = vocabulary.grown(known.words if same else Vocabulary(), rows.connection)
-            if (stamp, generation, filters) != (known.stamp, known.catalog, known.filters):
-                languages = known.languages if grown is known.words else stems.languages(_counter(rows.connection))
-                self._known = _Known(stamp, generation, filters, listed, grown, languages, revision)
-            elif revision != known.revision:
-                self._known = replace(known, revision=revision)
-            return self._known
+            changed = rows.changed_since(known.stamp.generation) if is_same and known.stamp is not None else {}
+            is_table_same = (
+                is_same
+                and known.filters is filters
+                and moved is not None
+                and not moved
+                and all(table.paths.get(number) == path for path, number in changed.items())
+                and rows.count() == table.row_count
+            )
+            if not is_table_same:
+                is_hidden = filters.match if filters else None
+                table = file_table.build(rows.numbers(), self._catalog.by_path(), is_hidden)
+            words = vocabulary.grown(words, rows.connection)
+            languages = known.languages if words is known.words else stems.languages(partial(_count, rows.connection))
+            self._state = _State(stamp, generation, filters, table, words, languages)
+            return self._state
 
 
-def _finding(request: Request, named: Sequence[VaultPath] | None) -> Callable[[Scene, str | None], Result]:
-    if named is None:
-        query = parse(request.query)
-        return lambda scene, building: result.found(scene, request, query, building)
+def _count(connection: Connection, words: Sequence[str]) -> int:
+    """How many of some words are in the vocabulary."""
+    sql = f"SELECT count(*) FROM words WHERE word IN ({', '.join('?' * len(words))})"  # noqa: S608 - only placeholders
+    return int(connection.execute(sql, words).fetchone()[0])
+
+
+def _parsed(request: Request, named: Sequence[VaultPath] | None) -> Node | None:
+    """The query; None if only the app can read it. Raises: QueryInvalid."""
     try:
-        read = parse(request.query)
-    except QueryInvalid:  # the app reads what we do not
-        read = None
-    return lambda scene, _: result.named(scene, request, read, named)
+        return parse(request.query)
+    except QueryInvalid:
+        if named is None:
+            raise
+        return None
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is kept in memory of one state of the index and the catalog."""
-
-    stamp: Stamp | None = None
-    catalog: int = -1
-    filters: IgnoreFilters | None = None
-    roster: Roster = field(default_factory=lambda: roster.of({}, {}, None))
-    words: Vocabulary = field(default_factory=Vocabulary)
-    languages: tuple[str, ...] = stems.ALWAYS
-    revision: int = 0
-    """The indexer's."""
-
-    @property
-    def room(self) -> int:
-        """For answers: as for some words that are everywhere."""
-        return 10_000 + 3 * len(self.roster.paths)
-
-    @cached_property
-    def kept(self) -> Remembered:
-        """Answers of this state, while nothing is pending."""
-        return Remembered(self.room)
+def _named(snapshot: Snapshot, request: Request, query: Node | None, named: Sequence[VaultPath]) -> Found:
+    """The files that the app found, in its order or in that of the request; hidden ones are left out (SEARCH-18)."""
+    is_hidden, numbers = snapshot.table.is_hidden, snapshot.table.numbers
+    within = _within(snapshot, request)
+    is_wanted = _wanted(request)
+    items = []
+    for path in named:
+        number, entry = numbers.get(path), snapshot.catalog.get(path)
+        is_within = within is None or number in within
+        if number is None and entry is not None:
+            is_within = is_wanted(entry)
+        if is_within and not (is_hidden is not None and is_hidden(path)):
+            items.append(Item(path, number))
+    by = request.order
+    if by is not None and by.facet.kind == "relevance":
+        items = items if by.descending else items[::-1]
+    elif by is not None:
+        items = sort.ordered(snapshot, items, by)
+    plan = Plan((), exact=() if query is None else (query,))
+    return Found(snapshot, items, len(items), by, plan, note=BY_APP if request.match == "smart" else None)
 
 
-def _counter(connection: Connection) -> Callable[[Sequence[str]], int]:
-    """Says how many of some words are in the vocabulary."""
+def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
+    """The notes and canvases in the folder and times of a request; None for all (SEARCH-11, SEARCH-12)."""
+    paths = snapshot.table.paths
+    found: AbstractSet[int] | None = None
+    if request.since is not None or request.until is not None:
+        sql = "SELECT id FROM files WHERE mtime_ns >= ? AND mtime_ns < ?"
+        since = _FIRST if request.since is None else request.since
+        until = _LAST if request.until is None else request.until
+        bounds = [max(_FIRST, min(time, _LAST)) for time in (since, until)]
+        found = {number for (number,) in snapshot.connection.execute(sql, bounds) if number in paths}
+    if request.folder is not None:
+        is_inside = _inside(request.folder)
+        found = {number for number in (paths if found is None else found) if is_inside(paths[number])}
+    return found
 
-    def count(words: Sequence[str]) -> int:
-        sql = f"SELECT count(*) FROM words WHERE word IN ({marks(words)})"  # noqa: S608 - only placeholders
-        (found,) = connection.execute(sql, words).fetchone()
-        return int(found)
 
-    return count
+def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item]:
+    """Files without text that a query finds; only one that names paths can find them (QUERY-11, QUERY-15)."""
+    if not _asks_for_paths(query):
+        return []
+    matcher, is_wanted = Matcher(query), _wanted(request)
+    found = [entry for entry in snapshot.table.others if matcher.matches(Document(entry.path, "", "other"))]
+    return [Item(entry.path, None) for entry in found if is_wanted(snapshot.catalog.get(entry.path) or entry)]
+
+
+def _asks_for_paths(query: Node) -> bool:
+    match query:
+        case And() | Or():
+            return any(map(_asks_for_paths, query.parts))
+        case Not():
+            return _asks_for_paths(query.part)
+        case Scope():
+            return query.operator in {"file", "path"} or _asks_for_paths(query.part)
+    return False
+
+
+def _wanted(request: Request) -> Callable[[FileEntry], bool]:
+    """Whether a file is in the folder and times of a request."""
+    since, until = request.since, request.until
+    is_inside = None if request.folder is None else _inside(request.folder)
+    return lambda entry: (
+        (since is None or entry.mtime_ns >= since)
+        and (until is None or entry.mtime_ns < until)
+        and (is_inside is None or is_inside(entry.path))
+    )
+
+
+def _inside(folder: VaultPath) -> Callable[[str], bool]:
+    """Whether a path is below a folder, as the app compares names."""
+    key = name_key(folder) + "/"
+    length = len(key)
+
+    def is_inside(path: str) -> bool:
+        start = path[:length]
+        return start.lower() == key if start.isascii() else name_key(path).startswith(key)
+
+    return is_inside

@@ -1,64 +1,194 @@
-"""Every different word of a vault, in memory, to find those that hold some letters (specs/search.md, SEARCH-30 to 34).
+"""Every different word of a vault, in memory, and which of them stand for a word of a query.
 
-The words stand in one run of bytes, so that a search for a part of a word is one pass of `bytes.find`: about 1 ms for
-a million words' letters, where a table would take twenty.
+The words are one run of bytes, so that a search for a part of a word is one pass of `bytes.find`: 1 ms for the letters
+of a million words, where a table would take twenty (SEARCH-30 to 34, SEARCH-51 to 53 and 58).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import regex
 
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.query.regexp import RegExp
-from obsidian_mcp.core.text.tokenizer import plain
+from obsidian_mcp.core.text import stems
+from obsidian_mcp.core.text.casefold import is_spaced
+from obsidian_mcp.core.text.tokenizer import GAP, plain, written_out
 
-from .cache import Remembered
+MAX_VARIANTS = 300
+"""Words of the vocabulary that stand for one word of the query."""
+PREFIX_LETTERS = 3
+SUFFIX_LETTERS = 4
+INFIX_LETTERS = 6
+TYPO_LETTERS = 4
+"""Letters from which on a word is found as the beginning of others, as their end, inside them, or with a mistake."""
+TYPOS_WITH_FORMS = 3
+"""Misspelled words whose forms are looked up too."""
 
-_END = b"\n"
-_TAB = b"\t"
+COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"})
+"""Languages that join words which other languages separate."""
+COMPOUND_PART_LETTERS = 4
+_LINKING_ENDING = "(?<=.{4})(?:s|es|n|en|er)$"
+"""What may stand between the two parts of a compound; it belongs to neither."""
 
-REMEMBERED = 20_000
-"""Words that were found, about so many."""
+SAME, ACCENTS, FORM, PREFIX, INFIX, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
+"""Weights of words that stand for a word of the query."""
+
+_BETWEEN = regex.compile(r"[^\p{L}\p{N}\p{M}]{0,3}+")
+"""What may stand between two words that follow each other."""
+
+Variants = dict[str, float]
+"""Words of the vocabulary and their weights."""
+
+
+Place = tuple[int, int, float]
+"""Start and end of a match in a folded text, in code points, and its weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of a query and what is searched for in its place."""
+
+    text: str
+    """As in the query, folded."""
+    variants: Mapping[str, float] = field(default_factory=dict)
+    """Words of the vocabulary and their weights."""
+    phrases: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    """Words that follow each other (of scripts without spaces, letters) and their weights."""
+    is_part: bool = False
+    """The text itself is searched for, also inside words; the variants all contain it."""
+
+    @property
+    def expression(self) -> str:
+        """For the full-text index; empty if no note has any of it."""
+        # All variants are words: they need no more than quotes.
+        return " OR ".join([*(f'"{word}"' for word in self.variants), *(f'"{" ".join(p)}"' for p in self.phrases)])
+
+    def places(self, text: str, most: int) -> list[Place]:
+        """Return where the term is in a folded text, at most so many places of each word or phrase."""
+        found: list[Place] = []
+        if self.is_part:
+            at = text.find(self.text)
+            while at >= 0 and len(found) < most:
+                end = at + len(self.text)
+                found.append((at, end, INFIX if _is_glued(text, at, end) else SAME))
+                at = text.find(self.text, end)
+            return found
+        for word, weight in self.variants.items():
+            left, at = most, text.find(word)
+            while at >= 0 and left:
+                end = at + len(word)
+                if not _is_glued(text, at, end):
+                    found.append((at, end, weight))
+                    left -= 1
+                at = text.find(word, end)
+        for phrase, weight in self.phrases.items():
+            _add_phrase(found, phrase, weight, text, most)
+        return found
+
+
+def _is_glued(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` is a part of a longer word."""
+    return is_spaced(text[start - 1 : start]) or is_spaced(text[end : end + 1])
+
+
+def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int) -> None:
+    """Where folded words follow each other with little between them.
+
+    To compile an expression for a phrase that is used once would take longer than to look through all the results.
+    """
+    first, *rest = without_gaps(phrase)
+    is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
+    at = text.find(first)
+    while at >= 0 and most:
+        end = -1
+        if not (is_begun and at and is_spaced(text[at - 1])):
+            ends = _ends(rest, text, at + len(first))
+            end = max((stop for stop in ends if not (is_ended and is_spaced(text[stop : stop + 1]))), default=-1)
+        if end > at:
+            found.append((at, end, weight))
+            most -= 1
+        at = text.find(first, max(end, at + 1))
+
+
+def _ends(words: Sequence[str], text: str, at: int) -> Collection[int]:
+    """Where words may end that follow each other from a place on: symbols are words, and stand between words."""
+    ends: Collection[int] = (at,)
+    for word in words:
+        ends = {
+            start + len(word)
+            for end in ends
+            for start in range(end, _reach(text, end) + 1)
+            if text.startswith(word, start)
+        }
+        if not ends:
+            break
+    return ends
+
+
+def _reach(text: str, at: int) -> int:
+    """Where the next word starts at the latest, if it follows."""
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at
+
+
+def without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a phrase."""
+    return tuple([word for word in phrase if word != GAP])
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words in the order in which they were met, which is roughly that of how common they are."""
+    """Words in the order in which the index met them, which is roughly that of their frequency."""
 
     last: int = 0
-    """Number of the last word."""
-    words: bytes = _END
+    """Number of the last word in the table `words`."""
+    words: bytes = b"\n"
     """Folded words in UTF-8, one a line."""
-    accented: bytes = _END
-    """Lines of the words that are not plain: the plain form, a tab, the word."""
-    _found: Remembered = field(default_factory=lambda: Remembered(REMEMBERED), compare=False, repr=False)
-    """One search asks for the same parts again and again, in wider and wider circles."""
+    accented: bytes = b"\n"
+    """Lines of the words with accents: the plain form, a tab, the word."""
 
-    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> Sequence[str]:
-        """Words that hold `part`: at their beginning, their end, as a whole, or anywhere."""
-        needle = (_END if from_start else b"") + part.encode() + (_END if to_end else b"")
-        return self._found.get(needle, lambda: tuple(dict.fromkeys(_lines(self.words, needle))))
+    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
+        """Return the words that contain `part`: at their beginning, their end, as a whole, or anywhere (SEARCH-31)."""
+        words, found = self.words, list[str]()
+        needle = (b"\n" if from_start else b"") + part.encode() + (b"\n" if to_end else b"")
+        at = words.find(needle)
+        while at >= 0:
+            start = at + 1 if from_start else words.rfind(b"\n", 0, at) + 1
+            end = words.find(b"\n", max(start, at + 1))
+            found.append(words[start:end].decode())
+            at = words.find(needle, end)
+        return found
 
-    def plainly(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
-        """As `containing`, for a part and words without accents."""
+    def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
+        """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
         found = dict.fromkeys(self.containing(part, from_start=from_start, to_end=to_end))
-        found |= dict.fromkeys(self.accented_as(part, from_start=from_start, to_end=to_end))
+        if len(self.accented) > 1:
+            found |= dict.fromkeys(self.accented_containing(part, from_start=from_start, to_end=to_end))
         return list(found)
 
-    def accented_as(self, part: str, *, from_start: bool = True, to_end: bool = True) -> Iterator[str]:
-        """As `plainly`, only of the words with accents."""
-        needle = (_END if from_start else b"") + part.encode() + (_TAB if to_end else b"")
-        for line in _lines(self.accented, needle):
-            before, _, word = line.partition("\t")
-            if part in before:
-                yield word
+    def accented_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
+        """As `plainly_containing`, only words with accents."""
+        lines, found = self.accented, list[str]()
+        needle = (b"\n" if from_start else b"") + part.encode() + (b"\t" if to_end else b"")
+        at = lines.find(needle)
+        while at >= 0:
+            start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1
+            end = lines.find(b"\n", max(start, at + 1))
+            bare, _, word = lines[start:end].decode().partition("\t")
+            if part in bare:
+                found.append(word)
+            at = lines.find(needle, end)
+        return found
 
     def matching(self, expression: RegExp) -> list[str]:
-        """Words that an expression without anchors matches in part. Raises: OperationTimeout."""
+        """Return the words that an expression without anchors matches in part (SEARCH-33). Raises: OperationTimeout."""
         text, found, at = self.words.decode(), [], 0
         expression = expression.shortest
-        while (start := expression.span(text, at)[0]) >= 0:
+        while (start := expression.first(text, at, len(text))) >= 0:
             at = text.find("\n", start)
             found.append(text[text.rfind("\n", 0, start) + 1 : at])
         return found
@@ -67,38 +197,129 @@ class Vocabulary:
         return self.words.find(f"\n{word}\n".encode()) >= 0
 
     def count(self, words: Sequence[str]) -> int:
-        """How many of some words are here."""
+        """Return how many of some words the vault has."""
         return sum(map(self.has, words))
-
-    def and_also(self, others: Iterable[str]) -> Vocabulary:
-        """With the words of some texts, given with spaces between."""
-        found: set[str] = set()
-        for each in others:
-            found.update(each.split())
-        if not found:
-            return self
-        new = sorted(found)
-        accented = "".join(f"{plain(word)}\t{word}\n" for word in new if not word.isascii())
-        return Vocabulary(
-            self.last, self.words + "".join(f"{word}\n" for word in new).encode(), self.accented + accented.encode()
-        )
-
-
-def _lines(text: bytes, needle: bytes) -> Iterator[str]:
-    """The lines in which `needle` is found, each once."""
-    at = text.find(needle)
-    while at >= 0:
-        start = at + 1 if needle.startswith(_END) else text.rfind(_END, 0, at) + 1
-        end = text.find(_END, max(start, at + 1))
-        yield text[start:end].decode()
-        at = text.find(needle, end)
 
 
 def grown(known: Vocabulary, connection: Connection) -> Vocabulary:
-    """With the words that came since. The tables must be those that `known` comes from."""
+    """Return the vocabulary with the words that the table `words` got since (SEARCH-34)."""
     new = connection.execute("SELECT id, word, plain FROM words WHERE id > ? ORDER BY id", (known.last,)).fetchall()
     if not new:
         return known
     words = "".join(f"{word}\n" for _, word, _ in new).encode()
     accented = "".join(f"{bare}\t{word}\n" for _, word, bare in new if bare is not None).encode()
     return Vocabulary(new[-1][0], known.words + words, known.accented + accented)
+
+
+class Lexicon:
+    """Finds the words of the vocabulary that stand for a word of one query. For one thread.
+
+    A pass over the vocabulary costs 0.5 ms for a million letters. One finds the word, its forms and what begins with
+    it; one what contains it; two its misspellings. A search uses the same words in every circle, so they are kept.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
+        self.vocabulary = vocabulary
+        self._languages = languages
+        self._circles: dict[str, list[Variants]] = {}
+        self._with_prefix: dict[str, list[str]] = {}
+
+    def variants(self, word: str, width: int) -> Variants:
+        """Return the words for a folded word. `width` 0: its forms; 1: also words that contain it; 2: misspellings."""
+        circles = self._circles.setdefault(word, [])
+        if not circles:
+            circles.append(self._forms(word))
+        if width > 0 and len(circles) == 1:
+            circles.append(self._containing(plain(word), circles[0]))
+        if width > 1 and len(circles) == 2:
+            circles.append(circles[1] or self._misspellings(plain(word)))
+        return circles[min(width, 2)]
+
+    def compound(self, word: str) -> list[tuple[str, Variants]]:
+        """Return the two words that make a compound which no note has (SEARCH-55); empty if it is none."""
+        if COMPOUNDING.isdisjoint(self._languages):
+            return []
+        bare = plain(word)
+        for end in range(len(bare) - COMPOUND_PART_LETTERS, COMPOUND_PART_LETTERS - 1, -1):
+            last = self.variants(bare[end:], 0)
+            first = self.variants(re.sub(_LINKING_ENDING, "", bare[:end]), 1) if last else {}
+            if first:
+                return [(bare[:end], first), (bare[end:], last)]
+        return []
+
+    def _forms(self, word: str) -> Variants:
+        """The word itself, other accents, and words with the same stem (SEARCH-52)."""
+        bare = plain(word)
+        if not bare:  # an accent by itself
+            return {word: SAME} if self.vocabulary.has(word) else {}
+        family = stems.Family(word, self._languages)
+        alike = {other: plain(other) for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)}
+        self._with_prefix[bare] = [other for other, plainly in alike.items() if plainly.startswith(bare)]
+        found: Variants = {word: SAME} if word in alike else {}
+        _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
+        _add(found, self._umlauts(word, bare), ACCENTS)
+        _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
+        return found
+
+    def _umlauts(self, word: str, bare: str) -> list[str]:
+        """`mueller` for `müller`, and the other way round."""
+        found: list[str] = []
+        written = written_out(word)
+        if written is not None:
+            found += self.vocabulary.plainly_containing(written)
+        if re.search("[aou]e", bare):
+            shorter = re.sub("([aou])e", r"\1", bare)
+            found += [other for other in self.vocabulary.accented_containing(shorter) if written_out(other) == bare]
+        return found
+
+    def _containing(self, bare: str, inner: Variants) -> Variants:
+        """Also words that begin with it, end with it, or contain it."""
+        found = dict(inner)
+        if len(bare) >= PREFIX_LETTERS:
+            _add(found, self._with_prefix.get(bare, ()), PREFIX)
+        if len(bare) >= SUFFIX_LETTERS:
+            to_end = len(bare) < INFIX_LETTERS
+            containing = self.vocabulary.plainly_containing(bare, from_start=False, to_end=to_end)
+            _add(found, [other for other in containing if plain(other).endswith(bare)], INFIX)
+            _add(found, containing, INFIX)
+        return found
+
+    def _misspellings(self, bare: str) -> Variants:
+        """Words with one letter too many, too few, another, or two exchanged, and forms of the first ones (SEARCH-53).
+
+        One half of the word is then as written, unless the two letters in the middle are exchanged.
+        """
+        if len(bare) < TYPO_LETTERS:
+            return {}
+        half = len(bare) // 2
+        exchanged = bare[: half - 1] + bare[half] + bare[half - 1] + bare[half + 1 :]
+        candidates = dict.fromkeys(self.vocabulary.plainly_containing(bare[:half], to_end=False))
+        candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False))
+        candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
+        near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
+        found: Variants = {}
+        _add(found, near, TYPO)
+        for other in near[:TYPOS_WITH_FORMS]:
+            _add(found, self.variants(other, 0), TYPO)
+        return found
+
+
+def _add(variants: Variants, words: Iterable[str], weight: float) -> None:
+    for word in words:
+        if len(variants) >= MAX_VARIANTS:
+            return
+        variants.setdefault(word, weight)
+
+
+def one_mistake(one: str, other: str) -> bool:
+    """Return whether two words differ in exactly one letter, or in two neighbours exchanged."""
+    if abs(len(one) - len(other)) > 1 or one == other:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    if len(one) == len(other):
+        rest, others = one[start:], other[start:]
+        return rest[1:] == others[1:] or (rest[:2] == others[1::-1] and rest[2:] == others[2:])
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return longer[start + 1 :] == shorter[start:]

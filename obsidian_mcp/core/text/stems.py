@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from os.path import commonprefix
 from types import ModuleType
 from typing import Any
 
@@ -78,7 +78,7 @@ class Family:
             return
         for language in _of_script(word, known):
             stem = plain(_stem(language, word))
-            start = _shared(asked, stem[: max(SHORTEST, len(stem) - 1)])
+            start = commonprefix((asked, stem[: max(SHORTEST, len(stem) - 1)]))  # noqa: RUF071 - of letters
             if len(start) >= LEAST:
                 self._stems.append((language, start, stem))
         self.beginning = min((start for _, start, _ in self._stems), key=len, default=asked)
@@ -93,11 +93,6 @@ class Family:
             and plain(_stem(language, other)) == stem
             for language, start, stem in self._stems
         )
-
-
-def _shared(one: str, other: str) -> str:
-    """The beginning of both."""
-    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
 
 
 def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:

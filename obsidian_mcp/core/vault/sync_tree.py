@@ -94,8 +94,7 @@ class Listing:
                 return []
             dirty = self._dirty.drain()
             try:
-                few = max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART)
-                if not self.scanned or dirty is None or len(dirty) > few:
+                if not self.scanned or dirty is None or self._is_much(dirty):
                     changes = self._scan()
                 else:
                     changes = self._look(sorted(dirty))
@@ -104,6 +103,10 @@ class Listing:
                 raise
             self._indexer.note(changes, self.catalog.get)
             return changes
+
+    def _is_much(self, dirty: AbstractSet[str]) -> bool:
+        """Whether one scan is quicker than a look at each path."""
+        return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
 
     def _scan(self) -> list[Change]:
         found: list[DiskFile] = []

@@ -339,7 +339,7 @@ def test_while_another_program_writes_the_rows_answer_as_they_are(tmp_path: Path
 def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
     large.indexer.complete()
     before = large.index.dump()
-    stamp = large.indexer.query(lambda rows: rows.stamp())
+    stamp = large.indexer.query(lambda rows: rows.stamp)
     large.write("000.md", large.data["000.md"])
     large.look()
     large.indexer.step()
@@ -347,7 +347,7 @@ def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
     after = large.index.dump()
     assert after["links"] == before["links"]
     assert after["files"] != before["files"]
-    assert large.indexer.query(lambda rows: rows.stamp()) == stamp  # nothing was parsed and stored anew
+    assert large.indexer.query(lambda rows: rows.stamp) == stamp  # nothing was parsed and stored anew
     assert large.index.outdated(large.catalog).changed == ()
 
 

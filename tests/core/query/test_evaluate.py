@@ -18,7 +18,8 @@ from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
 from obsidian_mcp.core.query.evaluate import Matcher, find, matches
 from obsidian_mcp.core.query.matchers import name_test, tag_test, value_test
-from obsidian_mcp.core.query.parser import Phrase, Property, Regex, Scope, Word, parse
+from obsidian_mcp.core.query.nodes import Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.query.prefilter import (
     AllOf,
     AnyOf,

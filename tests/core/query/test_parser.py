@@ -12,22 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.query.parser import (
-    MAX_DEPTH,
-    MAX_LENGTH,
-    And,
-    Compare,
-    Constant,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Property,
-    Regex,
-    Scope,
-    Word,
-    parse,
-)
+from obsidian_mcp.core.query.nodes import And, Compare, Constant, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.parser import MAX_DEPTH, MAX_LENGTH, parse
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.errors import QueryInvalid
 

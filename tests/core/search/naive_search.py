@@ -13,7 +13,7 @@ from typing import Literal
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note.elements import Heading, ListItem, Section, Tag
 from obsidian_mcp.core.query.document import Kind
-from obsidian_mcp.core.query.parser import And, Compare, Constant, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Compare, Constant, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.text.text import Span
 
 REGEXES = {

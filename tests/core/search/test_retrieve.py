@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.query.parser import Word, parse
-from obsidian_mcp.core.search import expand
-from obsidian_mcp.core.search.expand import WIDENINGS
+from obsidian_mcp.core.query.nodes import Word
+from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Hits, Request
-from obsidian_mcp.core.search.term_table import Lexicon
-from obsidian_mcp.core.search.vocabulary import Vocabulary
+from obsidian_mcp.core.search.plan import WIDENINGS, is_smart
+from obsidian_mcp.core.search.vocabulary import Lexicon, Vocabulary
 from obsidian_mcp.errors import QueryInvalid
 
 from .test_search import indexed, search_of
@@ -295,7 +294,7 @@ def test_a_name_that_is_all_of_the_words_comes_before_longer_ones() -> None:  # 
 class Counting(Vocabulary):
     passes = 0
 
-    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> Sequence[str]:
+    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
         Counting.passes += 1
         return super().containing(part, from_start=from_start, to_end=to_end)
 
@@ -338,5 +337,5 @@ def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: 
             except QueryInvalid:
                 continue
             hits = search.find(Request(asked, snippets=3)).hits
-            if asked != query and read == Word(asked) and expand.is_smart(read):
+            if asked != query and read == Word(asked) and is_smart(read):
                 assert "N.md" in {hit.path for hit in hits}, asked

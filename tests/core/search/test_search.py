@@ -17,13 +17,12 @@ from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.search.ordering import ONE_BY_ONE
-from obsidian_mcp.core.search.pending_documents import kind_of
 from obsidian_mcp.core.search.search import Search
+from obsidian_mcp.core.search.snapshot import ROWS_AT_ONCE
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.memory import MemoryVault
-from tests.core.query.test_evaluate import QUERIES, VECTORS, files
+from tests.core.query.test_evaluate import QUERIES, VECTORS, files, kind_of
 
 from .naive_search import PlainFile
 
@@ -176,7 +175,7 @@ def test_what_searches_remember_is_forgotten_with_every_change(
 
 
 def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:  # SEARCH-48, SEARCH-63
-    names = [f"{number}.md" for number in range(2 * ONE_BY_ONE)]
+    names = [f"{number}.md" for number in range(ROWS_AT_ONCE + 50)]
     with indexed(dict.fromkeys(names, "---\np: 1\n---\ncommon\n")) as vault:
         search = search_of(vault)
         for query in ["[p]", "-rare", "common"]:

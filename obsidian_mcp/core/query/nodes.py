@@ -1,0 +1,116 @@
+"""The tree of a query. Every node knows its span in the query; equality ignores spans (QUERY-09)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from obsidian_mcp.core.text.text import Span
+
+Operator = Literal[
+    "file", "path", "content", "match-case", "ignore-case", "tag",
+    "line", "block", "section", "task", "task-todo", "task-done",
+]  # fmt: skip
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+_NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Characters to find anywhere; in the key of a property its whole name."""
+
+    text: str
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A quoted text, unescaped."""
+
+    text: str
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts it."""
+
+    source: str
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of two or more parts, none of them an And."""
+
+    parts: tuple[Node, ...]
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of two or more parts, none of them an Or."""
+
+    parts: tuple[Node, ...]
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Node
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An operator and what it is asked: `line:(a b)`."""
+
+    operator: Operator
+    part: Node
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`null` (also written `empty`), `true` or `false` as the value of a property."""
+
+    value: bool | None
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number` or `moment`."""
+
+    sign: Literal["<", ">"]
+    scalar: str
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And, Not and constants."""
+
+    key: Node
+    value: Node | None
+    span: Span = field(default=_NOWHERE, compare=False)
+
+
+Node = Word | Phrase | Regex | And | Or | Not | Scope | Property | Constant | Compare
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
+
+
+def number(text: str) -> float | None:
+    """The number that a text is, None when it is something else."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def moment(text: str) -> str | None:
+    """A date or date and time as a text that sorts by time, None for anything else. A zone is not looked at."""
+    found = _MOMENT.fullmatch(text)
+    return f"{found.group(1)}T{found.group(2) or '00:00'}{found.group(3) or ':00'}" if found else None

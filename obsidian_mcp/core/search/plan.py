@@ -1,0 +1,375 @@
+"""What a search looks for: the words of a query with their forms, and what must match exactly (SEARCH-50 to 59).
+
+In a smart search the bare words of a query are found by what they mean; everything else keeps its exact meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import regex
+
+from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
+from obsidian_mcp.core.text import tokenizer, unspaced_scripts
+from obsidian_mcp.core.text.casefold import fold, is_spaced
+from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
+
+from . import dates
+from .dates import Date
+from .vocabulary import ACCENTS, FORM, PREFIX, SAME, Lexicon, Term, Vocabulary, without_gaps
+
+WIDENINGS = (
+    "",
+    "words that begin with or contain them",
+    "words that differ from them in one letter",
+    "any of the words",
+)
+ANY_WORD = len(WIDENINGS) - 1
+PART_WORDS = 4
+"""Words of the vocabulary that stand for a part of a word where results are ranked."""
+MONTH_ALONE = 0.5
+"""Weight of a date of which only the name of its month is given."""
+
+_SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
+_MARKS = r"\p{P}+"
+_APOSTROPHES = "'’"
+_WIDE_OR_NARROW = "[\uff01-\uffee]+"
+_HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
+_MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
+"""ASCII symbols that are meant if a query has them: `C++`, `#tag`, `[[link]]`."""
+
+
+def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
+    """Return words that follow each other as an expression of the full-text index; `prefix`: the last may go on."""
+    return f'"{" ".join(words)}"{"*" if prefix else ""}'
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What one alternative of a query requires of a file."""
+
+    expression: str | None
+    """For the full-text index: None if it is not used, empty if no file can satisfy it."""
+    exact: Node | None
+    """What must match exactly besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query in the words of a vault: a file that satisfies one of the alternatives is a result."""
+
+    alternatives: tuple[Alternative, ...]
+    terms: tuple[Term, ...] = ()
+    """What results are weighed by."""
+    expression: str = ""
+    """The same for the full-text index; empty if there is nothing to weigh."""
+    shown: tuple[Term, ...] = ()
+    """Terms whose places are shown."""
+    exact: tuple[Node, ...] = ()
+    """Queries whose places are shown."""
+    light: tuple[Term, ...] = ()
+    """Words that are not required, but say which files come first (SEARCH-56)."""
+    widened: str | None = None
+    """How the plan goes beyond the forms of the words (SEARCH-51)."""
+
+
+# Smart plans
+
+Choice = tuple[Word | Date, ...]
+"""Words and dates of which a file must have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One alternative of a query, read: a file must have one of each choice, and match `exact`."""
+
+    choices: tuple[Choice, ...]
+    exact: Node | None
+    symbols: tuple[Word, ...] = ()
+    """Bare words with symbols: parts of `exact`, until any of the words is enough."""
+    loose: tuple[Choice, ...] = ()
+    """The choices when any of the words is enough."""
+    strict: Node | None = None
+    """What must match exactly even then (SEARCH-57)."""
+    light: tuple[Word, ...] = ()
+    """Words that are not required, but say which files come first."""
+
+
+def read_groups(query: Node) -> list[Group]:
+    """Return the alternatives of a query."""
+    alternatives = query.parts if isinstance(query, Or) else (query,)
+    return [_group(alternative) for alternative in alternatives]
+
+
+def _group(query: Node) -> Group:
+    choices: list[Choice] = []
+    symbols: list[Word] = []
+    strict: list[Node] = []
+    parts = query.parts if isinstance(query, And) else (query,)
+    for part in parts:
+        choice = _choice(part)
+        if choice:
+            choices.append(choice)
+        elif not isinstance(part, Word):
+            strict.append(part)
+        elif not is_mark(part) or len(parts) == 1:
+            symbols.append(part)
+    required, light = _required(list(dict.fromkeys(choices)))
+    dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
+    loose = [*dated, *((_without_symbols(word),) for word in symbols)]
+    return Group(tuple(dated), _all([*strict, *symbols]), tuple(symbols), tuple(loose), _all(strict), tuple(light))
+
+
+def _all(parts: Sequence[Node]) -> Node | None:
+    return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+
+
+def _choice(part: Node) -> Choice:
+    """The words of a bare word or of several joined by OR; empty for everything else."""
+    parts = part.parts if isinstance(part, Or) else (part,)
+    words = tuple([word for word in parts if isinstance(word, Word) and is_smart(word)])
+    return words if len(words) == len(parts) else ()
+
+
+def _required(choices: Sequence[Choice]) -> tuple[list[Choice], list[Word]]:
+    """The choices that say what is searched for, and words of those that only ask for it (SEARCH-56)."""
+    content = [choice for choice in choices if not STOP_WORDS.issuperset(_bare_words(choice))]
+    required = [choice for choice in content if not ASKING.issuperset(_bare_words(choice))]
+    if not required:
+        return content or list(choices), []
+    return required, [word for choice in content if choice not in required for word in choice if isinstance(word, Word)]
+
+
+def _bare_words(choice: Choice) -> list[str]:
+    return [bare(word) for word in choice if isinstance(word, Word)]
+
+
+def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """The choices, those that make a date together in one (SEARCH-59)."""
+    at = 0
+    while at < len(choices):
+        found = None
+        word = _single(choices[at])
+        if word is not None and ((first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF):
+            following = [bare(other) for other in map(_single, choices[at : at + dates.LONGEST]) if other is not None]
+            found = dates.read(following)
+        if found is None:
+            yield choices[at]
+            at += 1
+            continue
+        date, count = found
+        yield (*choices[at], date) if count == 1 else (date,)
+        at += count
+
+
+def _with_dates(choice: Choice) -> Iterator[Choice]:
+    """A choice, or what is around a date in a run of letters, and the date."""
+    word = _single(choice)
+    found = dates.inside(fold(word.text)) if word is not None and not word.text.isascii() else None
+    if word is None or found is None:
+        yield choice
+        return
+    date, span = found
+    yield (replace(word, text=word.text[span.start : span.end]), date)
+    for rest in (word.text[: span.start], word.text[span.end :]):
+        around = replace(word, text=rest)
+        if is_smart(around):
+            yield (around,)
+
+
+def _single(choice: Choice) -> Word | None:
+    return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
+
+
+def smart_plan(read: Sequence[Group], lexicon: Lexicon, width: int) -> Plan:
+    """Return the plan of one of the circles of `WIDENINGS`."""
+    alternatives: list[Alternative] = []
+    terms: list[Term] = []
+    for group in read:
+        found: list[Term] = []
+        for choice in group.loose if width == ANY_WORD else group.choices:
+            word = _single(choice)
+            found += expand(word, lexicon, width) if word is not None else [_one_of(choice, lexicon, width)]
+        terms += found
+        expressions = [term.expression for term in found]
+        expression: str | None = None
+        if width == ANY_WORD:
+            expression = " OR ".join(filter(None, expressions)) if found else None
+        elif found:
+            expression = " AND ".join([f"({part})" for part in expressions]) if all(expressions) else ""
+        alternatives.append(Alternative(expression, group.strict if width == ANY_WORD else group.exact))
+    shown = tuple([term for term in terms if term.variants or term.phrases])
+    return Plan(
+        tuple(alternatives),
+        shown,
+        " OR ".join([f"({part.expression})" for part in alternatives if part.expression]),
+        shown,
+        tuple([part.exact for part in alternatives if part.exact is not None]),
+        tuple(_light_terms(read, lexicon)),
+        WIDENINGS[width] or None,
+    )
+
+
+def _one_of(choice: Choice, lexicon: Lexicon, width: int) -> Term:
+    """A choice as one term; if a word of several is expanded to several terms, only its forms count."""
+    variants: dict[str, float] = {}
+    phrases: dict[tuple[str, ...], float] = {}
+    for part in choice:
+        if isinstance(part, Date):
+            weight = MONTH_ALONE if part.is_month_alone else SAME
+            phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
+            continue
+        found = expand(part, lexicon, width)
+        for term in found if len(found) == 1 else expand(part, lexicon, 0):
+            variants = {**term.variants, **variants}
+            phrases = {**term.phrases, **phrases}
+    return Term(" ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases)
+
+
+def _light_terms(read: Sequence[Group], lexicon: Lexicon) -> list[Term]:
+    light: list[Term] = []
+    for group in read:
+        for word in group.light:
+            light += expand(word, lexicon, 0)
+    for group in read:
+        light += [_literal(word, lexicon.vocabulary) for word in group.symbols]
+    return [term for term in light if term.variants or term.phrases]
+
+
+# Words
+
+
+def is_smart(word: Word) -> bool:
+    """Whether a bare word is found by its forms; one with symbols is found as it stands (SEARCH-50)."""
+    text = bare(word)
+    return bool(tokenizer.words(tokenizer.spread(text))) and not _MEANINGFUL.search(text)
+
+
+def is_mark(word: Word) -> bool:
+    """Whether a word is nothing but marks that stand between words: `?`, `–`, `/`."""
+    return regex.fullmatch(_MARKS, word.text) is not None and not _MEANINGFUL.search(word.text)
+
+
+def bare(word: Word) -> str:
+    """A word folded, without the marks of a sentence around it."""
+    return fold(word.text.strip(_SENTENCE_MARKS))
+
+
+def _without_symbols(word: Word) -> Word:
+    return replace(word, text=_MEANINGFUL.sub(" ", word.text).strip())
+
+
+def expand(word: Word, lexicon: Lexicon, width: int) -> list[Term]:
+    """Return the terms for a word; a file needs all of them.
+
+    `width` is an index of `WIDENINGS`; a circle includes those before it.
+    """
+    text = bare(word)
+    wanted = tokenizer.wanted(text).words
+    parts = without_gaps(wanted)
+    if len(parts) == 1 and is_spaced(parts[0][0]):
+        variants = lexicon.variants(parts[0], width)
+        if not variants and width and (compound := lexicon.compound(parts[0])):
+            return [Term(part, found) for part, found in compound]
+        return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
+    if any(not is_spaced(part[0]) for part in parts):
+        return _unspaced(text, wanted, lexicon, width)
+    if not width:
+        return [_joined(text, wanted, lexicon)]
+    # `node.js`: from here on its parts may stand apart
+    return [Term(part, lexicon.variants(part, width)) for part in _without_articles(text, parts)]
+
+
+def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
+    """Words with something between that is no space (SEARCH-55)."""
+    parts = without_gaps(wanted)
+    usual = tokenizer.wanted(_usual_width(text)).words
+    phrases = dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME)
+    words = _without_articles(text, parts)
+    if len(words) == 1:  # `l'école`, `Anna's`
+        return Term(text, lexicon.variants(words[0], 0), phrases)
+    return Term(text, {}, phrases)
+
+
+def _without_articles(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts without those that an apostrophe separates: `l'`, `qu'`, `'s`, `'ll`."""
+    if not any(mark in text for mark in _APOSTROPHES):
+        return parts
+    return tuple(part for part in parts if len(part) > 2) or parts
+
+
+def _usual_width(text: str) -> str:
+    """A folded text without letters of unusual width."""
+    return re.sub(_WIDE_OR_NARROW, lambda found: fold(unicodedata.normalize("NFKC", found[0])), text)
+
+
+def _humps(text: str) -> dict[tuple[str, ...], float]:
+    """The words of `camelCase`, as they stand elsewhere: `camel_case`, `camel case`."""
+    humps = tuple(map(fold, re.findall(_HUMP, text)))
+    if len(humps) < 2 or "".join(humps) != fold(text):
+        return {}
+    with_gaps = tuple(part for hump in humps for part in (hump, tokenizer.GAP))[:-1]
+    return {humps: FORM, with_gaps: FORM}
+
+
+def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, width: int) -> list[Term]:
+    """Letters of scripts without spaces between words, perhaps with others among them (SEARCH-54)."""
+    parts = without_gaps(wanted)
+    if not width:
+        usual = _usual_width(text)
+        phrases = dict.fromkeys((wanted, parts, tokenizer.wanted(usual).words), SAME)
+        for other in unspaced_scripts.spellings(usual):
+            phrases.setdefault(tokenizer.wanted(other).words, ACCENTS)
+        return [Term(text, {}, phrases)]
+    found: list[Term] = []
+    for run in unspaced_scripts.runs(without_gaps(tokenizer.wanted(_usual_width(text)).words)):
+        if len(run) == 1 and is_spaced(run[0][0]):
+            found.append(Term(run[0], lexicon.variants(run[0], width)))
+        else:
+            pieces = [run] if width == 1 else unspaced_scripts.pairs(run, overlapping=width == ANY_WORD)
+            found += (Term("".join(piece), {}, {piece: SAME / len(pieces)}) for piece in pieces)
+    return found
+
+
+# Exact plans
+
+
+def exact_plan(query: Node, vocabulary: Vocabulary) -> Plan:
+    """Return the plan of an exact search: results are weighed by the words that the query affirms."""
+    terms: list[Term] = []
+    expression = _affirmed(query, vocabulary, terms)
+    return Plan((Alternative(None, query),), tuple(terms), expression, (), (query,))
+
+
+def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
+    match query:
+        case And():
+            parts = [part for node in query.parts if (part := _affirmed(node, vocabulary, terms))]
+            return " AND ".join([f"({part})" for part in parts])
+        case Or():
+            parts = [_affirmed(node, vocabulary, terms) for node in query.parts]
+            return " OR ".join([f"({part})" for part in parts]) if all(parts) else ""
+        case Scope() if query.operator not in {"tag", "path", "file"}:
+            return _affirmed(query.part, vocabulary, terms)
+        case Word() | Phrase():
+            term = _literal(query, vocabulary)
+            if term.variants or term.phrases:
+                terms.append(term)
+            return term.expression
+    return ""
+
+
+def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
+    text = fold(leaf.text)
+    wanted = tokenizer.wanted(text, bounded=isinstance(leaf, Phrase))
+    if len(wanted.words) > 1:
+        return Term(text, {}, {wanted.words: SAME})
+    if not wanted.words:
+        return Term(text)
+    (word,) = wanted.words
+    words = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
+    variants = {other: SAME if other == word else PREFIX for other in words[:PART_WORDS]}
+    return Term(text, variants, is_part=True)

@@ -1,0 +1,265 @@
+"""In which order the files of a search are listed: BM25 first, then a closer look at the best (SEARCH-60 to 63)."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from typing import NamedTuple
+
+from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.index.search_document import FIELDS, ITEMS
+from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text.casefold import fold
+
+from .plan import Plan
+from .snapshot import ROWS_AT_ONCE, Snapshot
+from .vocabulary import Term, without_gaps
+
+Scored = tuple[int, float | None]
+"""Number and score of a file."""
+
+WEIGHTS = {"body": 1.0, "name": 10.0, "alias": 9.0, "heading": 4.0, "tag": 4.0, "folder": 1.5}
+"""Weight of a word in each field, in the first pass."""
+CLOSE_FILES = 20
+"""The best files of the first pass whose texts are read."""
+WEIGHED_FILES_ONE_TERM, WEIGHED_FILES = 1_000, 3_000
+"""Most results scored with BM25, for one term and for several; of more, only paths, headings and times count."""
+LIGHT = 0.3
+"""Weight of words that only ask, beside those that are required."""
+LIGHT_IN_PATH = 1.5
+"""How much more a file weighs in the first pass that has such a word in its path."""
+PLACES = 20
+"""Places of one word in a text that are counted."""
+SPELLINGS = 8
+"""Forms of a word that are looked up in paths."""
+SATURATION = 1.2
+USUAL_CHARACTERS = 3_000
+"""Of a usual note."""
+WORD_CHARACTERS = 6
+"""From one word to the next."""
+
+_BM25 = f"bm25(search, {', '.join(str(WEIGHTS[field]) for field in FIELDS)})"
+
+
+class Fields(NamedTuple):
+    """What a search shows and weighs of a file; all but the text are prepared by `tokenizer.spread`."""
+
+    is_truncated: bool
+    """Whether the text is only the beginning of the file's."""
+    aliases: str
+    headings: str
+    tags: str
+    folder: str
+    text: str
+
+
+def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
+    """Return the fields of some files."""
+    some = ", ".join(map(str, files))
+    sql = f"SELECT file, odd & ?, alias, heading, tag, folder, text FROM texts WHERE file IN ({some})"  # noqa: S608
+    rows = snapshot.connection.execute(sql, (search_document.TRUNCATED,))
+    return {number: Fields(bool(truncated), *rest) for number, truncated, *rest in rows}
+
+
+def rank(
+    snapshot: Snapshot, plan: Plan, files: AbstractSet[int], query: str, most: int
+) -> tuple[list[Scored], dict[int, Fields]]:
+    """Return the first `most` files, best first, with their scores, and the fields of those that were read for it.
+
+    Scores are None if the plan has nothing to weigh. From the 21st file on they are rough, and no greater than those
+    of the files before.
+    """
+    if not plan.terms:
+        return [(number, None) for number in newest_first(snapshot, files, most)], {}
+    few = WEIGHED_FILES_ONE_TERM if len(plan.terms) == 1 else WEIGHED_FILES
+    if len(files) <= CLOSE_FILES:
+        first = dict.fromkeys(newest_first(snapshot, files, CLOSE_FILES), 0.0)
+    elif len(files) <= few and _count(snapshot, plan.expression) <= few:
+        first = _weighed(snapshot, plan, files, max(most, CLOSE_FILES))
+    else:
+        first = _roughly(snapshot, plan, files, max(most, CLOSE_FILES))
+        if len(files) > few and len(plan.terms) == 1:  # then the text of a note says little
+            return list(islice(first.items(), most)), {}
+    close = list(islice(first, CLOSE_FILES))
+    fields = fetch(snapshot, close)
+    rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
+    scores = _Scores((*plan.terms, *plan.light), rarities, query)
+    scored = {number: round(scores.score(snapshot.table.paths[number], fields[number]), 2) for number in close}
+    # `first` has the newest of equal files first, and sorting keeps that
+    close = newest_first(snapshot, close, CLOSE_FILES)
+    close.sort(key=scored.__getitem__, reverse=True)
+    listed: list[Scored] = [(number, scored[number]) for number in close]
+    least = min(scored.values(), default=math.inf)
+    listed += ((number, round(min(least, rough), 2)) for number, rough in first.items() if number not in scored)
+    return listed[:most], fields
+
+
+def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
+    """Return the weight of each term: the rarer, the more."""
+    if len(terms) == 1:
+        return [1.0]
+    everything = len(snapshot.table.paths)
+    rarities = []
+    for term in terms:
+        known = snapshot.counts.get(term.text) if term.is_part else None
+        count = _count(snapshot, term.expression) if known is None else known
+        rarities.append(max(0.2, math.log(1 + (everything - count + 0.5) / (count + 0.5))))
+    return rarities
+
+
+def _count(snapshot: Snapshot, expression: str) -> int:
+    """How many files of the index satisfy an expression."""
+    if not expression:
+        return 0
+    sql = "SELECT count(*) FROM search WHERE search MATCH ?"
+    return int(snapshot.connection.execute(sql, (expression,)).fetchone()[0])
+
+
+def newest_first(
+    snapshot: Snapshot, files: Collection[int], most: int, without: Collection[int] = frozenset()
+) -> list[int]:
+    """Return the first `most` files, the one changed last first, and none of those in `without` (SEARCH-63)."""
+    left = [number for number in files if number not in without] if without else files
+    if len(left) <= ROWS_AT_ONCE:
+        some = ", ".join(map(str, left))
+        sql = f"SELECT id FROM files WHERE id IN ({some}) ORDER BY mtime_ns DESC, path LIMIT ?"  # noqa: S608
+        return [number for (number,) in snapshot.connection.execute(sql, (most,))]
+    wanted = left if isinstance(left, AbstractSet) else set(left)
+    rows = snapshot.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path")
+    return list(islice((number for (number,) in rows if number in wanted), most))
+
+
+# The first pass
+
+
+def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
+    """The first `most` files with their weights, the greatest first: 2 µs a file."""
+    weights: dict[int, float] = {}
+    if plan.expression:
+        sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
+        weights.update(snapshot.connection.execute(sql, (plan.expression,)).fetchall())
+    for term in plan.light:
+        for number in _in_path(snapshot, term) & weights.keys():
+            weights[number] *= LIGHT_IN_PATH
+    if len(files) > most:  # with the files of the least weight among the first
+        least = heapq.nlargest(most, (weights.get(number, 0.0) for number in files))[-1]
+        files = {number for number in files if weights.get(number, 0.0) >= least}
+    newest = newest_first(snapshot, files, len(files))
+    return {number: weights.get(number, 0.0) for number in sorted(newest, key=lambda n: -weights.get(n, 0.0))[:most]}
+
+
+def _roughly(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
+    """Of very many files: those with the words in their paths, then in headings and tags, then the newest; with the
+    weight of a word there."""
+    in_paths = _in_path(snapshot, plan.terms[0])
+    for term in plan.terms[1:]:
+        in_paths &= _in_path(snapshot, term)
+    chosen = dict.fromkeys(newest_first(snapshot, files & in_paths, most), WEIGHTS["name"])
+    if len(chosen) < most and plan.expression:
+        sql = "SELECT rowid FROM search WHERE search MATCH ?"
+        rows = snapshot.connection.execute(sql, (f"{{alias heading tag}} : ({plan.expression})",))
+        headed = files & {number for (number,) in rows}
+        chosen |= dict.fromkeys(newest_first(snapshot, headed, most - len(chosen), chosen), WEIGHTS["heading"])
+    if len(chosen) < most:
+        chosen |= dict.fromkeys(newest_first(snapshot, files, most - len(chosen), chosen), WEIGHTS["body"])
+    return chosen
+
+
+def _in_path(snapshot: Snapshot, term: Term) -> set[int]:
+    """Files whose paths contain a term, as letters: 0.1 ms a word."""
+    spellings = [term.text] if term.is_part else [*term.variants, *map("".join, term.phrases)]
+    return {number for spelling in spellings[:SPELLINGS] for number in snapshot.table.path_contains(spelling)}
+
+
+# The second pass
+
+
+class _Scores:
+    """Scores notes, one at a time (SEARCH-61, SEARCH-62)."""
+
+    def __init__(self, terms: Sequence[Term], rarities: Sequence[float], query: str) -> None:
+        """`rarities` are the weights of the terms; `query` is the whole text of the query."""
+        self._weighed = list(zip(terms, rarities, strict=True))
+        self._query = _plain_words(fold(query))
+        self._first_words: list[str] = []
+        for term in terms:
+            words = (
+                [term.text] if term.is_part else [*term.variants, *(without_gaps(phrase)[0] for phrase in term.phrases)]
+            )
+            self._first_words += words
+
+    def score(self, path: str, fields: Fields) -> float:
+        text = fold(fields.text)
+        length = SATURATION * (0.3 + 0.7 * len(text) / USUAL_CHARACTERS)
+        starts: list[tuple[int, int]] = []
+        score = 0.0
+        for number, (term, rarity) in enumerate(self._weighed):
+            places = term.places(text, PLACES)
+            starts += [(start, number) for start, _, _ in places]
+            score += rarity * sum([weight for _, _, weight in places]) / (len(places) + length)
+        nearness = self._nearness(starts)
+        name = path[path.rfind("/") + 1 : path.rfind(".")]
+        for weight, joined, several in (
+            (1.6, name, False),
+            (1.4, fields.aliases, True),
+            (0.7, fields.headings, True),
+            (0.6, fields.tags, False),
+            (0.3, fields.folder, False),
+        ):
+            folded = fold(joined)
+            if not folded or not any(word in folded for word in self._first_words):
+                continue
+            best = 0.0
+            for item in folded.split(ITEMS) if several else [folded]:
+                item_score, item_starts = self._field(item)
+                best = max(best, item_score)
+                nearness = max(nearness, self._nearness(item_starts))
+            score += weight * best
+        return score + nearness
+
+    def _field(self, text: str) -> tuple[float, list[tuple[int, int]]]:
+        """The score of a short text, more the fewer other words are in it; and where the terms are in it."""
+        score, letters_found = 0.0, 0
+        starts: list[tuple[int, int]] = []
+        for number, (term, rarity) in enumerate(self._weighed):
+            places = term.places(text, 2)
+            if places:
+                score += rarity * max([weight for _, _, weight in places])
+                letters_found += sum([_letters(text[start:end]) for start, end, _ in places])
+                starts += [(start, number) for start, _, _ in places]
+        if not score:
+            return 0.0, []
+        letters = _letters(text)
+        share = min(1.0, letters_found / letters) if letters else 1.0  # nothing but symbols
+        if _plain_words(text) == self._query:
+            return 2.2 * score, starts
+        if share == 1.0 and len({number for _, number in starts}) == len(self._weighed):
+            return 1.6 * score, starts
+        return score * (0.5 + 0.5 * share), starts
+
+    def _nearness(self, starts: Sequence[tuple[int, int]]) -> float:
+        """More, the closer together the terms are somewhere in the text."""
+        present = {number for _, number in starts}
+        if len(present) < 2:
+            return 0.0
+        closest = math.inf
+        last: dict[int, int] = {}
+        for at, number in sorted(starts):
+            last[number] = at
+            if len(last) == len(present):
+                closest = min(closest, at - min(last.values()))
+        gaps = max(closest / WORD_CHARACTERS, len(present) - 1)
+        weight = sum([self._weighed[number][1] for number in present])
+        return 0.6 * weight * (len(present) - 1) / gaps
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+def _plain_words(text: str) -> list[str]:
+    found = tokenizer.words(tokenizer.spread(text).replace(tokenizer.GAP, " "))
+    return [tokenizer.plain(word.decode()) for word in found]

@@ -1,0 +1,314 @@
+"""One page of a result, as large as an answer may be: hits with snippets, or groups (SEARCH-66, SEARCH-70 to 77)."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile, islice
+from typing import NamedTuple
+
+from obsidian_mcp.core.query.document import Subject
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.nodes import Word
+from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .hits import Facet, Group, Grouped, Hit, Hits, Order, Request, Snippet
+from .plan import Plan
+from .rank import Fields, fetch, rarities_of
+from .snapshot import Snapshot
+from .sort import Item, grouped, shown_values
+
+OVERHEAD_CHARACTERS = 240
+"""What an answer needs besides its hits and remarks."""
+REMARK_CHARACTERS = 500
+"""Most of a remark on how the files were found."""
+LINE_CHARACTERS = 160
+"""Most of a line that is shown."""
+HEADING_CHARACTERS = 100
+"""Most of the heading above it."""
+GROUP_CHARACTERS = 200
+"""Most of a group's name."""
+LATER_GROUPS = 30
+"""Groups of later pages that are named with their counts."""
+PLACES = 30
+"""Places of one word in a file among which the lines to show are chosen."""
+PLACES_OF_ONE_WORD = 8
+"""The same, if it is the only word of the query."""
+FILES_AT_ONCE = 12
+"""Files whose texts are read together: about half a page."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files in their order, and how to show them."""
+
+    snapshot: Snapshot
+    items: Sequence[Item]
+    """From the first file on, to the end of the page or of the result."""
+    total: int
+    order: Order | None
+    """What the files were sorted by; None if they are ranked."""
+    plan: Plan
+    fields: dict[int, Fields] = field(default_factory=dict)
+    """Files that were read already."""
+    note: str | None = None
+
+
+def render_page(found: Found, request: Request) -> Hits:
+    """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
+    widened = _cut(found.plan.widened if found.total else None, REMARK_CHARACTERS)
+    room = _room(request.characters, widened, found.snapshot.notice, found.note)
+    page = found.items[request.offset : request.offset + request.limit]
+    snippets, value = _Snippets(found, page, request.snippets), _values(found, page)
+    hits: list[Hit] = []
+    for item in page:
+        hit = _hit(item, snippets, value)
+        size = hit_size(hit)
+        if not hits and size > room:
+            hit = fitted(hit, room)
+        elif size > room:
+            break
+        hits.append(hit)
+        room -= size
+    following = request.offset + len(hits)
+    next_offset = following if following < found.total else None
+    return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
+
+
+def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
+    """Return the page of groups at `request.offset`; `limit` and `offset` count their files one after the other.
+
+    Groups that come later are named without files, as long as there is room (SEARCH-66).
+    Raises: InvalidArguments for a property that no note has.
+    """
+    groups = grouped(found.snapshot, found.items, by)
+    widened = _cut(found.plan.widened if found.total else None, REMARK_CHARACTERS)
+    room = _room(request.characters, widened, found.snapshot.notice, found.note)
+    rows = [(name, item) for name, items in groups.items() for item in items]
+    page = rows[request.offset : request.offset + request.limit]
+    items = [item for _, item in page]
+    snippets, value = _Snippets(found, items, request.snippets), _values(found, items)
+    shown: list[Group] = []
+    entries, current, hits = 0, None, list[Hit]()
+    for name, item in page:
+        its: list[Hit] = []
+        opened = None if name == current else Group(_group_name(name), len(groups[name]), its)
+        left = room - (_group_size(opened) if opened is not None else 0)
+        hit = _hit(item, snippets, value)
+        if not entries:
+            hit = fitted(hit, left)
+        elif hit_size(hit) > left:
+            break
+        if opened is not None:
+            shown.append(opened)
+            current, hits = name, its
+        hits.append(hit)
+        room = left - hit_size(hit)
+        entries += 1
+    for name in islice(dropwhile(lambda each: each != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
+        group = Group(_group_name(name), len(groups[name]))
+        room -= _group_size(group)
+        if room < 0:
+            break
+        shown.append(group)
+    following = request.offset + entries
+    next_offset = following if following < len(rows) else None
+    return Grouped(found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note)
+
+
+def _values(found: Found, page: Sequence[Item]) -> Callable[[Item], str | None] | None:
+    return None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
+
+
+def _hit(item: Item, snippets: _Snippets, value: Callable[[Item], str | None] | None) -> Hit:
+    shown = None if item.number is None else snippets.of(item.number)
+    return Hit(item.path, item.score, None if value is None else value(item), shown)
+
+
+# Room
+
+
+def _room(characters: int, *remarks: str | None) -> int:
+    """Characters that an answer has for its hits."""
+    return characters - OVERHEAD_CHARACTERS - sum([len(_json(remark)) for remark in remarks if remark])
+
+
+def hit_size(hit: Hit) -> int:
+    """Characters of a hit in an answer, with the comma behind it. A member that is None is not sent."""
+    members: dict[str, object] = {"path": hit.path}
+    if hit.score is not None:
+        members["score"] = hit.score
+    if hit.value is not None:
+        members["value"] = hit.value
+    if hit.snippets is not None:
+        members["snippets"] = [
+            {"line": snippet.line, "text": snippet.text, "heading": snippet.heading}
+            if snippet.heading is not None
+            else {"line": snippet.line, "text": snippet.text}
+            for snippet in hit.snippets
+        ]
+    return len(_json(members)) + 1
+
+
+def fitted(hit: Hit, room: int) -> Hit:
+    """As much of a hit as has room: fewer snippets, then a part of the path."""
+    while hit.snippets and hit_size(hit) > room:
+        hit = replace(hit, snippets=hit.snippets[:-1] or None)
+    path = hit.path
+    while hit_size(hit) > room and path:
+        path = VaultPath(path[: len(path) * 3 // 4])
+        hit = replace(hit, path=VaultPath(f"{path}…"))
+    return hit
+
+
+def _group_name(name: str) -> str:
+    return name if len(name) <= GROUP_CHARACTERS else f"{name[:GROUP_CHARACTERS].rstrip()}…"
+
+
+def _group_size(group: Group) -> int:
+    return len(_json({"group": group.group, "count": group.count, "hits": []})) + 1
+
+
+def _cut(remark: str | None, most: int) -> str | None:
+    return remark if remark is None or len(remark) <= most else f"{remark[:most]}…"
+
+
+# Snippets
+
+
+class Heading(NamedTuple):
+    text: str
+    start: int
+
+
+class Place(NamedTuple):
+    """Where something that the query names is, what it is, and its weight."""
+
+    start: int
+    end: int
+    term: int = 0
+    weight: float = 1.0
+
+
+class _Snippets:
+    """Chooses the lines to show of the files of one page, which are read some at a time (SEARCH-70 to 73)."""
+
+    def __init__(self, found: Found, page: Sequence[Item], most: int) -> None:
+        """`most` snippets of a file."""
+        plan = found.plan
+        self._snapshot = found.snapshot
+        self._most = most
+        self._terms = list(zip(plan.shown, rarities_of(found.snapshot, plan.shown), strict=True)) if most else []
+        self._matchers = [Matcher(query) for query in plan.exact] if most else []
+        words = [*plan.shown, *(query for query in plan.exact if isinstance(query, Word))]
+        self._is_one_word = len(words) == len(plan.shown) + len(plan.exact) <= 1
+        self._left = [item.number for item in page if item.number is not None]
+        self._fields = found.fields
+        self._headings: dict[int, list[Heading]] = {}
+
+    def of(self, number: int) -> list[Snippet] | None:
+        """Return the lines to show of a file, in their order; None if there are none."""
+        if not self._most:
+            return None
+        if number not in self._headings:
+            self._fetch(number)
+        fields = self._fields[number]
+        text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
+        places = self._places(number, text)
+        if self._is_one_word:
+            places = places[:PLACES_OF_ONE_WORD]
+        alike = self._is_one_word and not self._terms
+        return choose(text, places, self._headings[number], self._most, alike=alike) or None
+
+    def _fetch(self, number: int) -> None:
+        some = self._left[:FILES_AT_ONCE] if number in self._left[:FILES_AT_ONCE] else [number]
+        self._left = self._left[len(some) :]
+        self._fields.update(fetch(self._snapshot, [file for file in some if file not in self._fields]))
+        self._headings.update((file, []) for file in some)
+        sql = f"SELECT file, text, start FROM headings WHERE file IN ({', '.join(map(str, some))}) ORDER BY file, n"  # noqa: S608
+        for file, text, start in self._snapshot.connection.execute(sql):
+            self._headings[file].append(Heading(text, start))
+
+    def _places(self, number: int, text: str) -> list[Place]:
+        found: list[Place] = []
+        if self._terms:
+            folded = fold(text)
+            for term_number, (term, rarity) in enumerate(self._terms):
+                places = term.places(folded, PLACES)
+                found += [Place(start, end, term_number, rarity * weight) for start, end, weight in places]
+        if self._matchers:
+            term_number = len(self._terms)
+            document: Subject = self._snapshot.document(number, text)
+            for matcher in self._matchers:
+                for spans in matcher.places(document):
+                    found += [Place(span.start, span.end, term_number) for span in islice(spans, PLACES)]
+                    term_number += 1
+        return found
+
+
+def choose(
+    text: str, places: Iterable[Place], headings: Sequence[Heading], most: int, *, alike: bool = False
+) -> list[Snippet]:
+    """Return the lines that have the most of what the query names, in their order.
+
+    `alike`: the places come in their order and count the same, so that the first lines are the best.
+    """
+    lines: dict[int, dict[int, float]] = {}
+    places_in: dict[int, list[Place]] = {}
+    for place in places:
+        start = text.rfind("\n", 0, place.start) + 1
+        weights = lines.get(start)
+        if weights is not None:
+            weights[place.term] = max(weights.get(place.term, 0.0), place.weight)
+            places_in[start].append(place)
+        elif alike and len(lines) == most:
+            break
+        else:
+            lines[start] = {place.term: place.weight}
+            places_in[start] = [place]
+    best = list(lines)
+    if len(lines) > most:
+        best = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))[:most]
+    snippets = []
+    for start in sorted(best):
+        above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
+        if above >= 0 and headings[above].start == start:  # the line is the heading
+            above -= 1
+        heading = headings[above].text if above >= 0 else None
+        shown, marks = around(text, start, places_in[start])
+        snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading and _heading(heading), marks))
+    return snippets
+
+
+def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the line beginning at `start`, of a long one the part around the first place; and where the places are."""
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    first, last = start, end
+    if end - start > LINE_CHARACTERS:
+        first = max(start, min(places[0].start - LINE_CHARACTERS // 3, end - LINE_CHARACTERS))
+        last = first + LINE_CHARACTERS
+    part = text[first:last]
+    shown = part.strip()
+    before = "…" if first > start else ""
+    zero = first + len(part) - len(part.lstrip()) - len(before)
+    low, high = len(before), len(before) + len(shown)
+    found = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
+    marks = tuple(sorted([(begin, stop) for begin, stop in found if begin < stop]))
+    return before + _valid(shown) + ("…" if last < end else ""), marks
+
+
+def _heading(text: str) -> str:
+    return _valid(text if len(text) <= HEADING_CHARACTERS else f"{text[:HEADING_CHARACTERS].rstrip()}…")
+
+
+def _valid(text: str) -> str:
+    """A text of the same length; bytes that are not UTF-8 are U+FFFD (SEARCH-71)."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

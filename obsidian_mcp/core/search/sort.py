@@ -1,0 +1,251 @@
+"""Results in another order and in groups: by a fact of each file (SEARCH-64 to 69)."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple, get_args
+
+from obsidian_mcp.core.text import clock, tags, tokenizer
+from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, parent
+from obsidian_mcp.errors import InvalidArguments
+
+from .hits import Facet, FacetKind, Order
+from .snapshot import Snapshot, listed
+
+Key = tuple[Any, ...]
+
+NO_GROUP = "(none)"
+"""The group of files without a tag or value."""
+ROOT = "/"
+VALUE_CHARACTERS = 100
+"""Most characters of a value that are shown."""
+COMPARED_CHARACTERS = 200
+"""Most characters of a text that are compared."""
+
+_KINDS: tuple[FacetKind, ...] = get_args(FacetKind)[:-1]
+_SYNONYMS = {"tags": "tag"}
+_PROPERTY = re.compile(r"property:\s*(.+)|\[(.+)\]", re.IGNORECASE | re.DOTALL)
+_DIRECTED = re.compile(r"(.*\S)[\s:](asc|ascending|desc|descending)", re.IGNORECASE | re.DOTALL)
+_DIGITS = re.compile("([0-9]{1,18})")
+
+
+class Item(NamedTuple):
+    """A file of a result."""
+
+    path: VaultPath
+    number: int | None
+    """In the index; None for a file without text."""
+    score: float | None = None
+
+
+def order(text: str) -> Order:
+    """Parse an order as a person writes it: `modified`, `name desc`, `-rating` (SEARCH-68)."""
+    text = text.strip()
+    directed = _DIRECTED.fullmatch(text)
+    if directed:
+        return Order(_facet(directed[1]), directed[2].lower().startswith("desc"))
+    if text.startswith("-") and len(text) > 1:
+        return Order(_facet(text[1:]), descending=True)
+    facet = _facet(text)
+    return Order(facet, descending=facet.kind in ("relevance", "modified"))
+
+
+def grouping(text: str) -> Facet:
+    """Parse what results are grouped by (SEARCH-66). Raises: InvalidArguments for what makes no groups."""
+    by = _facet(text)
+    if by.kind in ("relevance", "name"):
+        raise InvalidArguments(
+            f"Results cannot be grouped by {by.kind}. Give folder, tag, modified (by month) or the name of a property; "
+            f"property:{by.kind} is a property of that name.",
+            argument="group",
+        )
+    return by
+
+
+def _facet(text: str) -> Facet:
+    """A kind, else a property, which may also be written `[name]` or `property:name` (SEARCH-64)."""
+    text = text.strip()
+    if named := _PROPERTY.fullmatch(text):
+        return Facet("property", (named[1] or named[2]).strip())
+    plain = _SYNONYMS.get(text.lower(), text.lower())
+    return next((Facet(kind) for kind in _KINDS if kind == plain), Facet("property", text))
+
+
+def check(snapshot: Snapshot, facet: Facet) -> None:
+    """Raises: InvalidArguments for a property that no note has: it is misspelled (SEARCH-64)."""
+    if facet.kind != "property":
+        return
+    rows = snapshot.connection.execute("SELECT file FROM properties WHERE key = ?", (facet.property.lower(),))
+    if not any(number in snapshot.table.paths for (number,) in rows):
+        raise InvalidArguments(
+            f"No note has a property {facet.property!r} to sort or group by. Give {', '.join(_KINDS)} or the name of a "
+            "property that notes have.",
+            property=facet.property,
+        )
+
+
+def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
+    """Return the items in an order; those without a value come last in either direction (SEARCH-67).
+
+    Raises: InvalidArguments for a property that no note has. Relevance is ranked elsewhere.
+    """
+    check(snapshot, by.facet)
+    key = _key(snapshot, items, by.facet)
+    having: list[tuple[Key | int, Item]] = []
+    lacking: list[Item] = []
+    for item in sorted(items, key=lambda item: item.path):
+        found = key(item)
+        if found is None:
+            lacking.append(item)
+        else:
+            having.append((found, item))
+    having.sort(key=itemgetter(0), reverse=by.descending)  # stable: equal ones stay in the order of their paths
+    return [item for _, item in having] + lacking
+
+
+def _key(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Key | int | None]:
+    natural = lru_cache(maxsize=None)(_natural)  # folders and tags come again and again
+    match by.kind:
+        case "modified":
+            times = _times(snapshot, items)
+            return lambda item: times.get(item.path, 0)
+        case "name":
+            return lambda item: _natural(basename(item.path))
+        case "tag":
+            tags_ = _tags(snapshot, items)
+            return lambda item: min(map(natural, tags_[item.number])) if item.number in tags_ else None
+        case "property":
+            values = _values(snapshot, by.property, items)
+            return lambda item: _value_key(values[item.number]) if item.number in values else None
+    return lambda item: tuple(map(natural, item.path.split("/")))
+
+
+def _natural(text: str) -> Key:
+    """Without case and accents first, and numbers by their value: `Note 2` before `Note 10`."""
+    folded = fold(text[:COMPARED_CHARACTERS])
+    parts: list[Any] = _DIGITS.split(tokenizer.plain(folded))
+    parts[1::2] = map(int, parts[1::2])
+    return tuple(parts), folded
+
+
+def _value_key(value: object) -> Key | None:
+    """Numbers before texts before true and false; of a list the first item counts."""
+    match value:
+        case bool():
+            return 2, value
+        case int() | float():
+            return None if math.isnan(value) else (0, value)
+        case str():
+            return 1, _natural(value)
+        case [first, *_]:
+            return _value_key(first)
+    return None
+
+
+def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], str | None]:
+    """Return what an answer says of an item beside its path: what it was sorted by (SEARCH-69)."""
+    match by.kind:
+        case "modified":
+            times = _times(snapshot, items)
+            return lambda item: clock.timestamp(times.get(item.path, 0))
+        case "property":
+            values = _values(snapshot, by.property, items)
+            return lambda item: _shortened(_line(values[item.number])) if item.number in values else None
+        case "tag":
+            tags_ = _tags(snapshot, items)
+            return lambda item: min(tags_[item.number], key=_natural) if item.number in tags_ else None
+    return lambda _: None
+
+
+def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
+    """Return the items by group, both in the order of the items: a group is where its first item is, NO_GROUP last.
+
+    Raises: InvalidArguments for a property that no note has.
+    """
+    check(snapshot, by)
+    names = _group_names(snapshot, items, by)
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        for name in names(item):
+            found.setdefault(name, []).append(item)
+    if NO_GROUP in found:
+        found[NO_GROUP] = found.pop(NO_GROUP)
+    return found
+
+
+def _group_names(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Sequence[str]]:
+    match by.kind:
+        case "tag":
+            tags_ = _tags(snapshot, items)
+            return lambda item: tags_.get(item.number, (NO_GROUP,))
+        case "property":
+            values = _values(snapshot, by.property, items)
+            return lambda item: _value_names(values.get(item.number))
+        case "modified":
+            times = _times(snapshot, items)
+            return lambda item: (clock.month(times.get(item.path, 0)),)
+    return lambda item: (parent(item.path) or ROOT,)
+
+
+def _value_names(value: object) -> Sequence[str]:
+    items = value if isinstance(value, list) else [value]
+    return list(dict.fromkeys(_line(item) for item in items if item is not None)) or (NO_GROUP,)
+
+
+def _times(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]:
+    """When files were last changed, in nanoseconds since the epoch (SEARCH-13)."""
+    times = snapshot.times([item.number for item in items if item.number is not None])
+    found: dict[VaultPath, int] = {}
+    for item in items:
+        if item.number is not None:
+            found[item.path] = times[item.number]
+        elif (entry := snapshot.catalog.get(item.path)) is not None:
+            found[item.path] = entry.mtime_ns
+    return found
+
+
+def _tags(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequence[str]]:
+    """The tags of each file that has some, each once, as written in the first of these files."""
+    spelled: dict[str, str] = {}
+    found: dict[int, dict[str, None]] = {}
+    for some in listed(sorted({item.number for item in items if item.number is not None})):
+        sql = f"SELECT file, tag FROM tags WHERE file IN ({some}) ORDER BY file, n"  # noqa: S608 - numbers
+        for number, tag in snapshot.connection.execute(sql):
+            key = tags.key(tag)
+            spelled.setdefault(key, tag.removeprefix("#"))
+            found.setdefault(number, {})[key] = None
+    return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
+
+
+def _values(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int | None, object]:
+    """The value of a property in each file that has one; one without a value counts as absent (SEARCH-65)."""
+    found: dict[int | None, object] = {}
+    numbers = {item.number for item in items if item.number is not None}
+    sql = "SELECT file, value FROM properties WHERE key = ? ORDER BY n"
+    for number, value in snapshot.connection.execute(sql, (name.lower(),)):
+        if number in numbers:
+            found.setdefault(number, json.loads(value))
+    return {number: value for number, value in found.items() if value is not None}
+
+
+def _line(value: object) -> str:
+    """The value of a property in one line."""
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        text = str(int(value))
+    elif isinstance(value, list):
+        text = ", ".join(map(_line, value))
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return " ".join(text.split())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS].rstrip()}…"

@@ -1,0 +1,90 @@
+"""How many of our modules and functions one call runs through, counted on a tiny vault."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.tools import call
+from tests.conftest import app_on
+
+PACKAGE = str(Path(sys.modules["obsidian_mcp"].__file__ or "").parent)
+COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>"}
+"""Frames of their own only before Python 3.12."""
+
+
+@dataclass(frozen=True)
+class CallPath:
+    """What one call of a tool runs through."""
+
+    modules: Counter[str]
+    """Calls of our own functions, by module."""
+    depth: int
+    deepest: list[str]
+
+    def __str__(self) -> str:
+        return f"{len(self.modules)} modules, {self.modules.total()} calls, {self.depth} deep"
+
+
+def counted(app: App, tool: str, arguments: Mapping[str, object]) -> CallPath:
+    """The path of a call. Code that dataclasses generate has no module."""
+    modules: Counter[str] = Counter()
+    stack: list[str] = []
+    deepest: list[str] = []
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE) or code.co_name in COMPREHENSIONS:
+            return
+        if event == "call":
+            modules[code.co_filename[len(PACKAGE) + 1 :]] += 1
+            stack.append(f"{code.co_filename[len(PACKAGE) + 1 :]}: {code.co_name}")
+            if len(stack) > len(deepest):
+                deepest[:] = stack
+        elif event == "return":
+            stack.pop()
+
+    sys.setprofile(profile)
+    try:
+        call(app, tool, arguments)
+    finally:
+        sys.setprofile(None)
+    return CallPath(modules, len(deepest), deepest)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    folder = tmp_path_factory.mktemp("vault")
+    for number in range(5):
+        text = f"---\ntags: [animal]\n---\n# Heading {number}\nA quick fox and [[Note 1]].\n- [ ] feed the fox\n"
+        (folder / f"Note {number}.md").write_text(text, encoding="utf-8")
+    made = app_on(folder)
+    for query in ("heading", "feed"):  # the index is built, and what is kept between calls is there
+        call(made, "obsidian_search", {"query": query})
+        call(made, "obsidian_read_note", {"name": "Note 1"})
+    yield made
+    made.vaults.close()
+
+
+# SEARCH-85
+@pytest.mark.parametrize(
+    ("query", "match", "modules", "depth"),
+    [
+        ("quick fox", "smart", 18, 12),
+        ("fxo", "smart", 18, 12),
+        ("fox", "exact", 25, 16),
+        ("tag:animal fox", "smart", 25, 16),
+    ],
+)
+def test_a_search_passes_through_few_modules(app: App, query: str, match: str, modules: int, depth: int) -> None:
+    path = counted(app, "obsidian_search", {"query": query, "match": match})
+    print(f"obsidian_search {query!r} ({match}): {path}")
+    assert len(path.modules) <= modules, "\n".join(map(str, path.modules.most_common()))
+    assert path.depth <= depth, "\n".join(path.deepest)
