@@ -192,7 +192,7 @@ def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(r
             if who == 1:
                 calls.append(("obsidian_move_note", {"name": f"Note A{number}", "to": f"Note A{number + 1}"}))
             if who == 2:
-                calls.append(("obsidian_tags", {"tag": f"tag{number}", "rename_to": f"tag{number + 1}"}))
+                calls.append(("obsidian_rename_tag", {"tag": f"tag{number}", "to": f"tag{number + 1}"}))
             for tool, arguments in calls:
                 answer = server.call("tools/call", {"name": tool, "arguments": arguments})
                 if "result" not in answer:

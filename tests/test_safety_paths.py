@@ -78,11 +78,13 @@ LOOK_ALIKES = [
 ]
 OTHERS: dict[str, dict[str, Any]] = {
     "obsidian_add_attachment": {"data": "eA=="},
-    "obsidian_app": {"action": "open"},
     "obsidian_create_note": {"content": "x"},
+    "obsidian_edit_canvas": {"operations": [{"op": "add", "type": "text", "text": "x"}]},
+    "obsidian_insert_template": {"template": "Note.md"},
+    "obsidian_compose_notes": {"action": "merge", "into": "Folder/Inner"},
+    "obsidian_update_task": {"action": "add", "text": "x"},
     "obsidian_edit_note": {"operation": "append", "content": "x"},
     "obsidian_move_note": {"name": "Note", "to": "Elsewhere"},
-    "obsidian_properties": {"action": "set", "property": "p", "value": "1"},
     "obsidian_search": {"query": "secret"},
 }
 """What else a call needs; a graph question is asked for each of its two names."""
@@ -90,7 +92,7 @@ NAMES = [
     (tool.name.removeprefix("obsidian_"), parameter)
     for tool in TOOLS.values()
     for parameter in tool.input_schema["properties"]
-    if parameter in ("name", "to") and tool.name.startswith("obsidian_")
+    if parameter in ("name", "to") and tool.name.startswith("obsidian_") and tool.name != "obsidian_rename_tag"
 ]
 FOLDERS = [("list_files", "folder"), ("search", "folder")]
 

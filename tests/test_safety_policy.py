@@ -209,14 +209,20 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "edit_note": {"name": "Home", "operation": "append", "content": "x"},
         "delete_note": {"name": "Home"},
         "move_note": {"name": "Home", "to": "House"},
-        "tags": {"tag": "visible", "rename_to": "seen"},
-        "properties": {"name": "Home", "action": "set", "property": "p", "value": "1"},
+        "rename_tag": {"tag": "visible", "to": "seen"},
+        "set_properties": {"names": ["Home"], "properties": {"p": 1}},
+        "replace": {"names": ["Home"], "find": "[", "content": "("},
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
+        "update_task": {"action": "add", "name": "Home", "text": "x"},
+        "insert_template": {"template": "Home.md", "name": "Home"},
+        "edit_canvas": {"name": "New", "operations": [{"op": "add", "type": "text", "text": "x"}], "create": True},
     }
     writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}
-    for tool in writing & set(calls):
-        code, _ = asked(app, tool, **calls[tool])
+    assert writing - {"open_note", "app_command"} == set(calls)
+    for tool, given in calls.items():
+        code, _ = asked(app, tool, **given)
         assert code in ("PERMISSION_DENIED", "CHANGE_NOT_FOUND"), tool
     assert contents(root) == before

@@ -241,19 +241,6 @@ class ObsidianCommand:
                 raise turn.failure(answer)
         return answer.text
 
-    def daily_path(self) -> VaultPath:
-        """Path of today's daily note, whether it exists or not."""
-        with self._channel.turn() as turn:
-            answer = turn.ask(Request("daily:path"))
-            if len(answer.lines) != 1 or answer.is_refusal or not vault_path.is_note(answer.text):
-                raise turn.failure(answer)
-        return vault_path.parse(answer.text)
-
-    def daily_create(self) -> None:
-        """Make today's daily note, from its template, where there is none. Whether it did, the disk tells (CMD-12)."""
-        with self._channel.turn() as turn:  # the command of this name creates the note; what it prints is the note
-            turn.ask(Request("daily:read"))
-
     def history(self, path: str) -> tuple[Version, ...]:
         """Versions of a file that the app keeps (File recovery), newest first."""
         versions: list[Version] = []

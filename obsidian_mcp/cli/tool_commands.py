@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TextIO, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
@@ -148,7 +148,9 @@ def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
     annotation = set_type(annotation)
     if get_origin(annotation) is Literal:
         return click.Choice([str(choice) for choice in get_args(annotation)]), False
-    if get_origin(annotation) is list:
+    if get_origin(annotation) is Annotated:
+        return click_type(get_args(annotation)[0])
+    if get_origin(annotation) in (list, dict):
         return click.STRING, True
     simple: Mapping[Any, click.ParamType[Any]] = {bool: click.BOOL, int: click.INT, float: click.FLOAT}
     return simple.get(annotation, click.STRING), False
@@ -185,7 +187,9 @@ def runner(tool: Tool) -> Callable[..., None]:
     @click.pass_obj
     def execute(options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
         arguments = {
-            key: list(value) if isinstance(value, tuple) else plain_argument(value)
+            key: _listed(value, mapping=get_origin(tool.model.model_fields[key].annotation) is dict)
+            if isinstance(value, tuple)
+            else plain_argument(value)
             for key, value in given.items()
             if value not in ((), None) and key not in ("content_option", _FORMAT)
         }
@@ -262,6 +266,29 @@ def standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidArguments(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from error
+
+
+def _listed(values: tuple[Any, ...], *, mapping: bool) -> list[Any] | dict[str, Any]:
+    """The values of an argument that may be repeated; of a mapping as `key=value`, where no value removes the key.
+
+    Raises: InvalidArguments.
+    """
+    if not mapping:
+        return [plain_argument(value) for value in values]
+    found: dict[str, Any] = {}
+    for pair in values:
+        key, equals, text = plain_argument(pair).partition("=")
+        if not (key and equals):
+            raise InvalidArguments(f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property.")
+        found[key] = _json_or_text(text) if text else None
+    return found
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def plain_argument(value: Any) -> Any:

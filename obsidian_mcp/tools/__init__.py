@@ -1,8 +1,8 @@
 """The product: one function = one tool. The order of the imports is the order in which tools are listed."""
 
 # isort: off
-from . import search, query, notes, edits, tables, periodic, templates, tasks, canvas, composer, moves, files
-from . import attachments, links, tags, properties, history, app, plugin
+from . import search, query, notes, edits, replace, tables, periodic, templates, tasks, canvas, composer
+from . import moves, files, attachments, links, tags, properties, history, app, plugin, retired
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -29,6 +29,8 @@ __all__ = [
     "plugin",
     "properties",
     "query",
+    "replace",
+    "retired",
     "search",
     "tables",
     "tags",

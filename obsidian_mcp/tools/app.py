@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -10,40 +9,24 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed
-from obsidian_mcp.core.files.ports import Obsidian
-from obsidian_mcp.core.note import edits
-from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
-    AppCommandFailed,
     ConfirmationRequired,
     InvalidArguments,
     NoteNotFound,
     PermissionDenied,
 )
 
-from .params import VaultName
+from .params import Name, VaultName
 from .registry import Document, tool
 
 PAGE = 40_000
 """Characters of one answer (TOOL-07)."""
 SHOWN = 200
 """Commands, versions or plugins of one answer."""
-MADE_SECONDS = 1.0
-"""How long the app may take until a note that it has made is on the disk."""
 
-Action = Literal[
-    "commands", "run", "open", "daily", "daily_append", "history", "history_read", "plugins", "sync", "eval"
-]
-_NEEDS: dict[Action, str] = {
-    "run": "text",
-    "open": "name",
-    "daily_append": "text",
-    "history": "name",
-    "history_read": "name",
-    "eval": "text",
-}
+Topic = Literal["commands", "history", "history_read", "plugins", "sync"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +47,6 @@ class KeptVersion:
 @dataclass(frozen=True, slots=True)
 class AppAnswer:
     path: str | None = None
-    exists: bool | None = None
-    """Whether today's daily note is there."""
-    changed: bool | None = None
-    etag: str | None = None
     commands: list[str] | None = None
     plugins: list[InstalledPlugin] | None = None
     versions: list[KeptVersion] | None = None
@@ -79,59 +58,65 @@ class AppAnswer:
     """True where the text was longer than one answer."""
 
 
-@tool("app", title="Obsidian app", writes=True, destructive=True, mixed="action", needs_app=True)
-def app(
+@tool("app-info", title="Obsidian app information", needs_app=True)
+def app_info(
     app: App,
-    action: Action = "commands",
-    name: Annotated[str, Field(description="Note, for open and history")] = "",
-    text: Annotated[str, Field(description="Filter of commands, id to run, Markdown to append, JavaScript")] = "",
-    version: Annotated[int, Field(description="1 is the newest", ge=1)] = 1,
+    topic: Annotated[
+        Topic, Field(description="history, history_read: versions of a note that the app keeps")
+    ] = "commands",
+    name: Annotated[str, Field(description="Note, for history and history_read")] = "",
+    text: Annotated[str, Field(description="Only commands with this in their id")] = "",
+    version: Annotated[int, Field(description="For history_read; 1 is the newest", ge=1)] = 1,
     vault: VaultName = "",
 ) -> AppAnswer | Document:
-    """Use the running Obsidian app: its commands, open a note, today's daily note, file history, plugins, sync."""
-    _check(action, name, text)
+    """Read from the running Obsidian app: its commands, its plugins, the state of Sync, older versions of a note."""
+    if topic.startswith("history") and not name.strip():
+        raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
     place = app.vaults.get(vault)
-    if action == "eval" and not app.config.app.allow_eval:
-        raise PermissionDenied(
-            "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval."
-        )
-    if action in ("run", "eval"):
-        _check_free_hand(place, f"run the app's command {text!r}" if action == "run" else "run JavaScript in the app")
-    path = _path(place, name, gone=action != "open") if name else VaultPath("")
+    path = _path(place, name, gone=True) if name else VaultPath("")
     obsidian = app.vaults.obsidian(vault)
-    match action:
+    match topic:
         case "commands":
-            found = [each for each in obsidian.commands() if text.lower() in each.lower()]
+            found = [command for command in obsidian.commands() if text.lower() in command.lower()]
             return AppAnswer(commands=found[:SHOWN], total=len(found))
-        case "run":
-            return _said(obsidian.run_command(text))
-        case "open":
-            return AppAnswer(obsidian.open(path))
-        case "daily":
-            return _daily(place, obsidian)
-        case "daily_append":
-            return _daily_append(place, obsidian, text)
         case "history":
             kept = obsidian.history(path)
-            shown = [KeptVersion(each.number, each.label) for each in kept[:SHOWN]]
+            shown = [KeptVersion(version.number, version.label) for version in kept[:SHOWN]]
             return AppAnswer(path, versions=shown, total=len(kept))
         case "history_read":
             return _document(AppAnswer(path), obsidian.history_read(path, version))
         case "plugins":
-            plugins = [InstalledPlugin(each.id, each.name, each.version, each.enabled) for each in obsidian.plugins()]
+            plugins = [InstalledPlugin(one.id, one.name, one.version, one.enabled) for one in obsidian.plugins()]
             return AppAnswer(plugins=plugins[:SHOWN], total=len(plugins))
         case "sync":
             return _said(obsidian.sync_status())
-        case "eval":
-            return _said(obsidian.evaluate(text))
 
 
-def _check(action: Action, name: str, text: str) -> None:
-    """Raises: InvalidArguments for an argument that is missing."""
-    needed = _NEEDS.get(action)
-    if needed is not None and not {"name": name, "text": text}[needed].strip():
-        what = {"run": "the id of a command", "eval": "JavaScript", "daily_append": "what to add"}.get(action, "a note")
-        raise InvalidArguments(f"{action} needs {needed}: {what}.", argument=needed)
+@tool("open", title="Open in Obsidian", writes=True, idempotent=True, needs_app=True)
+def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
+    """Show a note in the running Obsidian app."""
+    path = _path(app.vaults.get(vault), name, gone=False)
+    return AppAnswer(app.vaults.obsidian(vault).open(path))
+
+
+@tool("app-command", title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
+def app_command(
+    app: App,
+    command: Annotated[str, Field(description="Id of a command, such as app:reload")] = "",
+    javascript: Annotated[str, Field(description="Instead: JavaScript to evaluate, where the user allows it")] = "",
+    vault: VaultName = "",
+) -> AppAnswer:
+    """Run a command of the running Obsidian app by its id, or evaluate JavaScript in the app."""
+    if bool(command.strip()) == bool(javascript.strip()):
+        raise InvalidArguments("Give either command (an id) or javascript.", argument="command")
+    place = app.vaults.get(vault)
+    if javascript and not app.config.app.allow_eval:
+        raise PermissionDenied(
+            "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval."
+        )
+    _check_free_hand(place, f"run the app's command {command!r}" if command else "run JavaScript in the app")
+    obsidian = app.vaults.obsidian(vault)
+    return _said(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
 
 
 def _check_free_hand(place: Vault, what: str) -> None:
@@ -166,35 +151,6 @@ def _path(place: Vault, name: str, *, gone: bool) -> VaultPath:
         return path
 
 
-def _daily(place: Vault, obsidian: Obsidian) -> AppAnswer | Document:
-    path = obsidian.daily_path()
-    entry = place.at(path) or place.look_for(path)
-    if entry is None:
-        return AppAnswer(path, exists=False)
-    content = place.read_text(entry)
-    return _document(AppAnswer(entry.path, exists=True, etag=content.etag), content.text.body)
-
-
-def _daily_append(place: Vault, obsidian: Obsidian, text: str) -> AppAnswer:
-    path = obsidian.daily_path()
-    entry = place.at(path) or place.look_for(path)
-    if entry is None:
-        place.policy.check_write(path)
-        place.policy.check_confirmed("create", f"create {str(path)!r}")
-        obsidian.daily_create()
-        end = time.monotonic() + MADE_SECONDS
-        while (entry := place.look_for(path)) is None:
-            deadline.checkpoint()
-            if time.monotonic() > end:
-                raise AppCommandFailed(
-                    f"Obsidian did not make the daily note {str(path)!r}. See that the core plugin Daily notes is on.",
-                    path=path,
-                )
-            time.sleep(0.05)
-    edited = place.edit("app", entry, lambda body: edits.append(body, text))
-    return AppAnswer(entry.path, changed=edited.before.etag != edited.after.etag, etag=edited.after.etag)
-
-
 def _said(answer: str) -> AppAnswer:
     return AppAnswer(answer=answer[:PAGE], cut=len(answer) > PAGE or None)
 
@@ -203,4 +159,4 @@ def _document(facts: AppAnswer, text: str) -> Document:
     shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if len(shown) <= PAGE:
         return Document(facts, shown)
-    return Document(AppAnswer(facts.path, facts.exists, etag=facts.etag, cut=True), shown[:PAGE])
+    return Document(AppAnswer(facts.path, cut=True), shown[:PAGE])

@@ -39,7 +39,7 @@ class Moved:
     warnings: list[str] | None = None
 
 
-@tool("move", title="Move or rename", writes=True, destructive=False)
+@tool("move", title="Move or rename", writes=True, destructive=True)
 def move_note(
     app: App,
     name: Annotated[str, Field(description="Note, attachment or folder", min_length=1)],

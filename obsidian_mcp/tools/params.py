@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
@@ -21,6 +21,7 @@ def _fits_a_page(limit: int) -> int:
 
 
 Name = Annotated[str, Field(description="Note name or path, .md optional", min_length=1)]
+Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 VaultName = Annotated[str, Field(description="Vault, if there are several")]
 Etag = Annotated[str, Field(description="From a read: refuse if the note changed since")]
 DryRun = Annotated[bool, Field(description="Show what would change, write nothing")]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.frontmatter import edits as core_properties
+from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Etag, Limit, Offset, VaultName
+from .changed import ChangedFiles, changed_files
+from .params import DryRun, Etag, Limit, Names, Offset, VaultName
 from .registry import tool
-
-JsonText = Annotated[
-    str,
-    BeforeValidator(lambda value: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)),
-    Field(description='JSON or plain text: draft, 3, true, ["a", "b"], "[[Note]]"'),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,69 +42,77 @@ class Properties:
     vault_properties: list[ListedProperty] | None = None
     values: list[NoteValue] | None = None
     total: int | None = None
-    changed: bool | None = None
     etag: str | None = None
-    diff: str | None = None
     next_offset: int | None = None
     warning: str | None = None
     note: str | None = None
-    """Said while the index is being built."""
+    """Says while the index is being built that the answer is not complete."""
 
 
-@tool("properties", title="Properties", writes=True, destructive=True, mixed="action")
-def properties(
+@tool("properties", title="Get properties")
+def get_properties(
     app: App,
     name: Annotated[str, Field(description="Note; without one the whole vault")] = "",
     property: Annotated[str, Field(description="One property")] = "",  # noqa: A002  the app's word
-    action: Literal["get", "set", "remove"] = "get",
-    value: JsonText = "",
-    dry_run: DryRun = False,
-    etag: Etag = "",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Properties:
-    """Read a note's properties (frontmatter), or set or remove one and touch nothing else. Without a note: the vault's
-    properties with types and counts, or each note's value of one.
+    """Read a note's properties (frontmatter). Without a note: the vault's properties with types and counts, or each
+    note's value of one.
     """
-    place = app.vaults.get(vault)
     if not name:
-        if action != "get":
-            raise InvalidArguments(f"{action} needs name: the note to change.", argument="name")
         return _of_vault(app, property, limit, offset, vault)
+    place = app.vaults.get(vault)
     entry = place.find(name)
-    if action == "get":
-        content = place.shown(entry)
-        parsed = note.parse(content.text.body)
-        values = parsed.properties
-        if property:
-            values = {key: found for key, found in values.items() if key.lower() == property.lower()}
-        warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
-        return Properties(entry.path, values, etag=content.etag, warning=warning)
-    if not property:
-        raise InvalidArguments(f"{action} needs property: the one to {action}.", argument="property")
+    content = place.shown(entry)
+    parsed = note.parse(content.text.body)
+    values = parsed.properties
+    if property:
+        values = {key: found for key, found in values.items() if key.lower() == property.lower()}
+    warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
+    return Properties(entry.path, values, etag=content.etag, warning=warning)
+
+
+@tool("set-properties", title="Set properties", writes=True, destructive=True, idempotent=True)
+def set_properties(
+    app: App,
+    properties: Annotated[
+        dict[str, Any],
+        Field(description='Values by name; null removes: {"status": "done", "due": null, "tags": ["a"]}', min_length=1),
+    ],
+    names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
+    query: Annotated[str, Field(description="Instead of names: every note that this search finds")] = "",
+    dry_run: DryRun = False,
+    etag: Etag = "",
+    vault: VaultName = "",
+) -> ChangedFiles:
+    """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone. Everything else in
+    the notes stays as it is.
+    """
 
     def change(body: str) -> str:
         newline = Text(body).newline
-        if action == "remove":
-            return core_properties.remove_property(body, property, newline)
-        return core_properties.set_property(body, property, meant(value), newline)
+        for key, value in properties.items():
+            if value is None:
+                body = edits.remove_property(body, key, newline)
+            else:
+                body = edits.set_property(body, key, value, newline)
+        return body
 
-    edited = place.edit("properties", entry, change, etag, dry_run=dry_run)
-    return Properties(
-        entry.path,
-        changed=edited.before.etag != edited.after.etag,
-        etag=None if dry_run else edited.after.etag,
-        diff=edited.diff if dry_run else None,
-    )
+    place = app.vaults.get(vault)
+    entries = bulk.selected(place, names, query)
+    if len(entries) == 1:
+        edited = place.edit("set_properties", entries[0], change, etag, dry_run=dry_run)
+        changed = [edited] if edited.before.etag != edited.after.etag else []
+        return changed_files(changed, dry_run=dry_run, etag=None if dry_run else edited.after.etag)
+    if etag:
+        raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
 
+    def plan() -> move.Rewriting:
+        return bulk.rewriting(place, entries, change, "Setting properties")
 
-def meant(value: str) -> Any:
-    """What a value says: JSON where it is JSON, else the text as it stands."""
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
+    return changed_files((plan() if dry_run else place.make("set_properties", plan)).rewritten, dry_run=dry_run)
 
 
 def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Properties:

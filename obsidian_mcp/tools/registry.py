@@ -100,10 +100,10 @@ class Tool:
     function: Callable[..., object]
     read_only: bool
     destructive: bool
+    """Whether some argument can change or remove an existing byte (TOOL-12)."""
     idempotent: bool
-    mixed: str = ""
-    """The argument by which a tool writes that also answers questions, and so stays on the list when nothing may be
-    written."""
+    open_world: bool = False
+    """Whether it can reach beyond the vault, such as the network."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
     needs_app: bool = False
@@ -113,11 +113,7 @@ class Tool:
 
     def would_write(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call with these arguments may change anything."""
-        if self.read_only or arguments.get("dry_run") is True:
-            return False
-        return not self.mixed or bool(
-            arguments.get(self.mixed, "") not in ("", self.model.model_fields[self.mixed].default)
-        )
+        return not self.read_only and arguments.get("dry_run") is not True
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: InvalidArguments, and every AppError of the tool."""
@@ -260,13 +256,14 @@ def tool(
     writes: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
-    mixed: str = "",
+    open_world: bool = False,
     needs_app: bool = False,
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
-    `destructive`: can take away what is there. `idempotent`: the same call again changes nothing more. `mixed`: writes
-    only when this argument asks for it. `needs_app`: listed only where the app or its command is there.
+    `destructive`: some argument can change or remove an existing byte. `idempotent`: the same call again changes
+    nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
+    there.
     A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
     """
 
@@ -282,7 +279,7 @@ def tool(
             read_only=not writes,
             destructive=destructive,
             idempotent=idempotent or not writes,
-            mixed=mixed,
+            open_world=open_world,
             enveloped=bool(command),
             needs_app=needs_app,
         )
@@ -319,6 +316,11 @@ def _members(kind: type) -> tuple[str, ...] | None:
     return tuple(field.name for field in fields(kind) if field.metadata.get("told", True))
 
 
+Retired = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
+RETIRED: dict[str, Retired] = {}
+"""Old names of tools, which are not listed: each makes of its arguments the call that takes its place (TOOL-13)."""
+
+
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     """The tools that are of use here and now."""
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
@@ -335,4 +337,6 @@ def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
+    if name not in tools and name in RETIRED:
+        name, arguments = RETIRED[name](dict(arguments))
     return find(name, tools).call(app, arguments)

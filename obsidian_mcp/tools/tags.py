@@ -8,18 +8,15 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import rename_tag
+from obsidian_mcp.core.note import rename_tag as tag_rename
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import InvalidArguments
 
+from .changed import ChangedFiles, changed_files
 from .params import DryRun, Limit, Offset, VaultName
 from .registry import tool
-
-DIFF_CHARACTERS = 10_000
-FILES_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +39,21 @@ class Tags:
     total: int
     tags: list[ListedTag] | None = None
     notes: list[TaggedNote] | None = None
-    renamed: list[str] | None = None
-    """Notes and canvases in which the tag was renamed, or would be; `total` counts them all."""
-    more_renamed: int | None = None
-    diff: str | None = None
     next_offset: int | None = None
     note: str | None = None
-    """Said while the index is being built."""
+    """Says while the index is being built that the answer is not complete."""
 
 
-@tool("tags", title="Tags", writes=True, destructive=True, mixed="rename_to")
+@tool("tags", title="Tags")
 def tags(
     app: App,
     tag: Annotated[str, Field(description="Notes with this tag or one nested below it")] = "",
-    rename_to: Annotated[str, Field(description="Rename tag, nested ones too, in the whole vault")] = "",
-    dry_run: DryRun = False,
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Tags:
-    """List the vault's tags with counts, the notes of a tag, or rename a tag everywhere."""
+    """List the vault's tags with counts, or the notes and cards that have a tag."""
     place = app.vaults.get(vault)
-    if rename_to:
-        if not tag:
-            raise InvalidArguments("rename_to needs tag: the tag to rename.", argument="tag")
-        return _rename(place, rename_tag.checked(tag), rename_tag.checked(rename_to), dry_run=dry_run)
     if tag:
         found = place.graph.tagged(tag)
         page = found.value[offset : offset + limit]
@@ -91,18 +78,22 @@ def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:
     return offset + limit if offset + limit < len(found) else None
 
 
-def _rename(place: Vault, old: str, new: str, *, dry_run: bool) -> Tags:
+@tool("rename-tag", title="Rename tag", writes=True, destructive=True)
+def rename_tag(
+    app: App,
+    tag: Annotated[str, Field(description="The tag to rename; tags nested below it follow", min_length=1)],
+    to: Annotated[str, Field(description="Its new name", min_length=1)],
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> ChangedFiles:
+    """Rename a tag in every note, property and canvas card, as one change that can be undone."""
+    place = app.vaults.get(vault)
+    old, new = tag_rename.checked(tag), tag_rename.checked(to)
+
     def plan() -> move.Rewriting:
         return _plan(place, old, new)
 
-    renamed = (plan() if dry_run else place.make("tags", plan)).rewritten
-    shown = "".join(each.diff for each in renamed[:FILES_SHOWN]) if dry_run else None
-    return Tags(
-        len(renamed),
-        renamed=[each.path for each in renamed[:FILES_SHOWN]],
-        more_renamed=len(renamed) - FILES_SHOWN if len(renamed) > FILES_SHOWN else None,
-        diff=shown[:DIFF_CHARACTERS] if shown is not None else None,
-    )
+    return changed_files((plan() if dry_run else place.make("rename_tag", plan)).rewritten, dry_run=dry_run)
 
 
 def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
@@ -114,7 +105,7 @@ def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
         if entry is not None:
             content = place.read_text(entry)
             body = content.text.body
-            rename = rename_tag.in_note if is_note(entry.path) else rename_tag.in_canvas
+            rename = tag_rename.in_note if is_note(entry.path) else tag_rename.in_canvas
             after = rename(body, old, new)
             if after != body:
                 renamed.append(move.Rewritten(content, after))

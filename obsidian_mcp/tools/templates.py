@@ -8,11 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note.insertion import Position, insert_template
+from obsidian_mcp.core.note import insertion
+from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.core.vault.templates import Templates
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import VaultName
+from .params import Name, VaultName
 from .registry import Document, tool
 
 
@@ -37,32 +38,41 @@ class InsertedTemplate:
     warnings: list[str] | None = None
 
 
-@tool("templates", title="Templates", writes=True, mixed="note")
-def templates(
+@tool("templates", title="Templates")
+def list_templates(
     app: App,
-    template: Annotated[str, Field(description="Template name or path; empty lists them")] = "",
-    note: Annotated[str, Field(description="Put it into this note")] = "",
-    position: Position = "append",
-    heading: Annotated[str, Field(description="Heading or ^block for section")] = "",
+    template: Annotated[str, Field(description="Read this template instead: name or path")] = "",
     vault: VaultName = "",
-) -> TemplateList | InsertedTemplate | Document:
-    """List the vault's templates, read one, or put one into a note: variables filled in, properties merged. For a new
-    note, obsidian_create_note takes a template.
-    """
+) -> TemplateList | Document:
+    """List the vault's templates, or read one. obsidian_create_note makes a note from a template."""
     place = app.vaults.get(vault)
     known = Templates(place)
     if not template:
-        if note:
-            raise InvalidArguments("note needs template: the template to put into it.", argument="template")
         return TemplateList(known.folders, [str(entry.path) for entry in known.listed()])
     found = known.find(template)
-    if not note:
-        return Document(TemplateText(found.path), place.read_text(found).text.body)
+    return Document(TemplateText(found.path), place.read_text(found).text.body)
+
+
+@tool("insert-template", title="Insert template", writes=True, destructive=True)
+def insert_template(
+    app: App,
+    template: Annotated[str, Field(description="Template name or path", min_length=1)],
+    name: Name,
+    position: Position = "append",
+    heading: Annotated[str, Field(description="Heading or ^block for section")] = "",
+    vault: VaultName = "",
+) -> InsertedTemplate:
+    """Put a template into a note: its variables filled in, its properties merged with the note's."""
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading or ^block.", argument="heading")
+    place = app.vaults.get(vault)
+    known = Templates(place)
+    found = known.find(template)
     with place.changing():
-        entry = place.find(note)
+        entry = place.find(name)
         filled = known.fill(found, entry.path, entry)
-        edited = place.edit("templates", entry, lambda body: insert_template(body, filled.text, position, heading))
+        edited = place.edit(
+            "insert_template", entry, lambda body: insertion.insert_template(body, filled.text, position, heading)
+        )
     changed = edited.before.etag != edited.after.etag
     return InsertedTemplate(entry.path, found.path, changed, edited.after.etag, [*filled.warnings] or None)

@@ -39,7 +39,7 @@ SESSION: list[tuple[str, dict[str, Any]]] = [
     ("edit_note", {"name": "Home", "operation": "prepend", "content": "First!"}),
     ("edit_note", {"name": "Home", "operation": "replace_text", "find": "clocks", "content": "watches"}),
     ("properties", {"name": "Home", "action": "set", "property": "due", "value": "2026-03-16"}),
-    ("tags", {"tag": "map", "rename_to": "maps"}),
+    ("rename_tag", {"tag": "map", "to": "maps"}),
     ("move_note", {"name": "Formulas", "to": "Deep/er/Notation"}),
     ("move_note", {"name": "Mori Ayumi", "to": "Journal/"}),
     ("move_note", {"name": "Reading", "to": "Books"}),
@@ -322,7 +322,7 @@ def test_a_change_of_many_files_is_made_on_the_disk(make: MakeDesk) -> None:
     for number in range(30):
         (through_app.root / f"{number}.md").write_text("#old\n", encoding="utf-8")
 
-    through_app.call("tags", tag="old", rename_to="new")
+    through_app.call("rename_tag", tag="old", to="new")
 
     assert "create" not in through_app.asked
     assert all(through_app.files()[f"{number}.md"] == b"#new\n" for number in range(30))

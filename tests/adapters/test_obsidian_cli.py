@@ -327,10 +327,10 @@ def test_a_closed_vault_gives_its_note(desk: Desk) -> None:
 
 
 def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: Desk) -> None:
-    with pytest.raises(AppCommandFailed, match="daily:path"):
-        desk.command(cold=9).daily_path()
+    with pytest.raises(AppCommandFailed, match="commands"):
+        desk.command(cold=9).commands()
 
-    assert desk.asked() == ["daily:path", "daily:path"]
+    assert desk.asked() == ["commands", "commands"]
 
 
 # Time
@@ -528,8 +528,6 @@ REFUSALS: list[tuple[str, str, Callable[[ObsidianCommand], object], type[AppErro
     ("append", "ReferenceError: x is not defined", lambda c: c.append("Lonely.md", "x"), AppCommandFailed),
     ("search", 'Error: Folder "Projects" not found.', lambda c: c.search("x", "Projects"), NoteNotFound),
     ("orphans", "Error: whatever", lambda c: c.orphans(), AppCommandFailed),
-    ("daily:path", "Error: Daily notes plugin is not enabled.", lambda c: c.daily_path(), AppCommandFailed),
-    ("daily:path", "no path", lambda c: c.daily_path(), AppCommandFailed),
     ("version", "Error: later", lambda c: c.version(), AppCommandFailed),
     ("version", "unknown", lambda c: c.version(), AppCommandFailed),
     ("file", "path\tOther.md\nsize\t3", lambda c: c.read("Lonely.md"), AppCommandFailed),
@@ -725,18 +723,6 @@ def test_commands_are_listed_and_run(desk: Desk) -> None:
 def test_a_note_is_opened(desk: Desk) -> None:
     assert desk.command().open("Alpha.md", new_tab=True) == "Alpha.md"
     assert desk.calls()[-1]["argv"] == ["vault=Notes", "open", "path=Alpha.md", "newtab"]
-
-
-def test_the_daily_note_is_found_without_making_it(desk: Desk) -> None:
-    # CMD-09
-    command = desk.quick(daily="Daily/2026-03-01.md")
-
-    assert command.daily_path() == "Daily/2026-03-01.md"
-    with pytest.raises(NoteNotFound):
-        command.read(command.daily_path())
-    assert "Daily/2026-03-01.md" not in desk.files()
-    command.daily_create()
-    assert "Daily/2026-03-01.md" in desk.files()
 
 
 def test_older_versions_are_listed_and_read(desk: Desk) -> None:

@@ -93,44 +93,15 @@ def test_versions_of_a_file_that_is_gone_can_be_asked_for(make: MakeDesk) -> Non
     assert app.call("app", action="history_read", name="Long gone")["content"] == "it was"
 
 
-# The daily note
+# Old names
 
 
-def test_the_daily_note_is_told_and_never_made_by_reading(make: MakeDesk) -> None:
-    # CMD-09
-    app = make()
-    before = app.files()
+def test_the_old_daily_actions_are_the_daily_note_tool_now(make: MakeDesk) -> None:
+    # TOOL-13
+    app = make("files")
 
-    assert app.call("app", action="daily") == {"path": "Daily/2026-01-01.md", "exists": False}
-    assert app.files() == before
-
-    (app.root / "Daily").mkdir()
-    (app.root / "Daily/2026-01-01.md").write_bytes(b"\xef\xbb\xbf# Today\r\n")
-    assert app.call("app", action="daily")["content"] == "# Today\r\n"
-
-
-@pytest.mark.parametrize("text", ["- one\n- two", r"C:\new\table", "x" * 5000, "日本 🎉"])
-def test_text_is_added_to_the_daily_note_byte_for_byte(make: MakeDesk, text: str) -> None:
-    # CMD-12
-    app = make(daily="2026-01-01.md")
-
-    assert app.call("app", action="daily_append", text=text)["changed"]
-    assert app.files()["2026-01-01.md"].decode() == text
-    app.call("app", action="daily_append", text="more")
-    assert app.files()["2026-01-01.md"].decode() == f"{text}\nmore"
-    assert app.asked.count("daily:read") == 1, "the app makes the note, once"
-
-    app.call("undo")
-    assert app.files()["2026-01-01.md"].decode() == text
-
-
-def test_a_daily_note_that_the_app_does_not_make_is_a_failure(make: MakeDesk) -> None:
-    app = make(answers={"daily:read": ""})
-    before = app.files()
-
-    with pytest.raises(AppCommandFailed, match="Daily notes"):
-        app.call("app", action="daily_append", text="x")
-    assert app.files() == before
+    assert app.call("app", action="daily_append", text="- one")["changed"]
+    assert app.call("app", action="daily")["content"] == "- one"
 
 
 # JavaScript
@@ -185,16 +156,6 @@ def test_what_needs_a_yes_is_asked_for(make: MakeDesk) -> None:
     assert app.call("app", action="run", text="app:reload", confirm=True)["answer"] == "Executed: app:reload"
 
 
-def test_a_daily_note_that_may_not_be_changed_is_not_made(make: MakeDesk) -> None:
-    app = make(policy=Policy(write=Globs(["Inbox/"])))
-    before = app.files()
-
-    with pytest.raises(PermissionDenied):
-        app.call("app", action="daily_append", text="x")
-    assert app.files() == before
-    assert "daily:read" not in app.asked
-
-
 def test_hidden_files_have_no_versions(make: MakeDesk) -> None:
     app = make(policy=Policy(hidden=Globs(["Home.md", "Gone.md"])), history={"Home.md": ["secret"]})
 
@@ -210,7 +171,6 @@ def test_hidden_files_have_no_versions(make: MakeDesk) -> None:
     [
         {"action": "run"},
         {"action": "open"},
-        {"action": "daily_append", "text": " "},
         {"action": "history"},
         {"action": "history_read", "name": "Home", "version": 0},
         {"action": "dance"},
@@ -237,8 +197,6 @@ ACTIONS: list[dict[str, Any]] = [
     {"action": "commands"},
     {"action": "run", "text": "app:reload"},
     {"action": "open", "name": "Home"},
-    {"action": "daily"},
-    {"action": "daily_append", "text": "x"},
     {"action": "history", "name": "Home"},
     {"action": "plugins"},
     {"action": "sync"},
@@ -267,7 +225,7 @@ def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_p
     without = composed(basic, {"HOME": str(tmp_path), "PATH": ""})
     with_command = composed(basic, environment(tmp_path, basic))
 
-    assert set(TOOLS) - set(listed(without)) == {"obsidian_app"}
+    assert set(TOOLS) - set(listed(without)) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
     assert set(TOOLS) == set(listed(with_command))
 
 
@@ -277,9 +235,9 @@ def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_pat
         server.initialize()
         tools = server.call("tools/list")["result"]["tools"]
         seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
-        answer = server.call("tools/call", {"name": "obsidian_app", "arguments": {"action": "sync"}})["result"]
+        answer = server.call("tools/call", {"name": "obsidian_app_info", "arguments": {"topic": "sync"}})["result"]
 
-        assert "obsidian_app" in [tool["name"] for tool in tools]
+        assert "obsidian_app_info" in [tool["name"] for tool in tools]
         assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024  # TOOL-08
         assert answer["structuredContent"]["data"]["answer"].startswith("Status: synced")
         assert server.close() == 0

@@ -333,7 +333,7 @@ def test_a_move_changes_links_and_no_other_byte_in_any_file(
 def test_a_renamed_tag_changes_its_name_and_no_other_byte(app: App, note: Path, before: bytes) -> None:
     before += b"\n\n#unusual/deep and #unusual, not #unusually \xff\r\n"
     put(app, note, before)
-    run(app, "tags", tag="unusual", rename_to="usual")
+    run(app, "rename_tag", tag="unusual", to="usual")
 
     assert note.read_bytes() == before.replace(b"#unusual/", b"#usual/").replace(b"#unusual,", b"#usual,") or (
         note.read_bytes() == before and (b"```" in before or b"%%" in before or b"$" in before)

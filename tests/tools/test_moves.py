@@ -118,11 +118,11 @@ def test_a_relative_link_of_a_moved_note_still_leads_where_it_led(app: App, basi
 
 def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic: Path) -> None:
     before = contents(basic)
-    shown = run(app, "tags", tag="work", rename_to="job", dry_run=True)
+    shown = run(app, "rename_tag", tag="work", to="job", dry_run=True)
     assert contents(basic) == before
-    answer = run(app, "tags", tag="#work", rename_to="job")
+    answer = run(app, "rename_tag", tag="#work", to="job")
 
-    assert answer["renamed"] == shown["renamed"] == ["Projects/Alpha.md", "Projects/Tower clock.md"]
+    assert answer["changed"] == shown["changed"] == ["Projects/Alpha.md", "Projects/Tower clock.md"]
     after = contents(basic)
     for path, data in before.items():
         assert after[path] == data.replace(b"work/clocks", b"job/clocks")

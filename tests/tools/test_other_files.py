@@ -111,10 +111,10 @@ def test_a_renamed_tag_is_renamed_on_canvas_cards_too(app: App, basic: Path, boa
     board.write_bytes(before.replace(b'"nodes":[', f'"nodes":[{card},'.encode()))
     changed = board.read_bytes()
     assert changed != before
-    answer = call(app, "obsidian_tags", {"tag": "work", "rename_to": "job"}).data
+    answer = call(app, "obsidian_rename_tag", {"tag": "work", "to": "job"}).data
 
-    assert board.name in answer["renamed"]
-    assert answer["total"] == len(answer["renamed"])
+    assert board.name in answer["changed"]
+    assert answer["total"] == len(answer["changed"])
     assert board.read_bytes() == changed.replace(b"#work", b"#job")
     assert call(app, "obsidian_tags", {"tag": "work"}).data["total"] == 0
     call(app, "obsidian_undo", {})
@@ -162,9 +162,9 @@ def test_the_answer_to_a_rename_in_many_files_is_bounded(app: App, basic: Path) 
     for number in range(120):
         (basic / f"A note with quite a long name {number}.md").write_bytes(b"#many\n")
     app.vaults.get().refresh()
-    answer = call(app, "obsidian_tags", {"tag": "many", "rename_to": "few"})
+    answer = call(app, "obsidian_rename_tag", {"tag": "many", "to": "few"})
     assert answer.data["total"] == 120
-    assert (len(answer.data["renamed"]), answer.data["more_renamed"]) == (50, 70)
+    assert (len(answer.data["changed"]), answer.data["more_changed"]) == (50, 70)
     assert len(answer.envelope()) < 4_000
 
 
@@ -192,6 +192,6 @@ def test_a_canvas_with_a_renamed_tag_is_the_same_canvas_with_other_texts(
 def test_a_base_stays_a_base_when_links_in_the_vault_are_rewritten(app: App, basic: Path, board: Path) -> None:
     """FILE-10."""
     call(app, "obsidian_move_note", {"name": "Alpha", "to": "Beta"})
-    call(app, "obsidian_tags", {"tag": "work", "rename_to": "job"})
+    call(app, "obsidian_rename_tag", {"tag": "work", "to": "job"})
     assert canvas.read(board.read_text(encoding="utf-8")).error is None
     assert yaml12.load((basic / "x.base").read_text(encoding="utf-8"))

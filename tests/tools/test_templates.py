@@ -68,11 +68,11 @@ def test_the_template_of_a_folder_is_used_where_that_is_asked(opened: Opened) ->
 def test_templates_are_listed_and_read(opened: Opened) -> None:
     """PERIODIC-20"""
     app = opened({"T/a.md": "{{title}}", "T/deep/b.md": "", "c.md": "", "T/x.png": ""}, templates={"folder": "T"})
-    assert run(app, "templates")["templates"] == ["T/a.md", "T/deep/b.md"]
-    assert run(app, "templates", template="A")["content"] == "{{title}}"
-    assert run(app, "templates", template="b")["path"] == "T/deep/b.md"
+    assert run(app, "list_templates")["templates"] == ["T/a.md", "T/deep/b.md"]
+    assert run(app, "list_templates", template="A")["content"] == "{{title}}"
+    assert run(app, "list_templates", template="b")["path"] == "T/deep/b.md"
     with pytest.raises(NoteNotFound, match=r"'T/a\.md', 'T/deep/b\.md'"):
-        run(app, "templates", template="none")
+        run(app, "list_templates", template="none")
 
 
 def test_a_template_goes_into_a_note_and_its_properties_are_merged(opened: Opened) -> None:
@@ -80,7 +80,7 @@ def test_a_template_goes_into_a_note_and_its_properties_are_merged(opened: Opene
     note = "---\r\ntags: [b]\r\nkind: own # mine\r\nempty:\r\n---\r\n# Log\r\nx\r\n\r\n## End\r\n"
     template = "---\ntags: [a, B]\nkind: other\nempty: now\nnew: {{title}}\n---\n- {{title}}\n"
     app = opened({"N.md": note, "T.md": template})
-    answer = run(app, "templates", template="T", note="N", position="section", heading="End")
+    answer = run(app, "insert_template", template="T", name="N", position="section", heading="End")
     assert answer["changed"]
     assert text(app, "N.md") == (
         "---\r\ntags:\r\n  - b\r\n  - a\r\nkind: own # mine\r\nempty: now\r\nnew: N\r\n---\r\n"
@@ -97,7 +97,7 @@ def test_a_template_goes_into_a_note_and_its_properties_are_merged(opened: Opene
 def test_the_text_of_a_template_goes_to_either_end(opened: Opened, position: str, written: str) -> None:
     """PERIODIC-18"""
     app = opened({"N.md": "---\na: 1\n---\n# H\ntext\n", "T.md": "T"})
-    run(app, "templates", template="T", note="N", position=position)
+    run(app, "insert_template", template="T", name="N", position=position)
     assert text(app, "N.md") == written
 
 
@@ -105,7 +105,7 @@ def test_a_template_whose_properties_are_broken_changes_nothing(opened: Opened) 
     """PERIODIC-18"""
     app = opened({"N.md": "x", "T.md": "---\na: [\n---\ntext"})
     with pytest.raises(TemplateFailed, match="cannot be read"):
-        run(app, "templates", template="T", note="N")
+        run(app, "insert_template", template="T", name="N")
     assert text(app, "N.md") == "x"
 
 

@@ -107,7 +107,7 @@ def _has_tag(scope: Scope, file: File, *names: str) -> Value:
 
 
 def _has_property(scope: Scope, file: File, name: str) -> Value:
-    return scope.context.vault.has_property(file.path, name.lower())
+    return file.path in scope.context.vault.column(name.lower())
 
 
 def _in_folder(_: Scope, file: File, folder: str) -> Value:

@@ -76,7 +76,8 @@ def note_property(name: str) -> Evaluate:
         value = row.properties.get(key, _UNKNOWN)
         if value is _UNKNOWN:
             path = row.file.path
-            value = row.properties[key] = of_property(scope.context.vault.property(path, key), path, tags=tags)
+            raw = scope.context.vault.column(key).get(path)
+            value = row.properties[key] = of_property(raw, path, tags=tags)
         return value
 
     return read
@@ -127,7 +128,7 @@ def _this_field(name: str) -> Evaluate:
             return None
         if name == "file":
             return this
-        return of_property(scope.context.vault.property(this.path, key), this.path, tags=key == "tags")
+        return of_property(scope.context.vault.column(key).get(this.path), this.path, tags=key == "tags")
 
     return read
 

@@ -116,6 +116,9 @@ def _date(value: Value) -> Date | None:
 
 def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
     """`==` (BASE-34)."""
+    kind = type(left)
+    if kind is type(right) and (kind is str or kind is float):
+        return bool(left == right)
     if left is None or right is None:
         return left is right
     if isinstance(left, bool) or isinstance(right, bool):

@@ -47,12 +47,11 @@ class VaultView(Protocol):
         """Path of the file that a link in `source` leads to; an empty `linkpath` is `source` itself."""
         ...
 
-    def property(self, path: str, name: str) -> Value:
-        """One property as its YAML has it (see `values.from_json`), its name in lower case; None without it."""
-        ...
+    def column(self, name: str) -> Mapping[str, Value]:
+        """One property of every note that has it, by path; its name in lower case.
 
-    def has_property(self, path: str, name: str) -> bool:
-        """Whether a note has a property, be it null; its name in lower case."""
+        Values are as the YAML has them (see `values.from_json`); nobody changes one.
+        """
         ...
 
     def properties(self, path: str) -> Mapping[str, Value]:

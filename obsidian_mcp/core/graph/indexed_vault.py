@@ -65,11 +65,9 @@ class IndexedVault:
     def resolve(self, linkpath: str, source: str) -> str | None:
         return resolve(self._catalog, source, linkpath)
 
-    def property(self, path: str, name: str) -> Value:
-        return self._column(name).get(path)
-
-    def has_property(self, path: str, name: str) -> bool:
-        return path in self._column(name)
+    def column(self, name: str) -> Mapping[str, Value]:
+        column = self._columns.get(name)
+        return self._read_column(name) if column is None else column
 
     def properties(self, path: str) -> Mapping[str, Value]:
         facts = self._facts_of(path)
@@ -92,29 +90,30 @@ class IndexedVault:
         return found
 
     def targets(self, path: str) -> Collection[str]:
-        return self._web().resolved.get(VaultPath(path), ())
+        return self._links_resolved.resolved.get(VaultPath(path), ())
 
     def backlinks(self, path: str) -> Sequence[str]:
-        return sorted(self._web().incoming.get(VaultPath(path), ()))
+        return sorted(self._links_resolved.incoming.get(VaultPath(path), ()))
 
-    def _column(self, name: str) -> dict[str, Value]:
-        """One property of all files, by path; of two names that differ in case, the first."""
-        column = self._columns.get(name)
-        if column is None:
-            paths, decoded = self._paths, self._decoded
-            column = {}
-            places: dict[str, int] = {}
-            for number, place, text in self._rows.property_values(name):
-                path = paths.get(number)
-                if path is None or places.get(path, place) < place:
-                    continue
-                places[path] = place
-                if text in decoded:
-                    column[path] = decoded[text]
-                else:
-                    column[path] = decoded[text] = json.loads(text)
-            self._columns[name] = column
+    def _read_column(self, name: str) -> Mapping[str, Value]:
+        """Of two names in one note that differ in case, the first counts."""
+        paths, decoded = self._paths, self._decoded
+        column = self._columns[name] = {}
+        places: dict[str, int] = {}
+        for number, place, text in self._rows.property_values(name):
+            path = paths.get(number)
+            if path is None or places.get(path, place) < place:
+                continue
+            places[path] = place
+            if text in decoded:
+                column[path] = decoded[text]
+            else:
+                column[path] = decoded[text] = json.loads(text)
         return column
+
+    @cached_property
+    def _links_resolved(self) -> Web:
+        return self._web()
 
     @cached_property
     def _paths(self) -> dict[int, VaultPath]:

@@ -73,8 +73,12 @@ class Edited:
     merged: bool
 
     @property
+    def path(self) -> VaultPath:
+        return self.before.entry.path
+
+    @property
     def diff(self) -> str:
-        return diff(self.before.entry.path, self.before.text.body, self.after.text.body)
+        return diff(self.path, self.before.text.body, self.after.text.body)
 
 
 def etag_of(data: bytes) -> str:

@@ -65,7 +65,7 @@ class FrontDesk:
         for registry in self._registries:
             tools = {**tools, **registry.served, **tools}
         if self._app.config.read_only:
-            tools = {name: tool for name, tool in tools.items() if tool.read_only or tool.mixed}
+            tools = {name: tool for name, tool in tools.items() if tool.read_only}
         return tools
 
     async def listed(self) -> Mapping[str, Tool]:

@@ -61,7 +61,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         only_page(params)
         here = await to_thread.run_sync(listed, app, tools())
-        offered = [tool for tool in here.values() if tool.read_only or tool.mixed or not app.config.read_only]
+        offered = [tool for tool in here.values() if tool.read_only or not app.config.read_only]
         asks = await to_thread.run_sync(app.vaults.asks)
         return types.ListToolsResult(tools=[tool_entry(tool, asks=asks) for tool in offered])
 
@@ -126,7 +126,7 @@ def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,
-            open_world_hint=False,
+            open_world_hint=tool.open_world,
         ),
     )
 

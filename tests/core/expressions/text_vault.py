@@ -25,6 +25,7 @@ class TextVault:
         self._files = {path: File(path, len(text.encode()), TIME_NS) for path, text in self.texts.items()}
         self.names = Catalog(DiskFile(path, 1, 1) for path in self.texts)
         self._notes: dict[str, Note] = {}
+        self._columns: dict[str, Mapping[str, Value]] = {}
         self._links: dict[str, list[WrittenLink]] = {}
 
     @classmethod
@@ -49,17 +50,21 @@ class TextVault:
     def created_ns(self, _path: str) -> int:
         return TIME_NS
 
-    def has_property(self, path: str, name: str) -> bool:
-        return any(key.lower() == name for key in self.properties(path))
-
     def file(self, path: str) -> File | None:
         return self._files.get(path)
 
     def resolve(self, linkpath: str, source: str) -> str | None:
         return resolve(self.names, source, linkpath)
 
-    def property(self, path: str, name: str) -> Value:
-        return next((value for key, value in self.properties(path).items() if key.lower() == name), None)
+    def column(self, name: str) -> Mapping[str, Value]:
+        if name not in self._columns:
+            found = {path: self.properties(path) for path in self.texts}
+            self._columns[name] = {
+                path: next(value for key, value in properties.items() if key.lower() == name)
+                for path, properties in found.items()
+                if any(key.lower() == name for key in properties)
+            }
+        return self._columns[name]
 
     def properties(self, path: str) -> Mapping[str, Value]:
         return self.note(path).properties

@@ -129,17 +129,16 @@ def test_anything_else_confirms_nothing(client: TestClient, no: Any) -> None:
 def test_every_tool_that_writes_asks_to_be_confirmed_and_no_other(client: TestClient) -> None:
     for tool in {**TOOLS, **PLUGIN_TOOLS}.values():
         envelope = call(client, tool.name, {"no such argument": 1})
-        assert bool(envelope.get("need_confirm")) is (not tool.read_only and not tool.mixed), tool.name
+        assert bool(envelope.get("need_confirm")) is (not tool.read_only), tool.name
 
 
-def test_a_tool_that_writes_only_when_asked_to_is_confirmed_only_then(client: TestClient) -> None:
-    set_it = {"name": "Home", "property": "status", "action": "set", "value": "done"}
-    assert call(client, "obsidian_properties", {"name": "Home"})["ok"] is True
-    assert call(client, "obsidian_properties", {"name": "Home", "action": "get"})["ok"] is True
-    assert call(client, "obsidian_properties", {**set_it, "dry_run": True})["ok"] is True
-    assert call(client, "obsidian_properties", set_it)["need_confirm"] is True
-    assert call(client, "obsidian_properties", {**set_it, "_confirm": True})["data"]["changed"] is True
-    assert call(client, "obsidian_tags", {"tag": "a", "rename_to": "b"})["need_confirm"] is True
+def test_a_tool_that_writes_is_confirmed_unless_it_only_shows_what_it_would_do(client: TestClient) -> None:
+    change = {"names": ["Home"], "properties": {"status": "done"}}
+    assert call(client, "obsidian_get_properties", {"name": "Home"})["ok"] is True
+    assert call(client, "obsidian_set_properties", {**change, "dry_run": True})["ok"] is True
+    assert call(client, "obsidian_set_properties", change)["need_confirm"] is True
+    assert call(client, "obsidian_set_properties", {**change, "_confirm": True})["data"]["total"] == 1
+    assert call(client, "obsidian_rename_tag", {"tag": "a", "to": "b"})["need_confirm"] is True
     assert call(client, "obsidian_tags", {})["ok"] is True
 
 
@@ -157,7 +156,7 @@ def test_a_read_only_server_offers_no_tool_that_only_writes(app: App) -> None:
     with asking(replace(app, config=replace(app.config, read_only=True)), odd_tools()) as client:
         names = {tool["name"] for tool in post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]}
         assert call(client, "obsidian_create_note", {"name": "x"})["summary"].startswith("Unknown tool")
-    assert {"obsidian_read_note", "obsidian_properties", "repeat"} <= names
+    assert {"obsidian_read_note", "obsidian_get_properties", "repeat"} <= names
     assert not {"obsidian_create_note", "write_it"} & names
 
 

@@ -47,7 +47,7 @@ EDITS: list[tuple[str, dict[str, Any]]] = [
     ("obsidian_edit_note", {"name": "Odd", "operation": "append", "content": "more\nlines"}),
     ("obsidian_edit_note", {"name": "Odd", "operation": "replace_text", "find": "Text", "content": "T\nu"}),
     ("obsidian_edit_note", {"name": "Odd", "operation": "prepend", "content": "first"}),
-    ("obsidian_properties", {"name": "Odd", "property": "new", "action": "set", "value": "x: y"}),
+    ("obsidian_set_properties", {"names": ["Odd"], "properties": {"new": "x: y"}}),
     ("obsidian_move_note", {"name": "Odd", "to": "Deep/Odder"}),
 ]
 

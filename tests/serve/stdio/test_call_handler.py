@@ -62,7 +62,7 @@ def calls() -> list[Message]:
         ("obsidian_list_files", {}),
         ("obsidian_search", {"query": "the", "match": "exact"}),
         ("obsidian_search", {"query": '"open'}),
-        ("obsidian_properties", {"name": "odd"}),
+        ("obsidian_get_properties", {"name": "odd"}),
         ("obsidian_attachments", {"name": "pixel.png"}),
         ("obsidian_get_links", {"name": "Alpha"}),
         ("no_such_tool", {}),

@@ -248,7 +248,7 @@ def test_the_tools_that_need_the_app_are_listed_where_it_is(vault: Path) -> None
     early.feed(HELLO + line(request(2, "tools/list")))
 
     assert said == [hello, listing]
-    assert json.loads(listing)["result"]["tools"][-1]["name"] == "obsidian_app"
+    assert json.loads(listing)["result"]["tools"][-1]["name"] == "obsidian_app_command"
 
 
 def test_a_flood_is_not_kept_in_memory() -> None:

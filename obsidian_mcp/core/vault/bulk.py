@@ -1,0 +1,53 @@
+"""One change to many notes: which notes are meant, and their new texts (specs/tools.md, TOOL-14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.search.hits import Hits, Request
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.errors import InvalidArguments
+
+from .move import Rewriting, Rewritten
+from .vault import Vault
+
+MOST_NOTES = 10_000
+"""Notes of one change."""
+
+
+def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
+    """Return the notes of `names`, or those that an exact search for `query` finds; in the order of their paths.
+
+    Raises: InvalidArguments unless exactly one of the two is given or where nothing is found; NoteNotFound,
+    AmbiguousName; QueryInvalid.
+    """
+    if bool(names) == bool(query.strip()):
+        raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
+    if names:
+        return list({entry.path: entry for entry in map(vault.find, names)}.values())
+    found = vault.search.find(Request(query, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
+    assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
+    if found.total > MOST_NOTES:
+        raise InvalidArguments(f"The query finds {found.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
+    entries = [vault.catalog.get(hit.path) for hit in found.hits]
+    notes = sorted((entry for entry in entries if entry and is_note(entry.path)), key=lambda entry: entry.path)
+    if not notes:
+        raise InvalidArguments(f"The query {query!r} finds no note. Try it with obsidian_search and match=exact.")
+    return notes
+
+
+def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str], str], label: str) -> Rewriting:
+    """Plan to replace the text of each note by `change(text)`; notes that stay the same are left out.
+
+    Raises: NotText, OperationTimeout, and what `change` raises.
+    """
+    found = []
+    for done, entry in enumerate(entries):
+        progress.report(done, len(entries), label)
+        content = vault.read_note(entry)
+        after = change(content.text.body)
+        if after != content.text.body:
+            found.append(Rewritten(content, after))
+    return Rewriting(tuple(found))

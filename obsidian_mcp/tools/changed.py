@@ -1,0 +1,48 @@
+"""The answer of tools that change many files at once, bounded for a model (TOOL-07)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+FILES_SHOWN = 50
+DIFF_CHARACTERS = 10_000
+
+
+class ChangedFile(Protocol):
+    @property
+    def path(self) -> str: ...
+    @property
+    def diff(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFiles:
+    total: int
+    """Files that were changed, or with dry_run would be."""
+    changed: list[str]
+    """The first of them."""
+    more_changed: int | None = None
+    """How many are not named."""
+    diff: str | None = None
+    """What would change; only with dry_run."""
+    etag: str | None = None
+    """Of the note, where it is one."""
+
+
+def changed_files(files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None) -> ChangedFiles:
+    """Name the first files and, for a dry run, show as much of their differences as fits."""
+    shown = ""
+    for file in files if dry_run else ():
+        shown += file.diff
+        if len(shown) > DIFF_CHARACTERS:
+            shown = f"{shown[:DIFF_CHARACTERS]}\n… (cut)\n"
+            break
+    return ChangedFiles(
+        len(files),
+        [str(file.path) for file in files[:FILES_SHOWN]],
+        more_changed=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
+        diff=shown if dry_run else None,
+        etag=etag,
+    )

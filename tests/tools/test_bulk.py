@@ -1,0 +1,145 @@
+"""Changes to many notes at once, and tools that only read or never destroy (specs/tools.md)."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
+from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.registry import Tool
+
+
+def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def notes(basic: Path) -> Path:
+    for number in range(60):
+        (basic / f"Herons {number}.md").write_bytes(
+            f"---\nstatus: seen\r\n---\r\n$1 heron {number}, Heron\r\n".encode()
+        )
+    return basic
+
+
+def test_properties_of_every_note_that_a_search_finds_are_set_and_undone_as_one_change(app: App, notes: Path) -> None:
+    # TOOL-14
+    before = contents(notes)
+    values = {"status": "done", "count": 3, "absent": None}
+    shown = run(app, "set_properties", query="[status:seen]", properties=values, dry_run=True)
+    assert contents(notes) == before
+    answer = run(app, "set_properties", query="[status:seen]", properties=values)
+
+    assert (answer["total"], len(answer["changed"]), answer["more_changed"]) == (60, 50, 10)
+    assert shown["changed"] == answer["changed"]
+    assert len(shown["diff"]) < 11_000
+    assert run(app, "get_properties", name="Herons 7")["properties"] == {"status": "done", "count": 3}
+    assert (notes / "Herons 7.md").read_bytes().endswith(b"---\r\n$1 heron 7, Heron\r\n")
+    run(app, "undo")
+    assert contents(notes) == before
+
+
+def test_null_removes_a_property_and_a_single_name_needs_no_list(app: App, basic: Path) -> None:
+    before = (basic / "Projects/Alpha.md").read_bytes()
+    answer = run(app, "set_properties", names="Alpha", properties={"status": None})
+
+    assert answer["total"] == 1
+    assert answer["etag"]
+    assert (basic / "Projects/Alpha.md").read_bytes() == before.replace(b"status: active\n", b"")
+
+
+def test_one_note_that_is_missing_leaves_all_as_they_were(app: App, notes: Path) -> None:
+    before = contents(notes)
+    with pytest.raises(NoteNotFound):
+        run(app, "set_properties", names=["Herons 1", "No such note"], properties={"status": "x"})
+    assert contents(notes) == before
+
+
+@pytest.mark.parametrize("which", [{}, {"names": ["Home"], "query": "x"}, {"query": "nothing-has-this-word"}])
+def test_which_notes_are_meant_has_to_be_said_once_and_find_something(app: App, which: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArguments):
+        run(app, "replace", find="a", content="b", **which)
+
+
+def test_text_is_replaced_as_it_stands_and_line_ends_stay(app: App, notes: Path) -> None:
+    answer = run(app, "replace", find="$1 heron", content="$& one\nmore", query="heron")
+
+    assert answer["total"] == 60
+    assert (notes / "Herons 0.md").read_bytes() == b"---\nstatus: seen\r\n---\r\n$& one\r\nmore 0, Heron\r\n"
+
+
+def test_an_expression_is_replaced_with_its_groups(app: App, notes: Path) -> None:
+    run(app, "replace", find=r"(heron) (\d+)", content="$2 $1s", regex=True, ignore_case=True, names=["Herons 5"])
+
+    assert (notes / "Herons 5.md").read_bytes() == b"---\nstatus: seen\r\n---\r\n$1 5 herons, Heron\r\n"
+
+
+def test_a_broken_expression_is_refused_before_anything_is_written(app: App, notes: Path) -> None:
+    before = contents(notes)
+    with pytest.raises(InvalidArguments, match="regular expression"):
+        run(app, "replace", find="(", regex=True, query="heron")
+    assert contents(notes) == before
+
+
+def test_old_names_are_not_listed_and_still_work(app: App, basic: Path) -> None:
+    # TOOL-13
+    assert not {"obsidian_properties", "obsidian_app"} & set(TOOLS)
+    run(app, "properties", name="Alpha", property="status", action="set", value="done")
+    assert run(app, "properties", name="Alpha", property="status")["properties"] == {"status": "done"}
+    run(app, "properties", name="Alpha", property="status", action="remove")
+    assert b"status" not in (basic / "Projects/Alpha.md").read_bytes()
+
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "obsidian_add_attachment": {"name": "x.png", "data": "eA=="},
+    "obsidian_query": {"query": '{"views": [{"type": "table", "name": "T"}]}'},
+    "obsidian_search": {"query": "brass"},
+}
+"""Arguments that a call needs beyond a name."""
+
+
+def values(tool: Tool, parameter: str) -> list[Any]:
+    """Every value of an enumeration or flag; for other arguments what a call needs, or a value that names a note."""
+    field = tool.model.model_fields[parameter]
+    if parameter in NEEDED.get(tool.name, {}):
+        return [NEEDED[tool.name][parameter]]
+    if get_origin(field.annotation) is Literal:
+        return list(get_args(field.annotation))
+    if field.annotation is bool:
+        return [False, True]
+    if parameter in ("name", "to"):
+        return ["Alpha"] if field.is_required() else ["", "Alpha"]
+    return [] if not field.is_required() else ["Alpha"]
+
+
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if tool.read_only])
+def test_a_tool_that_says_it_only_reads_leaves_every_byte_of_the_vault(app: App, basic: Path, name: str) -> None:
+    # TOOL-12
+    tool, before = TOOLS[name], contents(basic)
+    choices = {parameter: found for parameter in tool.model.model_fields if (found := values(tool, parameter))}
+    answered = 0
+    for chosen in product(*choices.values()):
+        try:
+            call(app, name, dict(zip(choices, chosen, strict=True)))
+            answered += 1
+        except AppError:
+            pass  # not every combination is a question
+    assert answered or tool.needs_app or "canvas" in name
+    assert contents(basic) == before
+
+
+def test_what_a_tool_says_of_itself_agrees() -> None:
+    # TOOL-12, TOOL-02
+    for tool in TOOLS.values():
+        assert not (tool.read_only and (tool.destructive or tool.open_world))
+        assert len(tool.name) < 30
+    assert [tool.name for tool in TOOLS.values() if tool.open_world] == ["obsidian_app_command"]
