@@ -90,6 +90,8 @@ def equal(left: Value, right: Value, resolve: Resolve | None = None) -> bool:
     """`left = right`."""
     if type(left) is str and type(right) is str:
         return same_text(left, right)
+    if type(left) is Link and type(right) is Link and resolve is not None:
+        return left.subpath == right.subpath and same_text(resolve(left), resolve(right))
     return compare(left, right, resolve) == 0
 
 

@@ -6,14 +6,15 @@ Nothing is computed before a query asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Protocol
+from operator import itemgetter
+from typing import Any, NamedTuple, Protocol
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
-from obsidian_mcp.core.dataview.note_data import ListItem, NoteData
+from obsidian_mcp.core.dataview.note_data import ListItem
 from obsidian_mcp.core.dataview.objects import Extended, Record
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.expressions.dates import Date, from_nanoseconds
@@ -33,11 +34,48 @@ _FILE_KEYS = (
 )  # fmt: skip
 
 
-class DataviewVault(VaultView, Protocol):
-    """What Dataview asks of a vault beyond the shared view. Its files include those that the app excludes."""
+_MISSING = object()
+_ABSENT = object()
+canonical_key = lru_cache(maxsize=4096)(canonical_name)
 
-    def note_data(self, path: str) -> NoteData:
-        """Inline fields and list items of a note."""
+
+class RawField(NamedTuple):
+    """A field as it stands in a note: a property with the value of its YAML, or the text of an inline field."""
+
+    key: str
+    value: Value
+    inline: bool
+
+
+class DataviewVault(VaultView, Protocol):
+    """What Dataview asks of a vault beyond the shared view."""
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Say which notes the query is going to read, so that nothing is read of others."""
+        ...
+
+    def pages(self) -> Sequence[File]:
+        """Every note, by path, also those that the app excludes."""
+        ...
+
+    def field_keys(self) -> Collection[str]:
+        """The keys of all properties and inline fields of the vault, in lower case."""
+        ...
+
+    def field_names(self, key: str) -> Collection[str]:
+        """How a key in lower case is written in the vault."""
+        ...
+
+    def fields(self, path: str) -> Sequence[RawField]:
+        """All fields of a note: its properties, those of its list items, those of its other lines."""
+        ...
+
+    def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
+        """The fields of a note with exactly this key, in order, with numbers that order them among others."""
+        ...
+
+    def list_items(self, path: str) -> Sequence[ListItem]:
+        """The list items of a note."""
         ...
 
     def text_tags(self, path: str) -> Sequence[str]:
@@ -63,6 +101,10 @@ class PageStore:
     def __init__(self, vault: DataviewVault) -> None:
         self.vault = vault
         self._pages: dict[str, Page | None] = {}
+        self._spellings: dict[str, tuple[str, ...]] = {}
+        self._canonical: dict[str, tuple[str, ...]] = {}
+        self._values: dict[tuple[str, bool], Value] = {}
+        """Values of the texts of fields: most stand in many notes."""
 
     def page(self, path: str) -> Page | None:
         """The note at this path; None for no file and for files of other kinds."""
@@ -70,6 +112,40 @@ class PageStore:
             file = self.vault.file(path) if is_page(path) else None
             self._pages[path] = None if file is None else Page(file, self)
         return self._pages[path]
+
+    def spellings(self, key: str) -> tuple[str, ...]:
+        """The keys in the vault that are `key` in lower case."""
+        found = self._spellings.get(key)
+        if found is None:
+            found = self._spellings[key] = tuple(sorted(self.vault.field_names(key)))
+        return found
+
+    def canonical_keys(self, name: str) -> tuple[str, ...]:
+        """The keys in the vault whose canonical name is `name`."""
+        found = self._canonical.get(name)
+        if found is None:
+            folded = [key for key in self.vault.field_keys() if canonical_key(key) == name]
+            found = self._canonical[name] = tuple(key for each in folded for key in self.spellings(each))
+        return found
+
+    def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
+        """The fields of a note with one of these keys, in order."""
+        placed = [each for key in keys for each in self.vault.fields_named(path, key)]
+        if len(keys) > 1:
+            placed.sort(key=itemgetter(0))
+        return [field for _, field in placed]
+
+    def value(self, field: RawField, page_path: str) -> Value:
+        """The value of a field with the full paths of its links."""
+        raw = field.value
+        if type(raw) is str:
+            value = self._values.get((raw, field.inline), _MISSING)
+            if value is _MISSING:
+                value = literals.inline_value(raw) if field.inline else literals.frontmatter_value(raw)
+                self._values[raw, field.inline] = value
+        else:
+            value = literals.frontmatter_value(raw)
+        return self.values_resolved(value, page_path) if isinstance(value, Link | list | dict) else value
 
     def link(self, page_path: str, target: str, display: str | None, *, embed: bool) -> Link:
         """A link of a page with the full path of the file it leads to."""
@@ -95,76 +171,71 @@ class PageStore:
 class Page(Record):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
-    __slots__ = ("_all", "_fields", "file", "path", "store")
+    __slots__ = ("_all", "_entry", "_fields", "_file", "path", "store")
 
-    def __init__(self, file: File, store: PageStore) -> None:
-        self.path = file.path
+    def __init__(self, entry: File, store: PageStore) -> None:
+        self.path = entry.path
         self.store = store
-        self.file = PageFile(file, self)
-        self._fields: dict[str, Value] = {"file": self.file}
+        self._entry = entry
+        self._file: PageFile | None = None
+        self._fields: dict[str, Value] = {}
+        """Fields as far as they are known; `_ABSENT` for a name that the note does not have."""
         self._all = False
 
+    @property
+    def file(self) -> PageFile:
+        if self._file is None:
+            self._file = PageFile(self._entry, self)
+        return self._file
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, `default` where the note has none of this name."""
+        value = self._fields.get(name, _MISSING)
+        if value is _MISSING:
+            value = self._fields[name] = _ABSENT if self._all else self._found(name)
+        return default if value is _ABSENT else value
+
     def __getitem__(self, name: str) -> Value:
-        if name in self._fields:
-            return self._fields[name]
-        if self._all:
+        value = self.get(name, _ABSENT)
+        if value is _ABSENT:
             raise KeyError(name)
-        values = self._collected(lambda key: key == name)
-        if not values and name:
-            values = self._collected(lambda key: canonical_key(key) == name)
-        if not values:
-            raise KeyError(name)
-        value = self._fields[name] = values[0] if len(values) == 1 else values
         return value
 
-    def get(self, name: str, default: Value = None) -> Value:
-        """The field, `default` where the note has none of this name."""
-        try:
-            return self[name]
-        except KeyError:
-            return default
-
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, _MISSING) is not _MISSING
+        return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
 
     def __iter__(self) -> Iterator[str]:
         self._complete()
-        return iter(self._fields)
+        return (name for name, value in self._fields.items() if value is not _ABSENT)
 
     def __len__(self) -> int:
-        self._complete()
-        return len(self._fields)
+        return sum(1 for _ in self)
 
-    def own_fields(self) -> dict[str, Value]:
-        """All fields but `file`."""
-        return {name: value for name, value in self.items() if name != "file"}
-
-    def raw_values(self) -> Iterator[tuple[str, Value]]:
-        """Raw keys and values in the order in which they count: frontmatter, list items, other lines (DV-10)."""
-        for key, value in self.store.vault.properties(self.path).items():
-            if key != "position":
-                yield key, literals.frontmatter_value(value)
-        for field in self.store.vault.note_data(self.path).fields:
-            yield field.key, literals.inline_value(field.value)
-
-    def _collected(self, wanted: Callable[[str], bool]) -> list[Value]:
-        """The values of the keys that are wanted, with links resolved."""
-        vault, path = self.store.vault, self.path
-        found = [
-            literals.frontmatter_value(value)
-            for key, value in vault.properties(path).items()
-            if wanted(key) and key != "position"
-        ]
-        found += [literals.inline_value(field.value) for field in vault.note_data(path).fields if wanted(field.key)]
-        return [self.store.values_resolved(value, path) for value in found]
+    def _found(self, name: str) -> Value:
+        """The value of a name; `_ABSENT` without one."""
+        if name == "file":
+            return self.file
+        store, path = self.store, self.path
+        fields = [field for _, field in store.vault.fields_named(path, name)]
+        if name == "position":
+            fields = [field for field in fields if field.inline]
+        if not fields and name:
+            fields = store.fields(path, store.canonical_keys(name))
+        if len(fields) == 1:
+            return store.value(fields[0], path)
+        by_key: dict[str, list[Value]] = {}
+        for field in fields:
+            by_key.setdefault(field.key, []).append(store.value(field, path))
+        return [value for values in by_key.values() for value in values] if fields else _ABSENT
 
     def _complete(self) -> None:
         """Compute all fields: the raw keys, then the canonical ones that are no raw keys."""
         if self._all:
             return
         raw: dict[str, list[Value]] = {}
-        for key, value in self.raw_values():
-            raw.setdefault(key, []).append(self.store.values_resolved(value, self.path))
+        for field in self.store.vault.fields(self.path):
+            if field.inline or field.key != "position":
+                raw.setdefault(field.key, []).append(self.store.value(field, self.path))
         canonical: dict[str, list[Value]] = {}
         for key, values in raw.items():
             name = canonical_key(key)
@@ -175,10 +246,6 @@ class Page(Record):
             fields.setdefault(key, values[0] if len(values) == 1 else values)
         self._fields = fields
         self._all = True
-
-
-_MISSING = object()
-canonical_key = lru_cache(maxsize=4096)(canonical_name)
 
 
 class PageFile(Record):
@@ -228,15 +295,17 @@ def _day_part(date: Date) -> Date:
     return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0), has_time=False)
 
 
-def _properties(file: PageFile) -> Mapping[str, Value]:
-    return file.page.store.vault.properties(file.file.path)
+def _named(store: PageStore, path: str, names: Iterable[str]) -> list[RawField]:
+    """The fields of a note with one of these names in lower case, in order."""
+    return store.fields(path, [key for name in names for key in store.spellings(name)])
 
 
-def _exact_tags(file: PageFile) -> list[Value]:
-    tags = [f"#{tag}" for tag in file.page.store.vault.text_tags(file.file.path)]
-    for key, value in _properties(file).items():
-        if key.lower() in _TAG_KEYS:
-            tags += (tag if tag.startswith("#") else f"#{tag}" for tag in _split(value, _SEPARATORS.split))
+def exact_tags(store: PageStore, path: str) -> list[str]:
+    """The tags of a note with their `#`: those of its text, then those of its properties, each once (DV-18)."""
+    tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
+    for field in _named(store, path, _TAG_KEYS):
+        if not field.inline:
+            tags += (tag if tag.startswith("#") else f"#{tag}" for tag in _split(field.value, _SEPARATORS.split))
     return list(dict.fromkeys(tags))
 
 
@@ -251,13 +320,13 @@ def _all_tags(file: PageFile) -> list[Value]:
 
 def _aliases(file: PageFile) -> list[Value]:
     found: list[str] = []
-    for key, value in _properties(file).items():
-        if key.lower() not in _ALIAS_KEYS or not value:
+    for field in _named(file.page.store, file.file.path, _ALIAS_KEYS):
+        if field.inline or not field.value:
             continue
-        if isinstance(value, list):
-            found += (_written(item).strip() for item in value)
+        if isinstance(field.value, list):
+            found += (_written(item).strip() for item in field.value)
         else:
-            found += _split(value, lambda text: text.split(","))
+            found += _split(field.value, lambda text: text.split(","))
     return list(dict.fromkeys(found))
 
 
@@ -302,25 +371,30 @@ def _out_links(file: PageFile) -> list[Value]:
     ]
 
 
+def _frontmatter(file: PageFile) -> Value:
+    raw = file.page.store.vault.fields(file.file.path)
+    return from_json({key: value for key, value, inline in raw if not inline and key != "position"})
+
+
 def _in_links(file: PageFile) -> list[Value]:
-    return [Link(path) for path in file.page.store.vault.backlinks(file.file.path)]
+    return [Link(path) for path in file.page.store.vault.backlinks(file.file.path) if is_page(path)]
 
 
 def _lists(file: PageFile) -> list[Value]:
-    items = file.page.store.vault.note_data(file.file.path).items
-    return list(_item_records(items, file.page))
+    return list(_item_records(file.page.store.vault.list_items(file.file.path), file.page))
 
 
 def _tasks(file: PageFile) -> list[Value]:
-    return [item for item in file["lists"] if item["task"]]
+    return [record for record in file["lists"] if record.item.status is not None]
 
 
 def _day(file: PageFile) -> Date | None:
     seen: set[str] = set()
-    for key, value in file.page.raw_values():
-        if key.lower() in _DAY_KEYS and key not in seen and isinstance(value, Date):
+    for field in _named(file.page.store, file.file.path, _DAY_KEYS):
+        value = file.page.store.value(field, file.file.path)
+        if field.key not in seen and isinstance(value, Date):
             return value
-        seen.add(key)
+        seen.add(field.key)
     for pattern in _DAYS_IN_NAMES:
         found = pattern.search(file["name"])
         if found:
@@ -339,7 +413,7 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "link": lambda file: file.link,
     "outlinks": _out_links,
     "inlinks": _in_links,
-    "etags": _exact_tags,
+    "etags": lambda file: list(exact_tags(file.page.store, file.file.path)),
     "tags": _all_tags,
     "aliases": _aliases,
     "lists": _lists,
@@ -350,9 +424,7 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "mday": lambda file: _day_part(file["mtime"]),
     "size": lambda file: float(file.file.size),
     "starred": lambda file: file.file.path in file.page.store.vault.bookmarked(),
-    "frontmatter": lambda file: from_json(
-        {key: value for key, value in _properties(file).items() if key != "position"}
-    ),
+    "frontmatter": _frontmatter,
     "ext": lambda file: file.file.extension,
     "day": _day,
 }
@@ -360,91 +432,124 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
 
 # List items
 
+DONE = frozenset({"x", "X"})
+"""The marks of a task that is done."""
+
 
 class ItemRecord(Record):
     """The fields of a list item (DV-15, DV-16)."""
 
-    __slots__ = ("_values", "item", "own_fields")
+    __slots__ = ("_known", "_own", "children", "item", "page")
 
-    def __init__(self, item: ListItem, values: dict[str, Value], own_fields: dict[str, Value]) -> None:
+    def __init__(self, item: ListItem, page: Page) -> None:
         self.item = item
-        self._values = values
-        self.own_fields = own_fields
+        self.page = page
+        self.children: list[Value] = []
+        self._own: dict[str, list[Value]] | None = None
+        self._known: dict[str, Value] = {}
+
+    @property
+    def own_fields(self) -> dict[str, Value]:
         """The inline fields."""
+        return {name: values[0] if len(values) == 1 else values for name, values in self.own_values.items()}
+
+    @property
+    def own_values(self) -> dict[str, list[Value]]:
+        if self._own is None:
+            self._own = {}
+            for field in self.item.fields:
+                value = self.page.store.value(RawField(field.key, field.value, inline=True), self.page.path)
+                self._own.setdefault(field.key, []).append(value)
+        return self._own
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, `default` where the item has none of this name."""
+        value = self._known.get(name, _MISSING)
+        if value is _MISSING:
+            value = self._known[name] = self._found(name)
+        return default if value is _ABSENT else value
 
     def __getitem__(self, name: str) -> Value:
-        return self._values[name]
+        value = self.get(name, _ABSENT)
+        if value is _ABSENT:
+            raise KeyError(name)
+        return value
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values
+        return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
+        return (name for name in names if name in self)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return sum(1 for _ in self)
+
+    def _found(self, name: str) -> Value:
+        """A field of every item, of a task, of its own, in this order; `_ABSENT` without one."""
+        compute = _ITEM_FIELDS.get(name)
+        value = _ABSENT if compute is None else compute(self)
+        if value is _ABSENT and compute is None and self.item.status is not None and name in _TASK_FIELDS:
+            value = _TASK_FIELDS[name](self)
+        if value is not _ABSENT or not self.item.fields:
+            return value
+        values = self.own_values.get(name)
+        return _ABSENT if values is None else values[0] if len(values) == 1 else values
 
 
 def _item_records(items: Sequence[ListItem], page: Page) -> list[ItemRecord]:
-    children: dict[int, list[Value]] = {item.line: [] for item in items}
-    by_line = {item.line: item for item in items}
-    complete = {item.line for item in items if item.status in ("x", "X")}
-    for item in reversed(items):
-        if item.status is not None and item.status not in ("x", "X"):
-            above: ListItem | None = item
-            while above is not None:
-                complete.discard(above.line)
-                above = by_line.get(above.parent) if above.parent is not None else None
-    records: list[ItemRecord] = []
-    for item in items:
-        own = _item_fields(item, page)
-        values = _item_values(item, page, children[item.line])
-        for name, value in own.items():
-            values.setdefault(name, value[0] if len(value) == 1 else value)
-        if item.status is not None:
-            values |= _task_values(item, own, is_complete=item.line in complete)
-        shown_fields = {name: value[0] if len(value) == 1 else value for name, value in own.items()}
-        records.append(ItemRecord(item, values, shown_fields))
-        if item.parent in children:
-            children[item.parent].append(records[-1])
+    records = [ItemRecord(item, page) for item in items]
+    by_line = {record.item.line: record for record in records}
+    for record in records:
+        above = None if record.item.parent is None else by_line.get(record.item.parent)
+        if above is not None:
+            above.children.append(record)
     return records
 
 
-def _item_fields(item: ListItem, page: Page) -> dict[str, list[Value]]:
-    own: dict[str, list[Value]] = {}
-    for field in item.fields:
-        value = page.store.values_resolved(literals.inline_value(field.value), page.path)
-        own.setdefault(field.key, []).append(value)
-    return own
+def _section(record: ItemRecord) -> Link:
+    heading, path = record.item.heading, record.page.path
+    return Link(path) if heading is None else literals.heading_link(path, heading)
 
 
-def _item_values(item: ListItem, page: Page, children: list[Value]) -> dict[str, Value]:
-    section = Link(page.path) if item.heading is None else literals.heading_link(page.path, item.heading)
-    is_task = item.status is not None
-    values: dict[str, Value] = {
-        "symbol": item.symbol,
-        "link": section if item.block_id is None else Link(page.path, f"#^{item.block_id}"),
-        "section": section,
-        "text": item.text,
-        "tags": list(item.tags),
-        "line": float(item.line),
-        "lineCount": float(item.line_count),
-        "list": float(item.list_line),
-        "outlinks": [literals.link_to(link.target, link.display, embed=link.embed) for link in item.links],
-        "path": page.path,
-        "children": children,
-        "task": is_task,
-        "annotated": bool(item.fields),
-        "position": _position(item),
-        "subtasks": children,
-        "real": is_task,
-        "header": section,
-    }
-    if item.parent is not None:
-        values["parent"] = float(item.parent)
-    if item.block_id is not None:
-        values["blockId"] = item.block_id
-    return values
+def _item_link(record: ItemRecord) -> Link:
+    block_id = record.item.block_id
+    return _section(record) if block_id is None else Link(record.page.path, f"#^{block_id}")
+
+
+def _item_links(record: ItemRecord) -> list[Value]:
+    return [literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links]
+
+
+def _is_task(record: ItemRecord) -> bool:
+    return record.item.status is not None
+
+
+def _children(record: ItemRecord) -> list[Value]:
+    return record.children
+
+
+_ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
+    "symbol": lambda record: record.item.symbol,
+    "link": _item_link,
+    "section": _section,
+    "text": lambda record: record.item.text,
+    "tags": lambda record: list(record.item.tags),
+    "line": lambda record: float(record.item.line),
+    "lineCount": lambda record: float(record.item.line_count),
+    "list": lambda record: float(record.item.list_line),
+    "outlinks": _item_links,
+    "path": lambda record: record.page.path,
+    "children": _children,
+    "task": _is_task,
+    "annotated": lambda record: bool(record.item.fields),
+    "position": lambda record: _position(record.item),
+    "subtasks": _children,
+    "real": _is_task,
+    "header": _section,
+    "parent": lambda record: _ABSENT if record.item.parent is None else float(record.item.parent),
+    "blockId": lambda record: _ABSENT if record.item.block_id is None else record.item.block_id,
+}
 
 
 def _position(item: ListItem) -> Value:
@@ -456,27 +561,39 @@ def _position(item: ListItem) -> Value:
     }
 
 
-_TASK_DATES = {
-    "created": ("created", "ctime", "cday"),
-    "due": ("due", "duetime", "dueday"),
-    "completion": ("completed", "completion", "comptime", "compday"),
-    "start": ("start",),
-    "scheduled": ("scheduled",),
-}
+def _is_complete(record: ItemRecord) -> bool:
+    """Whether a task and all tasks below it are done."""
+    pending: list[Value] = [record]
+    while pending:
+        below = pending.pop()
+        if below.item.status is not None and below.item.status not in DONE:
+            return False
+        pending += below.children
+    return True
 
 
-def _task_values(item: ListItem, own: Mapping[str, list[Value]], *, is_complete: bool) -> dict[str, Value]:
-    values: dict[str, Value] = {
-        "status": item.status,
-        "checked": item.status != " ",
-        "completed": item.status in ("x", "X"),
-        "fullyCompleted": is_complete,
-    }
-    for name, keys in _TASK_DATES.items():
+def _task_date(*keys: str) -> Callable[[ItemRecord], Value]:
+    """The first value of the first of these fields that the task has; `_ABSENT` for none, and for false ones."""
+
+    def find(record: ItemRecord) -> Value:
+        own = record.own_values
         value = next((own[key][0] for key in keys if key in own), None)
-        if value not in (None, False, 0.0, ""):
-            values[name] = value
-    return values
+        return _ABSENT if value in (None, False, 0.0, "") else value
+
+    return find
+
+
+_TASK_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
+    "status": lambda record: record.item.status,
+    "checked": lambda record: record.item.status != " ",
+    "completed": lambda record: record.item.status in DONE,
+    "fullyCompleted": _is_complete,
+    "created": _task_date("created", "ctime", "cday"),
+    "due": _task_date("due", "duetime", "dueday"),
+    "completion": _task_date("completed", "completion", "comptime", "compday"),
+    "start": _task_date("start"),
+    "scheduled": _task_date("scheduled"),
+}
 
 
 class TaskRow(Extended):

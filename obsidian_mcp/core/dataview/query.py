@@ -134,7 +134,9 @@ class _Execution:
     def _source_rows(self) -> list[Scope]:
         sources = Sources(self.run.pages, self.run.source)
         rows: list[Scope] = []
-        for path in sources.paths(self.query.source):
+        paths = list(sources.paths(self.query.source))
+        self.run.pages.vault.expect(paths)
+        for path in paths:
             if is_page(path):
                 page = self.run.pages.page(path)
                 if page is not None:

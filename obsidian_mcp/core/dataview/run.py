@@ -17,15 +17,18 @@ class Run(Context):
 
     pages: PageStore = field(kw_only=True)
     settings: Settings = field(default_factory=Settings)
+    _paths: dict[str, str] = field(default_factory=dict)
 
     def path_of(self, link: Link) -> str:
         """The path of the file that a link leads to; the written path where it leads nowhere."""
-        return self.vault.resolve(link.path, self.source) or link.path
+        path = self._paths.get(link.path)
+        if path is None:
+            path = self._paths[link.path] = self.vault.resolve(link.path, self.source) or link.path
+        return path
 
     def page_of(self, link: Link) -> Page | None:
         """The note that a link leads to; None for no file and for other files."""
-        path = self.vault.resolve(link.path, self.source)
-        return self.pages.page(path) if path else None
+        return self.pages.page(self.path_of(link))
 
 
 def run_of(context: Context) -> Run:

@@ -1,4 +1,4 @@
-"""The plugin's settings that change results (specs/dataview.md, DV-03)."""
+"""What the vault's settings say that changes results: the plugin's own, and the bookmarks (DV-03, DV-14)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-SETTINGS_PATH = ".obsidian/plugins/dataview/data.json"
-"""Where the plugin keeps them, from the vault's root."""
+SETTINGS_FILE = "plugins/dataview/data.json"
+BOOKMARKS_FILE = "bookmarks.json"
+"""Both in the app's settings folder."""
 _NAMES = {
     "null_text": "renderNullAs",
     "date_format": "defaultDateFormat",
@@ -24,6 +25,22 @@ class Settings:
     date_time_format: str = "h:mm a - MMMM dd, yyyy"
     id_column: str = "File"
     inline_prefix: str = "="
+
+
+def read_bookmarks(data: object) -> frozenset[str]:
+    """Paths of the files in a parsed `bookmarks.json`, in groups too."""
+    found: set[str] = set()
+    pending: list[Any] = [data.get("items") if isinstance(data, Mapping) else None]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending += item
+        elif isinstance(item, Mapping):
+            path = item.get("path")
+            if item.get("type") == "file" and isinstance(path, str):
+                found.add(path)
+            pending.append(item.get("items"))
+    return frozenset(found)
 
 
 def read_settings(data: object) -> Settings:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from obsidian_mcp.core.dataview import literals, syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.objects import Identified
-from obsidian_mcp.core.dataview.pages import DataviewVault, PageStore, is_page
+from obsidian_mcp.core.dataview.pages import DataviewVault, PageStore, exact_tags
 from obsidian_mcp.core.expressions.values import Link, Value
 from obsidian_mcp.errors import QueryInvalid
 
@@ -57,7 +57,7 @@ class Sources:
 
     def _all(self) -> list[str]:
         if self._paths is None:
-            self._paths = [file.path for file in self._vault.files() if is_page(file.path)]
+            self._paths = [file.path for file in self._vault.pages()]
         return self._paths
 
     def _at_path(self, path: str) -> Iterable[str]:
@@ -69,10 +69,8 @@ class Sources:
         return [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
 
     def _has_tag(self, path: str, tag: str) -> bool:
-        page = self._pages.page(path)
-        return page is not None and any(
-            own.lower() == tag or own.lower().startswith(f"{tag}/") for own in page.file["etags"]
-        )
+        below = f"{tag}/"
+        return any((own := each.lower()) == tag or own.startswith(below) for each in exact_tags(self._pages, path))
 
     def _linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None

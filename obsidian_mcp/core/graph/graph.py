@@ -25,6 +25,7 @@ from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
+from .indexed_notes import IndexedNotes
 from .indexed_vault import IndexedVault
 from .link_graph import Web, brought_up, target_of
 
@@ -432,6 +433,21 @@ class Graph:
         hides = self._hides()
         return self._indexer.ask(
             lambda rows: query(IndexedVault(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns))
+        )
+
+    def evaluate_notes(
+        self,
+        query: Callable[[IndexedNotes], T],
+        created_ns: Callable[[FileEntry], int],
+        read_text: Callable[[FileEntry], str | None],
+        bookmarks: Callable[[], frozenset[str]],
+    ) -> Answer[T]:
+        """As `evaluate`, for Dataview, which also asks for texts of files that are no notes, and for the bookmarks."""
+        hides = self._hides()
+        return self._indexer.ask(
+            lambda rows: query(
+                IndexedNotes(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns, read_text, bookmarks)
+            )
         )
 
     def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:

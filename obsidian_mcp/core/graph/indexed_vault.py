@@ -83,10 +83,10 @@ class IndexedVault:
         if self._read_singly(path):
             facts = self._facts_of(path)
             links = () if facts is None else facts.links
-            return [_written(link.path, link.subpath, link.display, link.kind) for link in links]
+            return [written_link(link.path, link.subpath, link.display, link.kind) for link in links]
         found = self._links.get(path)
         if found is None:
-            found = self._links[path] = [_written(*link) for link in self._written_links.get(path, ())]
+            found = self._links[path] = [written_link(*link) for link in self._written_links.get(path, ())]
         return found
 
     def targets(self, path: str) -> Collection[str]:
@@ -150,5 +150,5 @@ class IndexedVault:
         return found
 
 
-def _written(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
+def written_link(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
     return WrittenLink(path, subpath, display, _PLACES[kind])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -145,6 +146,10 @@ class Rows:
         """Every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
         return self.connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
 
+    def text_tags(self, files: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
+        """As `tags`, but those in the text alone, of all files or of those with these numbers."""
+        return self._ordered("tags", "file, tag", files, "at = ''")
+
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Occurrences of a tag and of its descendants."""
         return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
@@ -159,14 +164,40 @@ class Rows:
         """
         return self.connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (storable(key),))
 
-    def written_links(self) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
-        """File number, path, subpath, display and kind of every link, those of one file in their order."""
-        return self.connection.execute("SELECT file, path, subpath, display, kind FROM links ORDER BY file, n")
+    def written_links(
+        self, files: Collection[int] | None = None
+    ) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
+        """File number, path, subpath, display and kind of every link, those of one file in their order.
 
-    def field_names(self) -> set[str]:
-        """Every name of a property or inline field, as written."""
-        sql = "SELECT DISTINCT name FROM properties UNION SELECT DISTINCT name FROM inline_fields"
-        return {name for (name,) in self.connection.execute(sql)}
+        Of all files, or of those with these numbers.
+        """
+        return self._ordered("links", "file, path, subpath, display, kind", files)
+
+    def properties_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
+        """File number, place, name and JSON of the properties of some files, in order."""
+        return self._ordered("properties", "file, n, name, value", files)
+
+    def inline_fields_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
+        """File number, place, name and text of the inline fields of some files, in order."""
+        return self._ordered("inline_fields", "file, n, name, value", files)
+
+    def field_keys(self) -> set[str]:
+        """The key, which is the name in lower case, of every property and inline field."""
+        # From key to key along the index: DISTINCT would read every row.
+        return {
+            key
+            for table in ("properties", "inline_fields")
+            for (key,) in self.connection.execute(
+                f"WITH RECURSIVE keys(key) AS (SELECT min(key) FROM {table} UNION ALL SELECT"  # noqa: S608 - our own names
+                f" (SELECT min(key) FROM {table} WHERE key > keys.key) FROM keys WHERE key NOTNULL)"
+                " SELECT key FROM keys WHERE key NOTNULL"
+            )
+        }
+
+    def field_names(self, key: str) -> set[str]:
+        """The names of properties and inline fields with this key, as written."""
+        sql = "SELECT name FROM properties WHERE key = ? UNION SELECT name FROM inline_fields WHERE key = ?"
+        return {name for (name,) in self.connection.execute(sql, (storable(key), storable(key)))}
 
     def named_properties(self, name: str) -> Iterator[tuple[int, int, str]]:
         """File number, place in the file and JSON of every property with exactly this name."""
@@ -212,6 +243,16 @@ class Rows:
         """What was wrong with each file that could not be read whole."""
         found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
+
+    def _ordered(
+        self, table: str, columns: str, files: Collection[int] | None, condition: str = "TRUE"
+    ) -> Iterator[Any]:
+        """Rows of all files, or of those with these numbers, by file and place."""
+        sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 - our own names
+        if files is None:
+            return self.connection.execute(f"{sql} ORDER BY file, n")
+        chosen = f"{sql} AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"
+        return self.connection.execute(chosen, (json.dumps(list(files)),))
 
     def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         """Rows of a table with the path of their file, by path and position."""

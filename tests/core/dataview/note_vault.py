@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.note_data import NoteData, note_data
+from obsidian_mcp.core.dataview.note_data import ListItem, NoteData, note_data
+from obsidian_mcp.core.dataview.pages import RawField, is_page
 from obsidian_mcp.core.dataview.query import run_query
 from obsidian_mcp.core.expressions.answer import Answer, Cell
+from obsidian_mcp.core.expressions.values import File
 from tests.core.expressions.text_vault import TextVault
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -32,7 +34,29 @@ class NoteVault(TextVault):
         self._bookmarks = bookmarks
         self._data: dict[str, NoteData] = {}
 
-    def note_data(self, path: str) -> NoteData:
+    def expect(self, paths: Sequence[str]) -> None:
+        """Everything is read already."""
+
+    def pages(self) -> Sequence[File]:
+        return [file for file in self.files() if is_page(file.path)]
+
+    def field_keys(self) -> set[str]:
+        return {field.key.lower() for path in self.texts for field in self.fields(path)}
+
+    def field_names(self, key: str) -> set[str]:
+        return {field.key for path in self.texts for field in self.fields(path) if field.key.lower() == key}
+
+    def fields(self, path: str) -> Sequence[RawField]:
+        found = [RawField(key, value, inline=False) for key, value in self.properties(path).items()]
+        return found + [RawField(field.key, field.value, inline=True) for field in self._read(path).fields]
+
+    def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
+        return [(place, field) for place, field in enumerate(self.fields(path)) if field.key == key]
+
+    def list_items(self, path: str) -> Sequence[ListItem]:
+        return self._read(path).items
+
+    def _read(self, path: str) -> NoteData:
         if path not in self._data:
             self._data[path] = note_data(self.note(path))
         return self._data[path]

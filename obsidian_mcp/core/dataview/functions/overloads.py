@@ -25,6 +25,8 @@ class Overloads:
         self._name = name
         self._vectorized = vectorized or {}
         self._variants: list[tuple[tuple[str, ...] | None, Implementation]] = []
+        self._chosen: dict[tuple[type, ...], Implementation] = {}
+        """By the types of the arguments: choosing takes longer than most calls."""
 
     def on(self, types: str, implementation: Implementation) -> Overloads:
         """Add an implementation for arguments of these types, separated by spaces; `*` is any type."""
@@ -45,13 +47,21 @@ class Overloads:
 
     def __call__(self, run: Run, *arguments: Value) -> Value:
         """Raises: ExpressionError when no implementation takes arguments of these types."""
-        lists = [at for at in self._vectorized.get(len(arguments), ()) if type(arguments[at]) is list]
-        if lists:
-            return self._mapped(run, arguments, lists)
+        types = tuple(map(type, arguments))
+        if list in types:
+            lists = [at for at in self._vectorized.get(len(arguments), ()) if types[at] is list]
+            if lists:
+                return self._mapped(run, arguments, lists)
+        implementation = self._chosen.get(types)
+        if implementation is None:
+            implementation = self._chosen[types] = self._choose(arguments)
+        return implementation(run, *arguments)
+
+    def _choose(self, arguments: tuple[Value, ...]) -> Implementation:
         types = [type_name(argument) for argument in arguments]
         for wanted, implementation in self._variants:
             if wanted is None or _accepts(wanted, types):
-                return implementation(run, *arguments)
+                return implementation
         raise ExpressionError(f"No implementation of '{self._name}' found for arguments: {', '.join(types)}")
 
     def _mapped(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:

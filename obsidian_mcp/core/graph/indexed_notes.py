@@ -1,0 +1,173 @@
+"""What a Dataview query sees of a vault, read from the index: only the fields that it asks for (DV-13, EXPR-41)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
+from obsidian_mcp.core.dataview.pages import RawField, is_page
+from obsidian_mcp.core.expressions.values import File
+from obsidian_mcp.core.expressions.vault_view import WrittenLink
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .indexed_vault import IndexedVault, written_link
+from .link_graph import Web
+
+SCOPE = 2000
+"""Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
+_AFTER_PROPERTIES = 1_000_000
+"""Added to the place of an inline field, so that it comes after every property of its note."""
+
+_Placed = tuple[int, RawField]
+
+
+class IndexedNotes(IndexedVault):
+    """A `DataviewVault` of one moment of the index. Not shared between threads; good for one query."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        catalog: Catalog,
+        hides: Callable[[str], bool],
+        web: Callable[[], Web],
+        created_ns: Callable[[FileEntry], int],
+        read_text: Callable[[FileEntry], str | None],
+        bookmarks: Callable[[], frozenset[str]],
+    ) -> None:
+        super().__init__(rows, catalog, hides, web, created_ns)
+        self._read_text = read_text
+        self._bookmarks = bookmarks
+        self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
+        self._scope: dict[int, VaultPath] = {}
+
+    def expect(self, paths: Sequence[str]) -> None:
+        if len(paths) <= SCOPE:
+            numbers = self._rows.numbers_of([VaultPath(path) for path in paths])
+            self._scope = {number: path for path, number in numbers.items()}
+            for name in ("_fields_in_scope", "_tags_in_scope", "_links_in_scope"):
+                self.__dict__.pop(name, None)
+
+    def pages(self) -> Sequence[File]:
+        entries = sorted(self._catalog.by_path().values())
+        return [File(path, size, modified) for path, _, size, modified in entries if is_page(path)]
+
+    def field_keys(self) -> Collection[str]:
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(self._rows.field_keys())
+
+    def field_names(self, key: str) -> Collection[str]:
+        return self._rows.field_names(key)
+
+    def fields(self, path: str) -> Sequence[RawField]:
+        return [field for _, field in self._fields_of(path)]
+
+    def fields_named(self, path: str, key: str) -> Sequence[_Placed]:
+        column = self._columns_of_fields.get(key)
+        if column is None:
+            if path in self._fields_in_scope or self._read_singly(path):
+                return [placed for placed in self._fields_of(path) if placed[1].key == key]
+            properties, inline = self._rows.named_properties(key), self._rows.named_inline_fields(key)
+            column = self._columns_of_fields[key] = self._placed(
+                self._paths,
+                ((number, place, key, text) for number, place, text in properties),
+                ((number, place, key, text) for number, place, text in inline),
+            )
+        return column.get(path, ())
+
+    def list_items(self, path: str) -> Sequence[ListItem]:
+        packed = self._rows.list_items(VaultPath(path))
+        return unpack_items(packed) if packed else ()
+
+    def text_tags(self, path: str) -> Sequence[str]:
+        if path in self._tags_in_scope:
+            return self._tags_in_scope[path]
+        if self._read_singly(path):
+            facts = self._facts_of(path)
+            return [] if facts is None else [tag.tag for tag in facts.tags if not tag.at]
+        return self._tags_of_texts.get(path, ())
+
+    def links(self, path: str) -> Sequence[WrittenLink]:
+        found = self._links_in_scope.get(path)
+        return super().links(path) if found is None else found
+
+    def bookmarked(self) -> frozenset[str]:
+        return self._bookmarked
+
+    @cached_property
+    def _bookmarked(self) -> frozenset[str]:
+        return self._bookmarks()
+
+    def text(self, path: str) -> str | None:
+        entry = self._catalog.get(path)
+        return None if entry is None else self._read_text(entry)
+
+    @cached_property
+    def _tags_of_texts(self) -> dict[str, list[str]]:
+        return _by_path(self._paths, self._rows.text_tags())
+
+    # The rows of the notes that the query reads
+
+    def _fields_of(self, path: str) -> Sequence[_Placed]:
+        found = self._fields_in_scope.get(path)
+        if found is None:
+            facts = self._facts_of(path)
+            if facts is None:
+                return []
+            properties = ((0, place, fact.name, fact.value) for place, fact in enumerate(facts.properties))
+            inline = ((0, place, field.name, field.value) for place, field in enumerate(facts.inline_fields))
+            found = self._placed({0: VaultPath(path)}, properties, inline).get(path, [])
+        return found
+
+    @cached_property
+    def _fields_in_scope(self) -> Mapping[str, list[_Placed]]:
+        numbers = list(self._scope)
+        empty: dict[str, list[_Placed]] = {path: [] for path in self._scope.values()}
+        properties, inline = self._rows.properties_of(numbers), self._rows.inline_fields_of(numbers)
+        return empty | self._placed(self._scope, properties, inline)
+
+    @cached_property
+    def _tags_in_scope(self) -> Mapping[str, list[str]]:
+        empty: dict[str, list[str]] = {path: [] for path in self._scope.values()}
+        return empty | _by_path(self._scope, self._rows.text_tags(list(self._scope)))
+
+    @cached_property
+    def _links_in_scope(self) -> Mapping[str, list[WrittenLink]]:
+        found: dict[str, list[WrittenLink]] = {path: [] for path in self._scope.values()}
+        for number, path, subpath, display, kind in self._rows.written_links(list(self._scope)):
+            found[self._scope[number]].append(written_link(path, subpath, display, kind))
+        return found
+
+    def _placed(
+        self,
+        paths: Mapping[int, VaultPath],
+        properties: Iterable[tuple[int, int, str, str]],
+        inline: Iterable[tuple[int, int, str, str]],
+    ) -> dict[str, list[_Placed]]:
+        """Fields by path, in order, from rows of file number, place, name and value."""
+        found: dict[str, list[_Placed]] = {}
+        decoded = self._decoded
+        for number, place, name, text in properties:
+            if (path := paths.get(number)) is not None:
+                if text not in decoded:
+                    decoded[text] = json.loads(text)
+                found.setdefault(path, []).append((place, RawField(name, decoded[text], inline=False)))
+        for number, place, name, text in inline:
+            if (path := paths.get(number)) is not None:
+                placed = _AFTER_PROPERTIES + place, RawField(name, text, inline=True)
+                found.setdefault(path, []).append(placed)
+        return found
+
+
+def _by_path(paths: Mapping[int, VaultPath], rows: Iterable[tuple[int, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for number, text in rows:
+        if (path := paths.get(number)) is not None:
+            found.setdefault(path, []).append(text)
+    return found

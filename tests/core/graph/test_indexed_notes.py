@@ -1,0 +1,66 @@
+"""A Dataview query has the same answer over the index as over the texts (specs/dataview.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.core.dataview.query import run_query
+from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
+from tests.core.dataview.note_vault import NOW, NoteVault
+from tests.core.memory import MemoryVault
+
+QUERIES = [
+    "TABLE n, Some-Key, row[\"Some Key\"], some-key, list, file.etags, file.tags, file.aliases, file.frontmatter",
+    "TABLE file.outlinks, file.inlinks, file.lists.text, file.tasks.due, file.day, file.size, file.starred, up.n",
+    "LIST rows GROUP BY n % 3",
+    "TASK WHERE !completed SORT text GROUP BY section",
+    "LIST FROM #a/b AND [[Note 1]]",
+    'LIST FROM "f1" OR outgoing([[Note 2]]) WHERE contains(file.outlinks, [[Note 3]]) SORT n DESC',
+    'TABLE x FROM csv("t.csv")',
+    "LIST length(row) FLATTEN file.lists AS L WHERE L.key",
+]  # fmt: skip
+
+
+def notes(count: int) -> dict[str, str]:
+    texts = {
+        f"f{number % 3}/Note {number}.md": (
+            f'---\nn: {number}\nSome Key: [1, "[[Note 1]]"]\ntags: [a/b, "c d"]\nalias: x, y\n'
+            f'up: "[[Note {number + 1}]]"\n---\n# Head {number}\n[[Note {number + 2}#h]] ![[Note 1|e]] #t{number}\n\n'
+            f"some key:: {number} d\n\nSome Key:: two\n\n- item [key:: [[Note 3]]]\n"
+            f"  - [ ] task {number} 📅 2024-01-0{number % 9 + 1} [[Nowhere]]\n- list:: 1, 2\n"
+        )
+        for number in range(count)
+    }
+    return {**texts, "t.csv": "x\n1\n", "Ü.md": "some-key:: ü\n\ndate:: 2024-01-01\n", "c.canvas": "{}"}
+
+
+def answers(vault: Any, query: str) -> dict[str, Any]:
+    return run_query(query, vault, now=NOW, this="f1/Note 1.md").data()
+
+
+@pytest.mark.parametrize("count", [4, SINGLE_FILES + 20])
+@pytest.mark.parametrize("state", ["indexed", "pending", "changed"])
+def test_a_query_over_the_index_is_one_over_the_texts(count: int, state: str) -> None:
+    """DV-10, DV-13, DV-14: few or many notes, indexed or not yet, the fields are the same."""
+    texts = notes(count)
+    bookmarks = frozenset({"Ü.md"})
+    vault = MemoryVault(texts)
+    if state != "pending":
+        vault.graph.tags()
+    if state == "changed":
+        texts["f0/Note 0.md"] = "---\nn: 100\n---\n- [ ] other [[Note 1]]\n\nsome key:: new\n"
+        texts["f0/new.md"] = "new key:: 1\n"
+        for path in ("f0/Note 0.md", "f0/new.md"):
+            vault.write(path, texts[path])
+        vault.look()
+    expected = NoteVault(texts, bookmarks)
+    for query in QUERIES:
+        assert over_index(vault, query, texts, bookmarks) == answers(expected, query), query
+
+
+def over_index(vault: MemoryVault, query: str, texts: dict[str, str], bookmarks: frozenset[str]) -> dict[str, Any]:
+    return vault.graph.evaluate_notes(
+        lambda view: answers(view, query), lambda _: 0, lambda entry: texts[entry.path], lambda: bookmarks
+    ).value
