@@ -27,15 +27,15 @@ SHOWN = {"groups": 200, "warnings": 20}
 @tool("query", title="Query notes")
 def query(
     app: App,
-    query: Annotated[str, Field(description="Base as YAML or path of a .base file")] = "",
-    language: Literal["", "base"] = "",
+    query: Annotated[str, Field(description="Base as YAML, path of a .base file, or Dataview DQL")] = "",
+    language: Literal["", "base", "dataview"] = "",
     view: Annotated[str, Field(description="View of a base; else the first")] = "",
     this: Annotated[str, Field(description="Note the query stands in; alone: run all queries of that note")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases query and get columns, rows, groups and summaries as the app shows them."""
+    """Run an Obsidian Bases or Dataview query and get columns, rows, groups and summaries as the app shows them."""
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)

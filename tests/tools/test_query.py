@@ -152,3 +152,68 @@ def test_now_is_the_clock_of_the_vault_and_the_creation_time_is_known(opened: Op
     """BASE-52, BASE-60"""
     base = "formulas: {n: now(), c: file.ctime.year > 2000}\nviews: [{type: t, name: V, order: [formula.n, formula.c]}]"
     assert run(opened({"a.md": ""}), query=base)["rows"] == [["2026-11-22T09:05:00", True]]
+
+
+# Dataview
+
+NOTES = {
+    ".obsidian/plugins/dataview/data.json": '{"renderNullAs": "?", "tableIdColumnName": "Note"}',
+    ".obsidian/bookmarks.json": (
+        '{"items": [{"type": "group", "items": [{"type": "file", "path": "Shop/A.md"}]}, {"type": "file"}]}'
+    ),
+    "Shop/A.md": '---\nprice: 10\nup: "[[Home]]"\n---\nGood Thing:: yes\n\n- [ ] buy [due:: 2026-11-30]\n',
+    "Shop/B.md": "---\nprice: 2\n---\n- item\n",
+    "data.csv": "x\n1\n",
+    "Home.md": (
+        "# Home\n\n`= this.file.name + null`\n\n> ```dataview\n> LIST FROM [[]]\n> ```\n\n`$= dv.x`\n\n"
+        "```dataview\nLIST WHERE (\n```\n"
+    ),
+}
+
+
+def test_dql_answers_from_the_index(opened: Opened) -> None:
+    """QUERIES-01, DV-03, DV-14"""
+    app = opened(NOTES)
+    found = run(app, query='TABLE price, good-thing, file.starred FROM "Shop" WHERE price > 1 SORT price')
+    assert found == {
+        "kind": "table",
+        "columns": [
+            {"id": "id", "name": "Note"},
+            *({"id": name, "name": name} for name in ("price", "good-thing", "file.starred")),
+        ],
+        "rows": [["[[Shop/B.md|B]]", 2, None, False], ["[[Shop/A.md|A]]", 10, "yes", True]],
+        "total": 2,
+    }
+    assert run(app, query="```dataview\nTASK\n```")["rows"] == [
+        [" ", "buy [due:: 2026-11-30]", "Shop/A.md:7", 0, True, "[[Shop/A.md|A]]", {"due": "2026-11-30"}]
+    ]
+    assert run(app, query='LIST x FROM csv("data.csv")', language="dataview")["rows"] == [["data.csv#0", 1]]
+    assert run(app, query="= date(today)")["rows"] == [["2026-11-22"]]
+
+
+def test_the_dataview_queries_of_a_note_are_run(opened: Opened) -> None:
+    """QUERIES-04, DV-01, DV-02"""
+    blocks = run(opened(NOTES), this="Home")["blocks"]
+    assert [(block["line"], block["language"], block.get("rows")) for block in blocks] == [
+        (3, "dataview", [["Home?"]]),
+        (5, "dataview", [["[[Shop/A.md|A]]"]]),
+        (9, "dataviewjs", None),
+        (11, "dataview", None),
+    ]
+    assert "DataviewJS runs JavaScript inside Obsidian" in blocks[2]["error"]
+    assert "line 2, column" in blocks[3]["error"] or "line 1, column" in blocks[3]["error"]
+
+
+@pytest.mark.parametrize("query", ["dv.pages()", "$= 1", "```dataviewjs\nconst a = 1\n```"])
+def test_dataviewjs_is_refused(opened: Opened, query: str) -> None:
+    """QUERIES-07, DV-01"""
+    with pytest.raises(QueryInvalid) as error:
+        run(opened(NOTES), query=query)
+    assert "DataviewJS" in error.value.message
+
+
+def test_a_dql_syntax_error_names_line_and_column(opened: Opened) -> None:
+    """DV-31"""
+    with pytest.raises(QueryInvalid) as error:
+        run(opened(NOTES), query="LIST\nWHERE price == 1")
+    assert (error.value.data["line"], error.value.data["column"]) == (2, 14)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from obsidian_mcp.core.dataview import syntax
 from obsidian_mcp.core.dataview.cells import make_cell
-from obsidian_mcp.core.dataview.characters import STRIPPED
 from obsidian_mcp.core.dataview.comparison import is_true, order_key, type_name
 from obsidian_mcp.core.dataview.expression_parser import parse_expression
 from obsidian_mcp.core.dataview.language import compile_node
 from obsidian_mcp.core.dataview.objects import Extended, Identified
 from obsidian_mcp.core.dataview.pages import DataviewVault, Page, PageStore, TaskRow, is_page
 from obsidian_mcp.core.dataview.query_parser import parse_query
+from obsidian_mcp.core.dataview.query_text import (
+    JAVASCRIPT_REFUSED,
+    inline_expression,
+    is_dql,
+    is_javascript,
+    unwrapped,
+)
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
@@ -35,36 +40,7 @@ from obsidian_mcp.core.expressions.rows import (
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.errors import QueryInvalid
 
-JAVASCRIPT_REFUSED = (
-    "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL "
-    "(TABLE, LIST, TASK, CALENDAR) or with the search tools."
-)
-"""The answer to `dataviewjs` blocks, `$=` and texts that use `dv.` (DV-01)."""
 SHOWN_ERRORS = 3
-_JAVASCRIPT = re.compile(r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE)
-_KIND = re.compile(r"(?:\s|//[^\n]*\n)*(?:TABLE|LIST|TASK|CALENDAR)(?![\w-])", re.IGNORECASE)
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*dataview\s*\Z", re.IGNORECASE)
-_FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})\s*\Z")
-_QUOTED = re.compile(r"\s*>[ ]?")
-
-
-def is_dataview(text: str) -> bool:
-    """Whether a text is a query of this language: bare, in its fence or in a callout (DV-01)."""
-    return _KIND.match(unwrapped(text)) is not None
-
-
-def unwrapped(text: str) -> str:
-    """The query in a text: without its fence and a callout's `>`; lines keep their numbers (DV-01)."""
-    lines = text.split("\n")
-    while any(line.strip() for line in lines) and all(_QUOTED.match(line) for line in lines if line.strip()):
-        lines = [_QUOTED.sub("", line, count=1) for line in lines]
-    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if _FENCE.match(lines[first]):
-        lines[first] = ""
-        last = len(lines) - 1 - next((n for n, line in enumerate(reversed(lines)) if line.strip()), 0)
-        if _FENCE_END.match(lines[last]):
-            del lines[last:]
-    return "\n".join(lines)
 
 
 def run_query(
@@ -84,16 +60,16 @@ def run_query(
     Raises: QueryInvalid for a text that does not parse, for JavaScript, and where every row of a step fails.
     """
     settings = settings or Settings()
-    query_text = unwrapped(text)
-    if not _KIND.match(query_text) and _JAVASCRIPT.search(query_text):
+    query = unwrapped(text)
+    if is_javascript(query):
         raise QueryInvalid(JAVASCRIPT_REFUSED)
     pages = PageStore(vault)
     page = pages.page(this) if this else None
     run = Run(vault, now, {} if page is None else page, this, pages=pages, settings=settings)
-    inline = query_text.strip(STRIPPED).strip("`").strip(STRIPPED)
-    if inline.startswith(settings.inline_prefix):
-        return _inline_answer(inline.removeprefix(settings.inline_prefix).strip(STRIPPED), run)
-    return _Execution(parse_query(query_text, now), run).answer(limit, offset)
+    expression = None if is_dql(query) else inline_expression(query, settings.inline_prefix)
+    if expression is not None:
+        return _inline_answer(expression, run)
+    return _Execution(parse_query(query, now), run).answer(limit, offset)
 
 
 def _inline_answer(text: str, run: Run) -> Answer:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from obsidian_mcp.core.dataview.query_text import INLINE_PREFIX
+
 SETTINGS_FILE = "plugins/dataview/data.json"
 BOOKMARKS_FILE = "bookmarks.json"
 """Both in the app's settings folder."""
@@ -24,7 +26,7 @@ class Settings:
     date_format: str = "MMMM dd, yyyy"
     date_time_format: str = "h:mm a - MMMM dd, yyyy"
     id_column: str = "File"
-    inline_prefix: str = "="
+    inline_prefix: str = INLINE_PREFIX
 
 
 def read_bookmarks(data: object) -> frozenset[str]:

@@ -251,7 +251,7 @@ class Rows:
         sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 - our own names
         if files is None:
             return self.connection.execute(f"{sql} ORDER BY file, n")
-        chosen = f"{sql} AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"
+        chosen = sql + " AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"  # noqa: S608 - as above
         return self.connection.execute(chosen, (json.dumps(list(files)),))
 
     def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.bases.base_file import EXTENSION, is_base
+from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
+from obsidian_mcp.core.dataview.settings import (
+    BOOKMARKS_FILE,
+    SETTINGS_FILE,
+    Settings,
+    read_bookmarks,
+    read_settings,
+)
 from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
@@ -69,6 +78,8 @@ def _of_file(vault: Vault, query: Query) -> Query:
 def _told_from_text(query: Query) -> Query:
     """The query with its language and without its fence (QUERIES-03)."""
     fence, inside = unfenced(query.text)
+    if fence == "dataviewjs":
+        raise QueryInvalid(JAVASCRIPT_REFUSED)
     if fence is not None and fence in LANGUAGES:
         return replace(query, language=fence, text=inside)
     for name, is_meant in _MEANT.items():
@@ -76,7 +87,8 @@ def _told_from_text(query: Query) -> Query:
             return replace(query, language=name, text=inside)
     raise QueryInvalid(
         "This is no query of a known language. A base is YAML with views, filters or formulas, or the path of a .base "
-        f"file. The languages are {', '.join(LANGUAGES)}."
+        "file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or with = for one expression. "
+        f"The languages are {', '.join(LANGUAGES)}."
     )
 
 
@@ -94,7 +106,8 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime) -> Iter
 
     Raises: OperationTimeout.
     """
-    for block in query_blocks(parse(vault.read_note(note).text.body)):
+    inline_prefix = _dataview_settings(vault).inline_prefix
+    for block in query_blocks(parse(vault.read_note(note).text.body), inline_prefix):
         try:
             if block.language not in LANGUAGES:
                 raise QueryInvalid(_refusal(block.language))
@@ -108,10 +121,7 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime) -> Iter
 
 def _refusal(language: str) -> str:
     if language == "dataviewjs":
-        return (
-            "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL or a base, or "
-            "with the search tools."
-        )
+        return JAVASCRIPT_REFUSED
     return f"Queries in the language {language} cannot be run."
 
 
@@ -130,6 +140,39 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[Answer]:
     return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
 
 
-LANGUAGES: Mapping[str, Language] = {"base": _bases}
-_MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base}
+def _dataview(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+    from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
+
+    settings, this, page = _dataview_settings(vault), query.this or "", query.page
+    return vault.graph.evaluate_notes(
+        lambda notes: run_dql(
+            query.text, notes, now=query.now, this=this, settings=settings, limit=page.limit, offset=page.offset
+        ),
+        lambda entry: vault.files.created_ns(entry.disk),
+        lambda entry: _text_of(vault, entry),
+        lambda: read_bookmarks(_config(vault, BOOKMARKS_FILE)),
+    )
+
+
+def _text_of(vault: Vault, entry: FileEntry) -> str | None:
+    try:
+        return vault.read_text(entry).text.body
+    except AppError:  # gone, or no text
+        return None
+
+
+def _dataview_settings(vault: Vault) -> Settings:
+    return read_settings(_config(vault, SETTINGS_FILE))
+
+
+def _config(vault: Vault, name: str) -> object:
+    """A JSON file of the app's settings; None where it is not there or is no JSON."""
+    try:
+        return json.loads(vault.files.config(name) or b"null")
+    except ValueError:
+        return None
+
+
+LANGUAGES: Mapping[str, Language] = {"base": _bases, "dataview": _dataview}
+_MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base, "dataview": is_dataview}
 """Whether a text is meant in a language, sound or not; languages without such a test must be named."""

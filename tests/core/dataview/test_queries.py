@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.dataview.query import JAVASCRIPT_REFUSED, is_dataview
+from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
 from obsidian_mcp.core.text.deadline import Deadline, current
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
@@ -195,7 +195,7 @@ def test_a_query_is_known_in_every_form(text: str) -> None:
     assert VAULT.run(text).kind in {"list", "table", "task", "calendar"}
 
 
-@pytest.mark.parametrize("text", ["views: []", "listing", "= 1", "dataview\nLIST", ""])
+@pytest.mark.parametrize("text", ["views: []", "listing", "a = 1", "dataview\nLIST", ""])
 def test_other_text_is_no_query(text: str) -> None:
     """DV-01"""
     assert not is_dataview(text)
