@@ -1,0 +1,101 @@
+"""The bookmarks of a vault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files import bookmarks as stored
+from obsidian_mcp.core.files.bookmarks import Bookmark
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.note import parser, sections
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import is_note, parse
+from obsidian_mcp.core.vault.changes import Create, Operation, Write
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+
+from .params import VaultName
+from .registry import tool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBookmark:
+    kind: str
+    target: str
+    title: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmarks:
+    bookmarks: list[ListedBookmark]
+    changed: bool | None = None
+
+
+@tool("bookmarks", title="Bookmarks", writes=True, mixed="action")
+def bookmarks(
+    app: App,
+    action: Literal["list", "add", "remove"] = "list",
+    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…; remove: or title")] = "",
+    title: str = "",
+    group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
+    vault: VaultName = "",
+) -> Bookmarks:
+    """List the app's bookmarks, add one or remove one."""
+    place = app.vaults.get(vault)
+    if action == "list":
+        known = stored.read(_body(place.files.config(stored.FILE)))
+        wanted = target.casefold()
+        return Bookmarks([_shown(each) for each in known if wanted in f"{each.target} {each.title}".casefold()])
+    if not target.strip():
+        raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
+    with place.changing():
+        data = place.files.config(stored.FILE)
+        body = _body(data)
+        if action == "add":
+            made = _bookmark(place, target.strip(), title, group)
+            after = stored.add(body, made, round(place.periodic.calendar.now().timestamp() * 1000))
+        else:
+            after, made = stored.remove(body, target)
+        changed = after != body
+        if changed:
+            place.commit("bookmarks", [_operation(data, after)])
+    return Bookmarks([_shown(made)], changed)
+
+
+def _operation(data: bytes | None, after: str) -> Operation:
+    disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
+    written = after.encode() if data is None else Text(after, Text.decode(data).bom).encode()
+    return Create(disk, written) if data is None else Write(disk, data, written)
+
+
+def _body(data: bytes | None) -> str | None:
+    return None if data is None else Text.decode(data).body
+
+
+def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
+    """What is to be bookmarked. Raises: NoteNotFound, AmbiguousName, SectionNotFound."""
+    if target.startswith(("http://", "https://")):
+        return Bookmark("url", target, title, group)
+    if target.lower().startswith("search:"):
+        return Bookmark("search", target[len("search:") :].strip(), title, group)
+    if target.endswith("/"):
+        spelled, disk = place.folder(parse(target.strip("/")))
+        if place.subfolders(disk) is None:
+            raise NoteNotFound(f"There is no folder {target!r} in the vault.", folder=target)
+        return Bookmark("folder", spelled, title, group)
+    name, mark, subpath = target.partition("#")
+    entry = place.find(name)
+    if mark:
+        if not is_note(entry.path):
+            raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
+        sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}")
+    return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)
+
+
+def _shown(found: Bookmark) -> ListedBookmark:
+    return ListedBookmark(found.kind, found.target, found.title or None, found.group or None)
