@@ -202,6 +202,7 @@ def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Calla
 
 
 def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Callable[..., App], root: Path) -> None:
+    (root / "Table.md").write_text("| a |\n| - |\n| 1 |\n", encoding="utf-8")
     before = contents(root)
     app = opened("read_only = true\n")
     calls: dict[str, dict[str, Any]] = {
@@ -215,6 +216,8 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "edit_table": {"name": "Table", "operations": [{"op": "remove_row", "row": 1}]},
+        "edit_bookmarks": {"action": "add", "target": "search:x"},
         "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
         "update_task": {"action": "add", "name": "Home", "text": "x"},
         "insert_template": {"template": "Home.md", "name": "Home"},

@@ -33,38 +33,56 @@ class ListedBookmark:
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
     bookmarks: list[ListedBookmark]
-    changed: bool | None = None
 
 
-@tool("bookmarks", title="Bookmarks", writes=True, mixed="action")
-def bookmarks(
+@dataclass(frozen=True, slots=True)
+class ChangedBookmark:
+    kind: str
+    target: str
+    changed: bool
+    title: str | None = None
+    group: str | None = None
+
+
+@tool("bookmarks", title="Bookmarks")
+def list_bookmarks(
     app: App,
-    action: Literal["list", "add", "remove"] = "list",
-    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…; remove: or title")] = "",
-    title: str = "",
-    group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
+    text: Annotated[str, Field(description="Only those with this text in target or title")] = "",
     vault: VaultName = "",
 ) -> Bookmarks:
-    """List the app's bookmarks, add one or remove one."""
+    """List the app's bookmarks in their order, with the groups they are in."""
     place = app.vaults.get(vault)
-    if action == "list":
-        known = stored.read(_body(place.files.config(stored.FILE)))
-        wanted = target.casefold()
-        return Bookmarks([_shown(each) for each in known if wanted in f"{each.target} {each.title}".casefold()])
+    known = stored.read(_body(place.files.config(stored.FILE)))
+    wanted = text.casefold()
+    shown = [each for each in known if wanted in f"{each.target} {each.title}".casefold()]
+    return Bookmarks([ListedBookmark(each.kind, each.target, each.title or None, each.group or None) for each in shown])
+
+
+@tool("bookmark", title="Edit bookmarks", writes=True, destructive=True)
+def edit_bookmarks(
+    app: App,
+    action: Literal["add", "remove"],
+    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…; remove: or title")],
+    title: Annotated[str, Field(description="add: shown instead of the target")] = "",
+    group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
+    vault: VaultName = "",
+) -> ChangedBookmark:
+    """Add a bookmark to the app's bookmarks, or remove one. What is bookmarked must exist."""
     if not target.strip():
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
+    place = app.vaults.get(vault)
     with place.changing():
         data = place.files.config(stored.FILE)
         body = _body(data)
         if action == "add":
-            made = _bookmark(place, target.strip(), title, group)
-            after = stored.add(body, made, round(place.periodic.calendar.now().timestamp() * 1000))
+            found = _bookmark(place, target.strip(), title, group)
+            after = stored.add(body, found, round(place.periodic.calendar.now().timestamp() * 1000))
         else:
-            after, made = stored.remove(body, target)
+            after, found = stored.remove(body, target)
         changed = after != body
         if changed:
-            place.commit("bookmarks", [_operation(data, after)])
-    return Bookmarks([_shown(made)], changed)
+            place.commit("edit_bookmarks", [_operation(data, after)])
+    return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
 
 
 def _operation(data: bytes | None, after: str) -> Operation:
@@ -95,7 +113,3 @@ def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
             raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
         sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}")
     return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)
-
-
-def _shown(found: Bookmark) -> ListedBookmark:
-    return ListedBookmark(found.kind, found.target, found.title or None, found.group or None)

@@ -13,14 +13,14 @@ from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
 
-def run(app: App, tool: str = "bookmarks", /, **arguments: Any) -> dict[str, Any]:
+def run(app: App, tool: str = "edit_bookmarks", /, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()
 
 
 def test_bookmarks_are_added_listed_removed_and_taken_back(opened: Opened) -> None:
     """BOOK-2"""
     app = opened({"F/A.md": "# Head\n"})
-    assert run(app) == {"bookmarks": []}
+    assert run(app, "list_bookmarks") == {"bookmarks": []}
     run(app, action="add", target="A#Head", title="Mine", group="G")
     run(app, action="add", target="F/")
     run(app, action="add", target="search:tag:#x")
@@ -28,7 +28,7 @@ def test_bookmarks_are_added_listed_removed_and_taken_back(opened: Opened) -> No
     written = file.read_text(encoding="utf-8")
     assert [item["type"] for item in json.loads(written)["items"]] == ["group", "folder", "search"]
     assert not written.endswith("\n")
-    assert run(app, target="mine")["bookmarks"] == [
+    assert run(app, "list_bookmarks", text="mine")["bookmarks"] == [
         {"kind": "file", "target": "F/A.md#Head", "title": "Mine", "group": "G"}
     ]
     assert run(app, action="remove", target="F")["changed"]
