@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
@@ -105,9 +106,9 @@ class Query:
 
     def run(self, tasks: Iterable[Task]) -> Result:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
-        for each in self.filters:
-            tasks = filter(each.matches, tasks)
-        found = sort_tasks(tasks, self.sorters, self.environment)
+        matches = [each.matches for each in self.filters]
+        chosen = (task for task in _checked(tasks) if all(match(task) for match in matches))
+        found = sort_tasks(chosen, self.sorters, self.environment)
         matched = len(found)
         shown = found[: self.limit]
         if not self.groupers:
@@ -118,6 +119,13 @@ class Query:
         unique = dict.fromkeys((task.path, task.place.line) for group in groups for task in group.tasks)
         by_place = {(task.path, task.place.line): task for task in shown}
         return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))
+
+
+def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks, as long as the call has time. Raises: OperationTimeout."""
+    for task in tasks:
+        deadline.checkpoint()
+        yield task
 
 
 def parse_query(

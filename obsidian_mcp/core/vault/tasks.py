@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -237,11 +239,15 @@ class _Source:
         answer = self._vault.graph.tasks(days, without)
         self._building = answer.notice
         found: list[Task] = []
-        for path, fact in answer.value:
-            task = self._task(path, fact.text, fact.line, fact.heading)
-            if task is not None:
-                found.append(task)
-        deadline.checkpoint()
+        on_path = [each.path for each in filters if each.path is not None]
+        for path, facts in groupby(answer.value, key=itemgetter(0)):
+            deadline.checkpoint()
+            is_wanted = all(matches(path) for matches in on_path)
+            for _, fact in facts:
+                if is_wanted or fact.linked:
+                    task = self._task(path, fact.text, fact.line, fact.heading)
+                    if task is not None:
+                        found.append(task)
         self._dependencies = Dependencies.of(task for task in found if task.id or task.depends_on)
         return found
 
