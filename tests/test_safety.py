@@ -19,7 +19,6 @@ from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
 from obsidian_mcp.core.vault.move import relocate
-from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.undo import made_by, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
@@ -30,6 +29,7 @@ from obsidian_mcp.errors import (
     StorageFailed,
     UndoConflict,
 )
+from tests.core.memory import Always
 
 NOTES = 6
 
@@ -88,7 +88,7 @@ def opened(root: Path) -> Iterator[Callable[..., Vault]]:
 
     def open_vault(disk: Disk | None = None) -> Vault:
         journal = SqliteJournal(root.parent / "state")
-        vault = Vault("v", disk or Disk(root), Scanning(0), journal, open_index(None))
+        vault = Vault("v", disk or Disk(root), Always(), journal, open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault
@@ -142,13 +142,25 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
     assert contents(root) == before
 
 
+class Unfinished(SqliteJournal):
+    """The process dies when all files of a change are written, before the journal knows."""
+
+    def finish(self, number: int) -> None:  # noqa: ARG002
+        raise Crash
+
+    def discard(self, number: int) -> None:  # noqa: ARG002
+        raise Crash
+
+
 def test_a_crash_after_the_last_operation_is_taken_back_or_complete(root: Path, opened: Callable[..., Vault]) -> None:
     before = contents(root)
-    vault = opened()
-    number = vault.journal.begin("test", [vault._changes._step(operation) for operation in everything(vault)])
-    for operation in everything(vault):
-        vault._changes._perform(operation, vault.files)
-    assert number
+    journal = Unfinished(root.parent / "state")
+    vault = Vault("v", Faulty(root, AFTER + 1, Crash), Always(), journal, open_index(None))
+    vault.refresh()
+    with pytest.raises(Crash):
+        vault.commit("test", everything(vault))
+    assert contents(root) != before
+    vault.close()
 
     with opened().changing():
         pass
@@ -333,7 +345,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
     """SAFE-13."""
     before = contents(root)
     journal = FullJournal(root.parent / "state")
-    vault = Vault("v", Disk(root), Scanning(0), journal, open_index(None))
+    vault = Vault("v", Disk(root), Always(), journal, open_index(None))
     vault.refresh()
     journal.full = full
     with pytest.raises(StorageFailed, match="journal"):
@@ -350,7 +362,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
 def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     """SAFE-13."""
     (root.parent / "file").write_bytes(b"")
-    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "file" / "state"), open_index(None))
+    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "file" / "state"), open_index(None))
     vault.refresh()
     assert vault.read(vault.find("0")).data == b"note 0\r\nold\n"
     with pytest.raises(StorageFailed, match="nothing was changed"):
@@ -478,8 +490,9 @@ def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Ca
 
 
 def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_good(root: Path) -> None:
+    # POL-09
     vault = Vault(
-        "v", Disk(root), Scanning(0), SqliteJournal(root.parent / "s"), open_index(None), Policy(permanent_delete=False)
+        "v", Disk(root), Always(), SqliteJournal(root.parent / "s"), open_index(None), Policy(permanent_delete=False)
     )
     vault.refresh()
     vault.commit("test", [Create("new.md", b"made\n")])
@@ -576,7 +589,7 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     one, two = as_client("assistant", "1"), as_client("assistant", "2")
     one.run(vault.commit, "test", [Create("one.md", b"1")])
     two.run(vault.commit, "test", [Create("two.md", b"2")])
-    other = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state", process="b"), open_index(None))
+    other = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state", process="b"), open_index(None))
     other.refresh()
     as_client("editor").run(other.commit, "test", [Create("three.md", b"3")])
 

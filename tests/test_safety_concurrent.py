@@ -15,10 +15,10 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.move import relocate
-from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.undo import history, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, StaleEtag, StorageFailed
+from tests.core.memory import Always
 
 NOTES = 6
 PATIENCE = 20.0
@@ -39,7 +39,7 @@ def opened(root: Path) -> Iterator[Callable[[Disk], Vault]]:
     vaults = []
 
     def open_vault(disk: Disk) -> Vault:
-        vault = Vault("v", disk, Scanning(0), SqliteJournal(root.parent / "state"), open_index(None))
+        vault = Vault("v", disk, Always(), SqliteJournal(root.parent / "state"), open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault

@@ -21,8 +21,8 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Operation, Write
-from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
+from tests.core.memory import Always
 from tests.serve.raw import RawServer
 
 NOTES = 6
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def vault_of(root: Path) -> Vault:
-    vault = Vault("v", Disk(root), Scanning(0), SqliteJournal(root.parent / "state"), open_index(None))
+    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state"), open_index(None))
     vault.refresh()
     return vault
 

@@ -160,6 +160,7 @@ def test_a_hidden_folder_cannot_be_listed_or_moved(opened: Callable[..., App], r
 
 
 def test_hidden_files_stay_where_they_are_when_their_folder_moves(opened: Callable[..., App], root: Path) -> None:
+    # POL-07
     before = contents(root)
     app = opened()
     moved = call(app, "obsidian_move_note", {"name": "Work", "to": "Job"}).data
@@ -175,6 +176,7 @@ def test_hidden_files_stay_where_they_are_when_their_folder_moves(opened: Callab
 
 
 def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..., App], root: Path) -> None:
+    # POL-08
     first = opened("")
     call(first, "obsidian_edit_note", {"name": "Home", "operation": "append", "content": "x"})
     call(first, "obsidian_edit_note", {"name": "Diary", "operation": "append", "content": "zebra"})
@@ -190,6 +192,7 @@ def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..
 
 
 def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Callable[..., App], root: Path) -> None:
+    # POL-07
     before = contents(root)
     app = opened('write = ["Work/", "Inbox/"]\n')
 
@@ -202,7 +205,7 @@ def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Calla
 
 
 def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Callable[..., App], root: Path) -> None:
-    (root / "Table.md").write_text("| a |\n| - |\n| 1 |\n", encoding="utf-8")
+    # POL-02, POL-03
     before = contents(root)
     app = opened("read_only = true\n")
     calls: dict[str, dict[str, Any]] = {
@@ -216,8 +219,6 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
-        "edit_table": {"name": "Table", "operations": [{"op": "remove_row", "row": 1}]},
-        "edit_bookmarks": {"action": "add", "target": "search:x"},
         "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
         "update_task": {"action": "add", "name": "Home", "text": "x"},
         "insert_template": {"template": "Home.md", "name": "Home"},

@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
-from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
 from . import metadata
@@ -22,6 +21,7 @@ from .folder import (
     CLOEXEC,
     NOFOLLOW,
     NONBLOCK,
+    SETTINGS_FOLDER,
     Place,
     VaultFolder,
     linked,
@@ -53,8 +53,13 @@ _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
 class Disk:
     """The files below one folder. Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them."""
 
-    def __init__(self, root: Path, in_cloud: Callable[[os.stat_result], bool] = in_cloud) -> None:
-        self._folder = VaultFolder(root)
+    def __init__(
+        self,
+        root: Path,
+        in_cloud: Callable[[os.stat_result], bool] = in_cloud,
+        folder: VaultFolder | None = None,
+    ) -> None:
+        self._folder = folder or VaultFolder(root)
         self.root = self._folder.path
         self._in_cloud = in_cloud
 

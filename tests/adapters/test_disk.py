@@ -41,6 +41,7 @@ def everything(disk: Disk) -> list[str]:
 
 
 def test_hidden_files_and_folders_are_not_listed(disk: Disk) -> None:
+    # FILE-06
     for name in (".obsidian/app.json", "a/.x.md", ".trash/n.md", "b.md"):
         path = disk.root / name
         path.parent.mkdir(exist_ok=True)
@@ -51,6 +52,7 @@ def test_hidden_files_and_folders_are_not_listed(disk: Disk) -> None:
 
 
 def test_a_write_replaces_the_whole_content_and_leaves_nothing_else(disk: Disk) -> None:
+    # FILE-01, SAFE-10
     disk.write("a/n.md", b"new \xff\r\n")
 
     assert (disk.root / "a/n.md").read_bytes() == b"new \xff\r\n"
@@ -88,6 +90,7 @@ def test_a_move_makes_folders_and_never_replaces_another_file(disk: Disk) -> Non
 
 
 def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
+    # FILE-09
     places = []
     for content in (b"1", b"2", b"3"):
         disk.write("a/n.md", content)
@@ -155,12 +158,14 @@ def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
 
 
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
+    # FILE-07
     with pytest.raises(StorageFailed):
         disk.read("a/n.md", limit=2)
 
 
 @POSIX
 def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_factory: pytest.TempPathFactory) -> None:
+    # FILE-06
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.md").write_bytes(b"secret")
     (disk.root / "link.md").symlink_to(outside / "secret.md")
@@ -258,8 +263,7 @@ def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path
     (root / "a/n.md").write_bytes(b"old")
     (root / "b.md").write_bytes(b"b")
     folder = Swapping(root, outside)
-    disk = Disk(root)
-    disk._folder = folder
+    disk = Disk(root, folder=folder)
     match action:
         case "read":
             assert disk.read("a/n.md") == b"old"
@@ -364,7 +368,8 @@ def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> No
 @POSIX
 def test_a_rename_never_replaces_what_appeared_in_the_last_moment(disk: Disk) -> None:
     disk.create("b.md", b"b")
-    with disk._folder.place("a/n.md") as old, disk._folder.place("b.md") as new, pytest.raises(FileExistsError):
+    folder = VaultFolder(disk.root)
+    with folder.place("a/n.md") as old, folder.place("b.md") as new, pytest.raises(FileExistsError):
         rename_new(old, new)
     assert disk.read("b.md") == b"b"
 
@@ -404,6 +409,7 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
 def test_what_the_system_says_is_told_in_words_and_nothing_changes(
     disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # FILE-08
     def failing(*_: object) -> str:
         raise OSError(number, os.strerror(number))
 

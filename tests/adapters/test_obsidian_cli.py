@@ -298,6 +298,7 @@ def test_silence_means_that_the_app_is_down_when_its_process_is_gone(desk: Desk,
 
 
 def test_nothing_is_called_while_the_app_is_not_running(desk: Desk) -> None:
+    # CMD-02
     with pytest.raises(ObsidianNotRunning):
         desk.command(running=lambda: False).read("Alpha.md")
 
@@ -355,11 +356,13 @@ def test_a_slow_answer_within_the_limit_is_an_answer(desk: Desk) -> None:
 
 
 def test_one_limit_covers_all_calls_of_an_operation(desk: Desk) -> None:
+    # CMD-02
     with pytest.raises(OperationTimeout):
         desk.command(slow=0.4, timeout=0.6).read("Alpha.md")
 
 
 def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
+    # CMD-02
     class Program:
         """Counts how many calls it serves at once; each waits for a moment in which another could come."""
 
@@ -584,6 +587,7 @@ def test_a_text_that_the_command_carries_arrives_as_it_is(desk: Desk, text: str)
 
 
 def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
+    # CMD-01
     desk.write("path=Alpha.md", "odd name")
     command = desk.command()
 
@@ -597,6 +601,7 @@ def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "C:\\x.md", ".obsidian/app.json", "a\0.md"])
 def test_a_path_outside_the_vault_never_reaches_the_command(desk: Desk, path: str) -> None:
+    # CMD-01
     command = desk.command()
 
     for call in (command.read, command.create, command.delete, command.open, command.history, command.backlinks):
@@ -643,6 +648,7 @@ def test_without_a_vault_name_none_is_sent_and_an_empty_one_is_refused(desk: Des
     "frame", [{}, {"noise": ["stdout"], "crlf": True, "blank": True, "status": 3}], ids=["plain", "noisy"]
 )
 def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None:
+    # CMD-10
     command = desk.quick(**frame)
 
     assert command.search("beta") == ("Alpha.md", "Projects/Beta.md")

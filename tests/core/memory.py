@@ -14,6 +14,16 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 
+class Always:
+    """`Dirty` that has every call look at the whole folder."""
+
+    def drain(self) -> None:
+        return None
+
+    def scanned(self) -> None:
+        pass
+
+
 class MemoryVault:
     """Files by their spelling on disk. What is done here is noted nowhere until `look` compares, as after a scan."""
 

@@ -55,6 +55,7 @@ def test_a_command_is_run_and_one_that_is_not_there_is_a_failure(make: MakeDesk)
 
 
 def test_a_note_is_opened_under_the_name_that_it_has(make: MakeDesk) -> None:
+    # APP-TOOL-02
     app = make()
 
     assert app.call("app", action="open", name="alpha") == {"path": "Projects/Alpha.md"}
@@ -87,6 +88,7 @@ def test_the_versions_of_a_file_can_be_listed_and_read(make: MakeDesk) -> None:
 
 
 def test_versions_of_a_file_that_is_gone_can_be_asked_for(make: MakeDesk) -> None:
+    # APP-TOOL-02
     app = make(answers={"history": "1\\t2026-01-01 09:01\\t5 B", "history:read": "it was"})
 
     assert app.call("app", action="history", name="Long gone")["path"] == "Long gone.md"

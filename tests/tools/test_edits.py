@@ -19,6 +19,7 @@ def edit(app: App, name: str, operation: str, **arguments: Any) -> dict[str, Any
 
 
 def test_prepended_text_goes_below_the_frontmatter(app: App, basic: Path) -> None:
+    # EDIT-03
     before = (basic / "Home.md").read_bytes()
     edit(app, "Home", "prepend", content="New line")
 
@@ -26,6 +27,7 @@ def test_prepended_text_goes_below_the_frontmatter(app: App, basic: Path) -> Non
 
 
 def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) -> None:
+    # EDIT-05
     path = basic / "Projects/Alpha.md"
     before = path.read_bytes()
     edit(app, "Alpha", "append_section", heading="Project Alpha#Plan", content="- [ ] Oil it")
@@ -52,6 +54,7 @@ def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
 
 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> None:
+    # EDIT-07
     before = (basic / "Home.md").read_bytes()
     answer = edit(app, "Home", "replace_text", find="Welcome.", content="Hello.", dry_run=True)
 
@@ -61,6 +64,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> N
 
 
 def test_a_stale_etag_writes_nothing_and_a_fresh_one_does(app: App, basic: Path) -> None:
+    # EDIT-08
     with pytest.raises(AppError) as error:
         edit(app, "Home", "append", content="x", etag="0" * 16)
     assert error.value.error_code == "STALE_ETAG"
@@ -68,6 +72,16 @@ def test_a_stale_etag_writes_nothing_and_a_fresh_one_does(app: App, basic: Path)
     again = edit(app, "Home", "append", content="y", etag=first["etag"])
     assert again["etag"] != first["etag"]
     assert (basic / "Home.md").read_bytes().endswith(b"\nx\ny\n")
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(app: App, basic: Path) -> None:
+    # EDIT-06
+    path = basic / "Home.md"
+    before = path.stat()
+    answer = edit(app, "Home", "replace_text", find="Welcome.", content="Welcome.")
+    assert answer["changed"] is False
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert call(app, "obsidian_history", {}).data["total"] == 0
 
 
 @pytest.mark.parametrize(
@@ -115,6 +129,7 @@ LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
 def test_appending_changes_the_end_and_no_other_byte(
     app: App, basic: Path, lines: list[str], newline: str, last: bool, bom: bool, junk: bool, content: str
 ) -> None:
+    # EDIT-01, FILE-04, FILE-05
     path = basic / "Generated.md"
     body = newline.join(lines) + (newline if last and lines else "")
     before = (b"\xef\xbb\xbf" if bom else b"") + body.encode() + (b"\xff\xfe" if junk else b"")
@@ -195,6 +210,7 @@ def test_one_very_long_line_comes_in_pages_too(app: App, basic: Path) -> None:
 
 
 def test_bytes_that_are_not_utf8_are_shown_and_warned_about(app: App, basic: Path) -> None:
+    # FILE-05
     (basic / "Odd.md").write_bytes(b"caf\xe9\n")
     data, text = read(app, name="Odd")
 
@@ -207,6 +223,7 @@ def test_bytes_that_are_not_utf8_are_shown_and_warned_about(app: App, basic: Pat
 
 
 def test_a_note_found_by_an_alias_says_so(app: App) -> None:
+    # NAME-11
     data, _ = read(app, name="森あゆみ")
 
     assert data["path"] == "People/Mori Ayumi.md"

@@ -41,6 +41,7 @@ def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> Non
 
 
 def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -> None:
+    # MOVE-02
     before = contents(basic)
     for name, to in [("Alpha", "Archive/Old/Alpha"), ("Projects", "Work"), ("wheel.svg", "gear"), ("Home", "HOME")]:
         run(app, "move_note", name=name, to=to)
@@ -54,6 +55,7 @@ def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -
 
 
 def test_a_dry_run_shows_every_file_and_line_and_changes_nothing(app: App, basic: Path) -> None:
+    # MOVE-04
     before = contents(basic)
     answer = run(app, "move_note", name="Tower clock", to="Clocks/", dry_run=True)
 
@@ -83,11 +85,13 @@ def test_a_dry_run_shows_every_file_and_line_and_changes_nothing(app: App, basic
     ],
 )
 def test_the_target_is_what_a_person_means(app: App, basic: Path, name: str, to: str, path: str) -> None:
+    # MOVE-01
     assert run(app, "move_note", name=name, to=to)["to"] == path
     assert (basic / path).exists()
 
 
 def test_nothing_is_moved_over_another_file(app: App, basic: Path) -> None:
+    # MOVE-03
     before = contents(basic)
     for name, to in [
         ("Alpha", "Tower clock"),
@@ -117,6 +121,7 @@ def test_a_relative_link_of_a_moved_note_still_leads_where_it_led(app: App, basi
 
 
 def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic: Path) -> None:
+    # TAG-30
     before = contents(basic)
     shown = run(app, "rename_tag", tag="work", to="job", dry_run=True)
     assert contents(basic) == before

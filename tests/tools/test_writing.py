@@ -18,6 +18,7 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_a_new_note_is_made_with_its_folders_and_exactly_its_content(app: App, basic: Path) -> None:
+    # SAFE-10, NAME-08
     answer = run(app, "create_note", name="New/Deep/Note", content="# Ü\n\nno newline at the end")
 
     assert answer["path"] == "New/Deep/Note.md"
@@ -37,6 +38,7 @@ def test_an_existing_note_is_refused_without_overwrite_however_it_is_spelled(app
 
 
 def test_overwriting_keeps_line_ends_and_byte_order_mark(app: App, basic: Path) -> None:
+    # FILE-04
     (basic / "Home.md").write_bytes(b"\xef\xbb\xbfold\r\nlines\r\n")
 
     answer = run(app, "create_note", name="Home", content="new\nlines\n", overwrite=True)
@@ -64,6 +66,7 @@ def test_nothing_outside_the_vault_is_touched(app: App, basic: Path, tool: str, 
 
 @pytest.mark.parametrize("name", ["CON", "what?", "trailing ", "日" * 90])
 def test_names_that_do_not_sync_everywhere_are_refused(app: App, name: str) -> None:
+    # NAME-07
     if name.strip() == name:
         with pytest.raises(InvalidName):
             run(app, "create_note", name=name)
@@ -72,6 +75,7 @@ def test_names_that_do_not_sync_everywhere_are_refused(app: App, name: str) -> N
 
 
 def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None:
+    # FILE-09
     answer = run(app, "delete_note", name="Jonas Weiß")
 
     assert answer == {"path": "People/Jonas Weiß.md", "trashed": True, "location": ".trash/Jonas Weiß.md"}
@@ -100,6 +104,7 @@ def test_every_change_can_be_undone_and_the_undo_too(app: App, basic: Path) -> N
 
 
 def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Path) -> None:
+    # SAFE-06
     run(app, "create_note", name="N", content="one\ntwo\nthree\nfour\n")
     run(app, "create_note", name="N", content="ONE\ntwo\nthree\nfour\n", overwrite=True)
     (basic / "N.md").write_bytes(b"ONE\ntwo\nthree\nFOUR\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.text import tags
@@ -13,20 +13,19 @@ from .day_phrases import PERIODS
 from .explanation import Explanation
 from .fields import PRIORITIES
 from .filters import (
+    DATE_FIELDS,
     Environment,
     Filter,
     Predicate,
-    by_path,
-    by_status,
     contains,
     date_filter,
     has_happens_date,
     priority_predicate,
     without_global_filter,
 )
-from .statuses import TYPES
+from .statuses import TYPES, Status
 
-_UNEXPLAINED = Explanation("")
+LISTED_DATES = (*DATE_FIELDS, "happens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,9 @@ def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]
     if wanted := request.tag.strip():
         yield _plain(lambda task: any(tags.covers(wanted, tag) for tag in task.tags))
     if folder := request.folder.strip("/"):
-        yield by_path(lambda path: path.startswith(f"{folder}/"), _UNEXPLAINED)
+        yield _plain(lambda task: task.path.startswith(f"{folder}/"))
     if request.path:
-        yield by_path(lambda path: path == request.path, _UNEXPLAINED)
+        yield _plain(lambda task: task.path == request.path)
     if request.heading:
         in_heading = contains(request.heading)
         yield _plain(lambda task: in_heading(task.place.heading or ""))
@@ -82,7 +81,7 @@ def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]
 
 
 def _plain(matches: Predicate) -> Filter:
-    return Filter(matches, _UNEXPLAINED)
+    return Filter(matches, Explanation(""))
 
 
 def _status(wanted: str) -> Iterator[Filter]:
@@ -90,11 +89,11 @@ def _status(wanted: str) -> Iterator[Filter]:
     if name == "all":
         return
     if name in ("todo", "done"):
-        yield by_status(lambda status: status.is_done == (name == "done"), _UNEXPLAINED)
+        yield _by_status(lambda status: status.is_done == (name == "done"))
     elif len(name) == 1:
-        yield by_status(lambda status: status.symbol == name, _UNEXPLAINED)
+        yield _by_status(lambda status: status.symbol == name)
     elif name.upper() in TYPES:
-        yield by_status(lambda status: status.type == name.upper(), _UNEXPLAINED)
+        yield _by_status(lambda status: status.type == name.upper())
     else:
         kinds = ", ".join(kind.lower() for kind in TYPES)
         raise InvalidArguments(
@@ -102,6 +101,10 @@ def _status(wanted: str) -> Iterator[Filter]:
             f"{wanted!r} came.",
             argument="status",
         )
+
+
+def _by_status(matches: Callable[[Status], bool]) -> Filter:
+    return Filter(lambda task: matches(task.status), Explanation(""), status=matches)
 
 
 def _date(name: str, phrase: str, environment: Environment) -> Filter:

@@ -23,6 +23,7 @@ hidden = []
 
 
 def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
+    # POL-06
     policy = parse(TEXT, "Other", "/x")
 
     assert [policy.visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
@@ -51,6 +52,7 @@ def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
 
 
 def test_reading_only_forbids_every_write() -> None:
+    # POL-03
     with pytest.raises(PermissionDenied):
         parse(TEXT, "Work", "/home/me/Work").check_write("a.md")
     with pytest.raises(PermissionDenied):
@@ -76,6 +78,7 @@ def test_only_what_may_be_read_exists_where_it_is_named() -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str) -> None:
+    # POL-05
     with pytest.raises(PolicyInvalid) as error:
         parse(text, "a", "/a")
 
@@ -83,5 +86,6 @@ def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str)
 
 
 def test_a_file_that_is_no_toml_allows_nothing() -> None:
+    # POL-05
     with pytest.raises(PolicyInvalid, match="line 1"):
         parse("hidden = = 1", "v", "/v")

@@ -34,12 +34,14 @@ def bodies(draw: st.DrawFn) -> str:
     ],
 )
 def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after: str) -> None:
+    # EDIT-02
     assert edits.append(body, content) == after
 
 
 @settings(deadline=None)
 @given(bodies(), st.text("xyz\n", min_size=1, max_size=8))
 def test_appending_keeps_every_character_and_the_missing_last_newline(body: str, content: str) -> None:
+    # EDIT-01, EDIT-02
     after = edits.append(body, content)
 
     assert after.startswith(body)
@@ -51,6 +53,7 @@ def test_appending_keeps_every_character_and_the_missing_last_newline(body: str,
 @settings(deadline=None)
 @given(bodies(), st.integers(0, 7), st.text("xyz", min_size=1, max_size=5))
 def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: str) -> None:
+    # EDIT-01, EDIT-03
     starts = Lines(body).starts
     at = starts[min(line, len(starts) - 1)]
     after = edits.insert(body, at, content)
@@ -61,11 +64,13 @@ def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: s
 
 
 def test_the_one_occurrence_of_a_text_is_replaced() -> None:
+    # EDIT-04
     assert edits.replace_text("a b\r\nc", "b\nc", "x\ny", every=False) == "a x\r\ny"
     assert edits.replace_text("one two", " two", "", every=False) == "one"
 
 
 def test_a_text_that_stands_twice_is_not_replaced_and_its_lines_are_told() -> None:
+    # EDIT-04
     with pytest.raises(TextNotUnique) as error:
         edits.replace_text("aa\nb\naa", "aa", "x", every=False)
 
@@ -79,6 +84,7 @@ def test_overlapping_occurrences_are_two() -> None:
 
 
 def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
+    # EDIT-04
     with pytest.raises(TextNotFound) as error:
         edits.replace_text("first\nThe quick brown fox\n", "The quick brwn fox", "x", every=False)
 
@@ -89,6 +95,7 @@ SECTION = "# A\n\ntext\nmore\n\n# B\n"
 
 
 def test_a_replaced_section_keeps_the_blank_lines_around_it() -> None:
+    # EDIT-05
     span = Span(4, SECTION.index("# B"))
 
     assert edits.replace_span(SECTION, span, "new\n") == "# A\n\nnew\n\n# B\n"
@@ -103,6 +110,7 @@ def test_an_empty_section_is_filled() -> None:
 
 
 def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
+    # EDIT-05, FILE-04
     body = "# A\r\n\r\ntext\r\n\r\n# B\r\n"
 
     assert edits.append_to_span(body, Span(5, body.index("# B")), "x\ny") == "# A\r\n\r\ntext\r\nx\r\ny\r\n\r\n# B\r\n"
