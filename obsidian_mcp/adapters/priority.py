@@ -9,13 +9,9 @@ import threading
 
 
 def begin_worker(niceness: int) -> None:
-    """Set up a process of a pool: low priority, silent, and gone when its parent is.
-
-    A `niceness` of 0 leaves the priority as it is. Otherwise the process runs on idle CPU only where the system can do
-    that (SCHED_IDLE): then a call never waits for the 3 ms that a merely nice process may keep a core.
-    """
-    if niceness:
-        lower_priority(niceness)
+    """Set up a process of a pool: `niceness` lower in priority, silent, and gone when its parent is."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
     for pipe in (sys.__stdin__, sys.__stdout__):  # the client's: it shall see them close when the server ends
@@ -23,15 +19,6 @@ def begin_worker(niceness: int) -> None:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(nothing, pipe.fileno())
     threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
-
-
-def lower_priority(niceness: int) -> None:
-    if hasattr(os, "sched_setscheduler") and hasattr(os, "SCHED_IDLE"):
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            return
-    if hasattr(os, "nice"):
-        os.nice(niceness)
 
 
 def _end_with_parent() -> None:
