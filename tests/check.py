@@ -23,7 +23,7 @@ STEPS = [
     ["mypy", "--no-error-summary"],
     ["lint-imports"],
 ]
-PYTEST = ["pytest", "--quiet", "--durations=10"]
+PYTEST = ["pytest", "--quiet", "--durations=10", "-m", "not timing"]
 COVERAGE = ["--cov", "--cov-report="]
 MEASUREMENTS = "tests/performance"
 WAITING = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]

@@ -68,6 +68,21 @@ def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) ->
     assert len(some.stdout.splitlines()) == 550
 
 
+# INDEX-42: after any number of exact searches the index was still empty
+def test_a_search_indexes_what_is_not_indexed_yet(run: Run, basic: Path) -> None:
+    def pending() -> int:
+        return int(json.loads(run("index", "status", "--json").stdout)["pending"])
+
+    for number in range(300):
+        (basic / f"Found {number}.md").write_text("heron", "utf-8")
+    assert pending() > 300
+    assert len(run("search", "heron", "--match", "exact", "--paths-only").stdout.splitlines()) == 300
+    assert pending() == 0
+    for number in range(100):
+        (basic / f"Found {number}.md").write_text("a canal", "utf-8")
+    assert len(run("search", "heron", "--match", "exact", "--paths-only").stdout.splitlines()) == 200
+
+
 def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:
     # CLI-10
     for number in range(620):

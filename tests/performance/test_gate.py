@@ -53,6 +53,7 @@ def measured(server: Server, parts: set[str], rounds: int = 2) -> Figures:
     return samples.figures()
 
 
+@pytest.mark.timing
 def test_no_ratio_is_much_worse_than_it_was_and_misses_its_target(kept: Figures, vault: Path) -> None:
     doubtful: tuple[Guard, ...] = GUARDS
     complaints: dict[Guard, str] = {}
@@ -104,6 +105,7 @@ def test_what_was_not_measured_is_refused() -> None:
     assert judge(figures(guard, 0.1), {calling.SEARCH: {OURS: Figure.of([1.0]), BARE: Figure.of([1.0])}}, (guard,))
 
 
+@pytest.mark.timing
 def test_a_server_that_starts_late_is_refused(kept: Figures, vault: Path) -> None:
     late = "import runpy, time; time.sleep(2); runpy.run_module('obsidian_mcp', run_name='__main__', alter_sys=True)"
     real = ours(vault)
