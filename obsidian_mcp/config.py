@@ -91,6 +91,8 @@ class Config:
     import_folders: tuple[Path, ...] = ()
     """Folders whose files may be added to a vault as attachments; none unless the user names some."""
     read_only: bool = False
+    tools: str = "all"
+    """Tools that are offered: core, standard, all, or names with commas between (TOOL-16)."""
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
     app: AppConfig = field(default_factory=AppConfig)
@@ -114,6 +116,7 @@ def read(
     read_only: bool = False,
     backend: str = "",
     allow_eval: bool = False,
+    tools: str = "",
 ) -> Config:
     """The configuration of this process; arguments win over the environment.
 
@@ -136,6 +139,7 @@ def read(
         policy_file=_policy_file(env),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
+        tools=tools or env.get("OBSIDIAN_MCP_TOOLS", "").strip() or "all",
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
         app=_app(env, backend, allow_eval=allow_eval),

@@ -29,6 +29,7 @@ def root(tmp_path: Path) -> Path:
         "Work/Open.md": "an open note, see [[Diary]] and [[Elsewhere]]\n",
         "Only secrets/a.secret.md": "zebra\n",
         "Home.md": "[[Open]] #visible\n",
+        "Table.md": "| a | b |\n| - | - |\n| 1 | 2 |\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text.encode())
@@ -219,6 +220,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "undo": {},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
+        "edit_table": {"name": "Table", "operations": [{"op": "add_row", "values": ["1", "2"]}]},
         "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
         "update_task": {"action": "add", "name": "Home", "text": "x"},
         "insert_template": {"template": "Home.md", "name": "Home"},

@@ -109,10 +109,17 @@ class Commands(click.Group):
     "(cli), or the app for writing while it has the vault open (auto).",
 )
 @click.option("--allow-eval", is_flag=True, help="Let clients run JavaScript in the app.")
+@click.option("--tools", metavar="PROFILE", help="Tools to offer: core, standard, all (the default), or names.")
 @click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
 @click.pass_context
 def command(
-    ctx: click.Context, vaults: tuple[str, ...], read_only: bool, backend: str | None, allow_eval: bool, verbose: bool
+    ctx: click.Context,
+    vaults: tuple[str, ...],
+    read_only: bool,
+    backend: str | None,
+    allow_eval: bool,
+    tools: str | None,
+    verbose: bool,
 ) -> int | None:
     """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
     logging.basicConfig(
@@ -120,7 +127,7 @@ def command(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = Options(vaults, read_only, backend or "", allow_eval)
+    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "")
     if ctx.invoked_subcommand is not None:
         return None
     if sys.stdin is not None and sys.stdin.isatty():

@@ -24,6 +24,7 @@ class Options:
     read_only: bool = False
     backend: str = ""
     allow_eval: bool = False
+    tools: str = ""
 
     def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
@@ -31,7 +32,13 @@ class Options:
 
     def config(self) -> config.Config:
         """The configuration of this process. Raises: InvalidArguments."""
-        settings = config.read(self.vaults, read_only=self.read_only, backend=self.backend, allow_eval=self.allow_eval)
+        settings = config.read(
+            self.vaults,
+            read_only=self.read_only,
+            backend=self.backend,
+            allow_eval=self.allow_eval,
+            tools=self.tools,
+        )
         folders = (_folder(path, settings) for path in settings.vaults)
         return replace(settings, vaults=tuple(dict.fromkeys(folders)))
 

@@ -22,9 +22,9 @@ def _fits_a_page(limit: int) -> int:
 
 Name = Annotated[str, Field(description="Note name or path, .md optional", min_length=1)]
 Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-VaultName = Annotated[str, Field(description="Vault, if there are several")]
-Etag = Annotated[str, Field(description="From a read: refuse if the note changed since")]
-DryRun = Annotated[bool, Field(description="Show what would change, write nothing")]
+VaultName = Annotated[str, Field(description="Vault name")]
+Etag = Annotated[str, Field(description="Refuse if the note changed since that read")]
+DryRun = Annotated[bool, Field(description="Only show what would change")]
 Limit = Annotated[int, Field(ge=1, json_schema_extra={"maximum": MOST_RESULTS}), AfterValidator(_fits_a_page)]
 Offset = Annotated[int, Field(description="Skip this many results", ge=0)]
 Unset = SkipJsonSchema[None]

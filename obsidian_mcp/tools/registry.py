@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
@@ -159,6 +159,23 @@ class Tool:
                 del described["default"]
         return schema
 
+    @property
+    def always_load(self) -> bool:
+        """Whether hosts that load tools as they are needed should have this one from the start."""
+        return self.name in ALWAYS_LOADED
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-15)."""
+        answer = get_type_hints(self.function)["return"]
+        kinds = get_args(answer) or (answer,)
+        if not self.enveloped or {Document, Picture} & set(kinds):
+            return None
+        data = TypeAdapter[Any](answer).json_schema(mode="serialization", schema_generator=_AnswerSchema)
+        shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}
+        members = {"success": {"const": True}, "data": data}
+        return {"type": "object", "properties": members, "required": ["success", "data"], **shared}
+
     @cached_property
     def confirmable_schema(self) -> dict[str, Any]:
         """As `input_schema`, with CONFIRM where the tool writes."""
@@ -241,6 +258,28 @@ class _Schema(GenerateJsonSchema):
         return generated
 
 
+class _AnswerSchema(_Schema):
+    """Of answers: members that are None are left out of them (TOOL-06), and so are those that only people see."""
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        hidden = {field.name for field in fields(schema["cls"]) if not field.metadata.get("told", True)}
+        inner = schema["schema"]
+        kept = [field for field in inner["fields"] if field["name"] not in hidden]
+        shown: Any = {**schema, "schema": {**inner, "fields": kept}}
+        generated = super().dataclass_schema(shown)
+        for unneeded in ("title", "description"):
+            generated.pop(unneeded, None)
+        for member in generated.get("properties", {}).values():
+            member.pop("default", None)
+        return generated
+
+    def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: ARG002  the base class's signature
+        return bool(field["schema"]["type"] not in ("default", "nullable"))
+
+
 TOOLS: dict[str, Tool] = {}
 """Every tool by name, in the order in which the modules of this package define them."""
 
@@ -316,19 +355,75 @@ def _members(kind: type) -> tuple[str, ...] | None:
     return tuple(field.name for field in fields(kind) if field.metadata.get("told", True))
 
 
+CORE = (
+    "obsidian_search",
+    "obsidian_read_note",
+    "obsidian_list_files",
+    "obsidian_create_note",
+    "obsidian_edit_note",
+    "obsidian_get_links",
+)
+STANDARD = (
+    *CORE,
+    "obsidian_daily_note",
+    "obsidian_move_note",
+    "obsidian_delete_note",
+    "obsidian_get_properties",
+    "obsidian_set_properties",
+    "obsidian_tags",
+    "obsidian_list_tasks",
+    "obsidian_update_task",
+    "obsidian_undo",
+    "obsidian_vault_info",
+)
+ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
+
+
+def profile(names: str) -> Mapping[str, Tool]:
+    """Return the tools of `core`, `standard` or `all`, or those whose names are listed with commas (TOOL-16).
+
+    Raises: InvalidArguments for a name that no tool has.
+    """
+    match names:
+        case "all":
+            return TOOLS
+        case "core" | "standard":
+            chosen: Sequence[str] = CORE if names == "core" else STANDARD
+        case _:
+            given = [name.strip() for name in names.split(",") if name.strip()]
+            chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]
+    if unknown := [name for name in chosen if name not in TOOLS]:
+        raise InvalidArguments(
+            f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of tools: {', '.join(TOOLS)}."
+        )
+    return {name: tool for name, tool in TOOLS.items() if name in chosen}
+
+
 Retired = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
 RETIRED: dict[str, Retired] = {}
 """Old names of tools, which are not listed: each makes of its arguments the call that takes its place (TOOL-13)."""
 
 
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
-    """The tools that are of use here and now."""
+    """Return the tools that are of use here and now: those of the profile, without those of an app that is not there.
+
+    Raises: InvalidArguments for a profile that names no tools.
+    """
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
-    return {name: tool for name, tool in tools.items() if not (absent and tool.needs_app)}
+    offered = _offered(app, tools)
+    return {name: tool for name, tool in offered.items() if not (absent and tool.needs_app)}
+
+
+def _offered(app: App, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """The tools of the configured profile, and those of other programs."""
+    if app.config.tools == "all":
+        return tools
+    chosen = profile(app.config.tools)
+    return {name: tool for name, tool in tools.items() if name in chosen or TOOLS.get(name) is not tool}
 
 
 def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:
-    """Raises: UnknownTool with the names there are."""
+    """Return a tool. Raises: UnknownTool with the names there are."""
     try:
         return tools[name]
     except KeyError:
@@ -336,7 +431,7 @@ def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:
 
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
-    """Run one of the tools. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
+    """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
     if name not in tools and name in RETIRED:
         name, arguments = RETIRED[name](dict(arguments))
-    return find(name, tools).call(app, arguments)
+    return find(name, _offered(app, tools)).call(app, arguments)
