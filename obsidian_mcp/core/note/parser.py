@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ class Note:
     """What a note says. All lists follow the order of the text; spans are code points of `body`."""
 
     body: str
+    lines: Lines = field(repr=False, compare=False)
     frontmatter: Frontmatter | None
     sections: tuple[Section, ...]
     headings: tuple[Heading, ...]
@@ -40,10 +41,6 @@ class Note:
     footnote_refs: tuple[FootnoteRef, ...]
     callouts: tuple[Callout, ...]
     areas: tuple[Area, ...]
-
-    @cached_property
-    def lines(self) -> Lines:
-        return Lines(self.body)
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -100,8 +97,9 @@ def parse(text: str) -> Note:
             property_links = tuple(_property_links(properties.values))
     found = blocks.read(text, lines.starts, first)
     within = inline.read(text, found.regions)
-    note = Note(
+    return Note(
         body=text,
+        lines=lines,
         frontmatter=properties,
         sections=sections + tuple(found.sections),
         headings=tuple(found.headings),
@@ -115,8 +113,6 @@ def parse(text: str) -> Note:
         callouts=tuple(found.callouts),
         areas=tuple(sorted(found.areas + within.areas, key=lambda area: area.span.start)),
     )
-    note.__dict__["lines"] = lines
-    return note
 
 
 def _property_links(values: dict[str, Any]) -> Iterator[PropertyLink]:

@@ -5,13 +5,10 @@ Words are stemmed when somebody asks, and only those that begin alike: a vault h
 
 from __future__ import annotations
 
-import importlib
-import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from os.path import commonprefix
-from types import ModuleType
 from typing import Any
 
 from .tokenizer import plain
@@ -110,24 +107,8 @@ def _stem(language: str, word: str) -> str:
 
 @lru_cache
 def _stemmer(language: str) -> Any:
-    try:
-        module = importlib.import_module(f"{_package()}.{language}_stemmer")
-    except ModuleNotFoundError:  # Polish came with version 3
-        return _stemmer(ALWAYS[0])
-    return getattr(module, f"{language.capitalize()}Stemmer")()
+    import snowballstemmer  # here: it takes 20 ms to import, and only ranked searches need it
 
-
-@lru_cache
-def _package() -> str:
-    """The name under which modules of snowballstemmer are imported one by one.
-
-    The package itself imports all 36 languages, which takes 10 ms at best; the first search would wait for that.
-    """
-    import importlib.util
-
-    found = importlib.util.find_spec("snowballstemmer")
-    places = found.submodule_search_locations if found is not None else None
-    package = ModuleType(f"{__name__}.snowball")
-    package.__path__ = list(places or ())
-    sys.modules[package.__name__] = package
-    return package.__name__
+    if language not in snowballstemmer.algorithms():  # Polish came with version 3
+        language = ALWAYS[0]
+    return snowballstemmer.stemmer(language)
