@@ -36,6 +36,8 @@ class HttpConfig:
     """Any of them opens; several, so that one can be replaced while clients still use it. None: loopback only."""
     allow_origins: tuple[str, ...] = ()
     """Web pages, such as https://notes.example.com, that may call a server without a key."""
+    open_bridge: bool = False
+    """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends none."""
     max_body: int = 1_048_576
     """Bytes of a request body (contract 000: 1 MiB)."""
     max_envelope: int = 10_240

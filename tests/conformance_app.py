@@ -24,7 +24,6 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Pro
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http import listener
-from obsidian_mcp.serve.http.auth import Patience
 from obsidian_mcp.serve.http.server import application
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
@@ -536,7 +535,7 @@ def main() -> None:
     served = application(app, full=with_fixtures)
     sockets = listener.listen("127.0.0.1", [0])
     print(listener.address(sockets[0]), flush=True)
-    listener.Listener(served, drain=5, patience=Patience(), on_stop=served.state.stop).run(sockets)
+    listener.Listener(served, drain=5, on_stop=served.state.stop).run(sockets)
     app.vaults.close()
 
 

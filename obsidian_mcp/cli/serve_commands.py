@@ -34,16 +34,16 @@ def serve_vaults(options: Options) -> int:
         return serve_plugin(settings)
     app = compose.build(settings, serving=True)
 
-    def load() -> stdio.Served:
+    def load() -> stdio.SdkServer:
         from obsidian_mcp.serve.mcp import server as mcp
 
         server = mcp.build_server(app)
-        return stdio.Served(server, server.create_initialization_options(), server.news.close)
+        return stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
 
     app.vaults.warm()
     first, answered = handshake.finish()
     try:
-        return stdio.run(load, call_handler.Desk(app), first=first, answered=answered)
+        return stdio.run(load, call_handler.CallHandler(app), first=first, answered=answered)
     finally:
         app.vaults.close()
 
@@ -67,13 +67,18 @@ def serve_plugin(settings: config.Config) -> int:
 
     plugin = compose.plugin(settings)
     app = compose.build(settings, serving=True) if settings.vaults else None
-    front = plugin_bridge.build(plugin_bridge.Desk(plugin, settings.timeout), settings, app)
+    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, settings.timeout), settings, app)
     if app is not None:
         app.vaults.warm()
     first, answered = handshake.finish()
     try:
-        served = stdio.Served(front.server, front.options, front.close)
-        return stdio.run(lambda: served, first=first, answered=answered, grace=plugin_bridge.GRACE)
+        return stdio.run(
+            lambda: served,
+            writes=plugin_bridge.writes_vault,
+            first=first,
+            answered=answered,
+            grace=plugin_bridge.GRACE_SECONDS,
+        )
     finally:
         if app is not None:
             app.vaults.close()
@@ -91,15 +96,24 @@ def serve_plugin(settings: config.Config) -> int:
     help="Port; repeat for several.",
 )
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="Web page that may call without a key.")
+@click.option("--open-bridge", is_flag=True, help="Ask programs of this machine for no key at /bridge/v1.")
 @vault_option
 @click.pass_obj
-def http(options: Options, host: str, ports: tuple[int, ...], origins: tuple[str, ...], vault: tuple[str, ...]) -> int:
+def http(
+    options: Options,
+    host: str,
+    ports: tuple[int, ...],
+    origins: tuple[str, ...],
+    open_bridge: bool,
+    vault: tuple[str, ...],
+) -> int:
     """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Keys: OBSIDIAN_MCP_API_KEY."""
     from obsidian_mcp import compose
     from obsidian_mcp.serve.http import server
 
     settings = options.with_vaults(vault).config()
-    settings = replace(settings, http=replace(settings.http, allow_origins=(*settings.http.allow_origins, *origins)))
+    origins = (*settings.http.allow_origins, *origins)
+    settings = replace(settings, http=replace(settings.http, allow_origins=origins, open_bridge=open_bridge))
     app = compose.build(settings, serving=True)
     app.vaults.warm()
     try:

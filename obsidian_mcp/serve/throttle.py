@@ -1,4 +1,4 @@
-"""How often a client is told how far a call is (specs/tools.md TOOL-10)."""
+"""Limits how often a client gets progress notifications (specs/tools.md TOOL-10)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Final
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.progress import Report
 
-PACE: Final = 0.2
-"""Seconds between two notifications about one request."""
+INTERVAL_SECONDS: Final = 0.2
+"""Shortest time between two notifications about one request."""
 
 
-def paced(tell: Report, limit: Deadline) -> Report:
-    """`tell`, but not too often, only of growth, and nothing once the time of the call is over."""
-    before = 0.0
+def throttled(report: Report, deadline: Deadline) -> Report:
+    """Return `report` limited to growing values, one each `INTERVAL_SECONDS`, and none after the deadline."""
+    latest = 0.0
     highest = -1
 
-    def thinned(done: int, total: int, what: str) -> None:
-        nonlocal before, highest
+    def limited(done: int, total: int, activity: str) -> None:
+        nonlocal latest, highest
         now = time.monotonic()
-        if now - before < PACE or done <= highest or limit.passed:
+        if now - latest < INTERVAL_SECONDS or done <= highest or deadline.passed:
             return
-        before, highest = now, done
-        tell(done, total, what)
+        latest, highest = now, done
+        report(done, total, activity)
 
-    return thinned
+    return limited

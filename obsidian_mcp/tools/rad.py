@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -228,14 +229,25 @@ def _json_parse(data: Any) -> dict[str, Any]:
     """Text is parsed; other values are taken as they are, as the contract's own program does."""
     if isinstance(data, str):
         try:
-            data = json.loads(data, parse_constant=_refuse_constant)
+            data = json.loads(data, parse_constant=_refuse_number, parse_float=_finite, parse_int=_whole)
         except (ValueError, RecursionError) as error:
             raise ToolFailed(f"parse error: {error}") from error
     return {"parsed": data, "type": _GO_TYPES.get(type(data), "float64")}
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _finite(literal: str) -> float:
+    """Return a number; one that no double holds is refused, as by the original."""
+    number = float(literal)
+    return number if math.isfinite(number) else _refuse_number(literal)
+
+
+def _whole(literal: str) -> int:
+    _finite(literal)
+    return int(literal)
+
+
+def _refuse_number(literal: str) -> float:
+    raise ValueError(f"{literal} is not a number that JSON can carry")
 
 
 def _chat(chat: Chat, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,9 @@ class Outcome:
         """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
         if self.enveloped:
             return [self.envelope()] if self.text is None else [self.envelope(), self.text]
-        return [to_json(self.data, inf_nan_mode="null").decode() if self.text is None else self.text]
+        if self.text is None:
+            return [to_json(self.data, inf_nan_mode="null").decode()]
+        return [self.text, *([self.data["late"]] if "late" in self.data else [])]
 
 
 @dataclass(frozen=True, eq=False)

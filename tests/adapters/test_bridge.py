@@ -457,6 +457,7 @@ def listening() -> Iterator[tuple[int, type[Late]]]:
 
 
 def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> None:
+    # BRIDGE-01
     with listening() as (port, _):
         client = Bridge(port=port, mode="v1", call_seconds=0.6)
 
@@ -491,6 +492,7 @@ def test_a_slow_tool_does_not_hold_up_another_call() -> None:
 
 
 def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
+    # BRIDGE-01
     with listening() as (port, _):
         pass  # gone again: nobody listens at its port now
     client = Bridge(port=port, mode="v1")

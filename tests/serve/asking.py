@@ -20,11 +20,13 @@ TAKES_VALUE = {"-X", "-H", "-d"}
 
 
 @contextmanager
-def asking(app: App, registered: Bridge | None = None, **http: Any) -> Iterator[TestClient]:
-    """A client of the server on this App; keyword arguments are fields of HttpConfig."""
+def asking(
+    app: App, registered: Bridge | None = None, address: tuple[str, int] = ("testclient", 50_000), **http: Any
+) -> Iterator[TestClient]:
+    """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
     changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
     served = application(changed, registered=registered, built_in=compose.built_in_tools(changed.config))
-    with TestClient(served, base_url=HERE, follow_redirects=False) as client:
+    with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
         yield client
 
 

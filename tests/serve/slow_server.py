@@ -55,8 +55,8 @@ def main() -> int:
     tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
     tools = {**TOOLS, "dig": tool}
     server = mcp.build_server(app, lambda: tools)
-    served = stdio.Served(server, server.create_initialization_options(), server.news.close)
-    desk = None if asked.sdk else call_handler.Desk(app, lambda: tools)
+    served = stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
+    desk = None if asked.sdk else call_handler.CallHandler(app, lambda: tools)
     return stdio.run(lambda: served, desk, drain_timeout=asked.drain)
 
 

@@ -63,6 +63,7 @@ def run(app: App, name: str, **arguments: Any) -> Outcome:
 
 
 def test_they_are_kept_apart_from_the_other_tools() -> None:
+    # PLUGIN-01
     assert set(PLUGIN_TOOLS) == {
         "read_note",
         "edit_note",
@@ -77,6 +78,7 @@ def test_they_are_kept_apart_from_the_other_tools() -> None:
 
 @pytest.mark.parametrize("path", ["Notes/Daily.md", "Notes/Daily", "Daily"])
 def test_read_note_with_only_a_path_gives_the_whole_note(app: App, path: str) -> None:
+    # PLUGIN-02
     outcome = run(app, "read_note", path=path)
     assert outcome.contents() == [DAILY]
     assert outcome.whole() == {"content": DAILY}
@@ -106,6 +108,7 @@ def test_read_note_gives_a_long_note_whole(app: App, vault: Path) -> None:
 def test_read_note_gives_a_section_with_its_lines_below_the_frontmatter(
     app: App, arguments: dict[str, Any], expected: tuple[str, int, int]
 ) -> None:
+    # PLUGIN-02, PLUGIN-03
     data = run(app, "read_note", **{"path": "Daily", "section": "Entry", **arguments}).data
     assert (data["content"], data["start_line"], data["end_line"]) == expected
     assert data["truncated"] is ("max_chars" in arguments)
@@ -123,6 +126,7 @@ PATCH = "@@ -1,2 +1,2 @@\n # Entry\n-Go to [[Plan]]\n+Go to [[Next]]\n"
 
 
 def test_edit_note_patches_the_text_and_nothing_else(app: App, vault: Path) -> None:
+    # PLUGIN-04
     outcome = run(app, "edit_note", path="Notes/Daily.md", patch=PATCH)
     assert outcome.contents() == ['Successfully applied patch to "Notes/Daily.md"']
     assert (vault / "Notes/Daily.md").read_bytes() == DAILY.replace("[[Plan]]", "[[Next]]").encode()
@@ -186,6 +190,7 @@ def test_broken_frontmatter_is_told(app: App, vault: Path) -> None:
 
 
 def test_edit_frontmatter_sets_and_leaves_every_other_byte(app: App, vault: Path) -> None:
+    # PLUGIN-05
     data = run(app, "edit_frontmatter", path="Daily", data={"title": "Evening", "rating": 4}).data
     assert data == {
         "ok": True,
@@ -201,6 +206,7 @@ def test_edit_frontmatter_sets_and_leaves_every_other_byte(app: App, vault: Path
 
 
 def test_edit_frontmatter_merges_objects_at_every_depth(app: App) -> None:
+    # PLUGIN-05
     run(app, "edit_frontmatter", path="Daily", data={"nested": {"a": {"x": 1}, "b": [1]}})
     merged = run(app, "edit_frontmatter", path="Daily", mode="merge", data={"nested": {"a": {"y": 2}, "b": [2]}}).data
     assert merged["frontmatter"]["nested"] == {"a": {"x": 1, "y": 2}, "b": [2]}

@@ -1,4 +1,4 @@
-"""Who may come in, how much they may bring, and how long they may take (specs/http.md DOOR-…)."""
+"""Who may use the server, how often, and how much they may send (specs/http.md DOOR-…)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import ipaddress
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,64 +16,55 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from obsidian_mcp.config import HttpConfig
-from obsidian_mcp.serve.http.dialects.types import Asked, Reason, Refusal
+from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 
 APP_ORIGIN: Final = "app://obsidian.md"
+BODY_SECONDS: Final = 30.0
+"""How long a body may take to arrive."""
 MINUTE: Final = 60.0
 MAX_ADDRESSES: Final = 10_000
 """Addresses whose requests are counted; when there are more, the counts begin anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How many seconds a client may take, so that a slow one does not hold the server."""
-
-    head: float = 10.0
-    """For the head of a request to arrive, and for the rest of a body that was refused."""
-    body: float = 30.0
-    """For a whole body to arrive."""
-    unread: float = 30.0
-    """To leave an answer unread."""
-    idle: int = 65
-    """Between two requests; more than the pauses of a bridge that polls."""
-
-
-class Doors:
-    """Every method raises Refusal, in the order in which they are asked: admit, meter, unlock."""
+class AccessControl:
+    """Checks requests before they are served. Every method raises Refusal; the order is admit, meter, unlock."""
 
     def __init__(self, config: HttpConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = [_digest(key) for key in config.keys]
         self._origins = {APP_ORIGIN, *(origin.rstrip("/").lower() for origin in config.allow_origins)}
+        self._open_bridge = config.open_bridge
         self._rate_limit = config.rate_limit
         self._clock = clock
         self._requests: dict[str, deque[float]] = {}
 
-    def admit(self, asked: Asked) -> None:
-        """Without a key, only this machine's own names are served, and no foreign web page (DOOR-02, DOOR-03)."""
-        if self._keys:
-            return
-        if not is_loopback(_host_name(asked.headers.get("host", ""))):
+    def admit(self, request: Request) -> None:
+        """Without a key, serve only this machine's own names, and no foreign web page (DOOR-02, DOOR-03)."""
+        if not self._keys:
+            self._check_local_names(request)
+
+    def _check_local_names(self, request: Request) -> None:
+        if not is_loopback(_host_name(request.headers.get("host", ""))):
             raise Refusal(
                 Reason.FORBIDDEN,
                 "Without a key the server answers only to 127.0.0.1, localhost and [::1]. Use one of them, or set "
                 "OBSIDIAN_MCP_API_KEY.",
             )
-        origin = asked.headers.get("origin")
-        if origin is not None and not self._is_welcome(origin.lower()):
+        origin = request.headers.get("origin")
+        if origin is not None and not self._allows_origin(origin.lower()):
             raise Refusal(
                 Reason.FORBIDDEN,
                 "Web pages of this origin may not use the server. Allow it with --allow-origin, or set a key with "
                 "OBSIDIAN_MCP_API_KEY.",
             )
 
-    def meter(self, asked: Asked) -> None:
+    def meter(self, request: Request) -> None:
         """Count a request that may call a tool; more than the limit within a minute are refused (DOOR-07)."""
-        if not self._rate_limit or asked.method != "POST":
+        if not self._rate_limit or request.method != "POST":
             return
         now = self._clock()
-        if asked.client not in self._requests and len(self._requests) >= MAX_ADDRESSES:
+        if request.client not in self._requests and len(self._requests) >= MAX_ADDRESSES:
             self._requests.clear()
-        times = self._requests.setdefault(asked.client, deque())
+        times = self._requests.setdefault(request.client, deque())
         while times and now - times[0] >= MINUTE:
             times.popleft()
         if len(times) >= self._rate_limit:
@@ -87,19 +77,23 @@ class Doors:
             )
         times.append(now)
 
-    def unlock(self, asked: Asked) -> None:
-        """Where there are keys, the request must carry one of them (DOOR-04)."""
+    def unlock(self, request: Request, *, open_to_bridge: bool = False) -> None:
+        """Where there are keys, ask for one of them (DOOR-04); `open_to_bridge` paths may be open here (DOOR-09)."""
         if not self._keys:
             return
-        given = _digest(next(_carried(asked), ""))
-        if not sum(hmac.compare_digest(given, key) for key in self._keys):  # a sum: every key is compared
-            raise Refusal(
-                Reason.UNAUTHORIZED,
-                "Invalid or missing MCP API key. Pass OBSIDIAN_MCP_API_KEY from stdio bridge.",
-                headers={"www-authenticate": "Bearer"},
-            )
+        given = _digest(next(_carried_keys(request), ""))
+        if sum(hmac.compare_digest(given, key) for key in self._keys):  # a sum: every key is compared
+            return
+        if open_to_bridge and self._open_bridge and _is_from_here(request):
+            self._check_local_names(request)
+            return
+        raise Refusal(
+            Reason.UNAUTHORIZED,
+            "Invalid or missing MCP API key. Pass OBSIDIAN_MCP_API_KEY from stdio bridge.",
+            headers={"www-authenticate": "Bearer"},
+        )
 
-    def _is_welcome(self, origin: str) -> bool:
+    def _allows_origin(self, origin: str) -> bool:
         if origin in self._origins:
             return True
         try:
@@ -110,7 +104,7 @@ class Doors:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a host name or address can only mean this machine."""
+    """Whether a host name or address always means this machine."""
     if name == "localhost":
         return True
     try:
@@ -120,7 +114,7 @@ def is_loopback(name: str) -> bool:
 
 
 async def read_body(receive: Receive, limit: int, seconds: float) -> bytes:
-    """The whole body; of a longer one, what came until it was over `limit` bytes.
+    """Return the whole body; of one over `limit` bytes only a part, also over `limit` bytes.
 
     Raises: Refusal when it takes longer than `seconds`, ClientDisconnect when the client leaves.
     """
@@ -139,9 +133,9 @@ async def read_body(receive: Receive, limit: int, seconds: float) -> bytes:
     return bytes(body)
 
 
-def declared_length(asked: Asked) -> int:
-    """Bytes of the body as the headers say; 0 where they do not."""
-    length = asked.headers.get("content-length", "")
+def declared_length(request: Request) -> int:
+    """Return the body's length in bytes as the headers declare it; 0 where they do not."""
+    length = request.headers.get("content-length", "")
     return int(length) if length.isascii() and length.isdigit() else 0
 
 
@@ -149,29 +143,35 @@ def too_large(limit: int) -> Refusal:
     return Refusal(Reason.TOO_LARGE, "Request body too large", limit=limit)
 
 
-def _carried(asked: Asked) -> Iterator[str]:
-    """The keys a request carries; the first counts, so that a wrong one is not outvoted by another header.
+def _carried_keys(request: Request) -> Iterator[str]:
+    """Yield the keys that a request carries. Only the first counts: a wrong key is not made good by another header.
 
-    The original of contract 004 also takes them from Google's header and from the query (its own paths only).
+    Contract 004's original also takes keys from Google's header and from the query (on its own paths only).
     """
-    headers = asked.headers
+    headers = request.headers
     for name in ("x-obsiscripta-api-key", "x-api-key", "x-goog-api-key"):
         if key := headers.get(name, "").strip():
             yield key
     scheme, *rest = headers.get("authorization", "").split(" ")
     if scheme.lower() == "bearer" and rest:
         yield rest[0]
-    if key := asked.query.get("key", ""):
+    if key := request.query.get("key", ""):
         yield key
 
 
+def _is_from_here(request: Request) -> bool:
+    """Whether a program of this machine sent the request, and no proxy on behalf of another one."""
+    forwarded = request.headers.keys() & {"forwarded", "x-forwarded-for", "x-real-ip", "via"}
+    return is_loopback(request.client) and not forwarded
+
+
 def _digest(key: str) -> bytes:
-    """Of equal length for all keys, so that comparing takes the same time."""
+    """Return a hash: all have one length, so that comparing keys takes the same time."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port."""
+    """Return the name in a Host header, without its port."""
     if host.startswith("["):
         name, bracket, port = host[1:].partition("]")
         return name if bracket and (not port or port.startswith(":")) else ""

@@ -1,4 +1,4 @@
-"""What a half-typed name may become: notes, folders, tags, vaults (specs/resources.md, specs/prompts.md)."""
+"""Completes half-typed names of notes, folders, tags and vaults (specs/prompts.md PROMPT-04)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-MOST = 100
-"""Values of one answer that the protocol allows."""
+MAX_VALUES = 100
+"""The most values that the protocol allows in one answer."""
 
 Completes = Literal["note", "file", "folder", "tag", "vault", ""]
 
@@ -28,9 +28,9 @@ NOTHING = Completion([], 0)
 
 
 def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completion:
-    """Best first: names that begin with what was typed, then those in which a word does, then those that hold it.
+    """Return the best names first: those that begin with `typed`, those with a word that does, those that contain it.
 
-    Nothing for a vault that there is not.
+    The result is empty for an unknown vault.
     """
     try:
         if kind == "vault":
@@ -55,7 +55,7 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completi
 
 
 def _notes(place: Vault, typed: str) -> Completion:
-    """Notes by the shortest name that means them alone: the bare name, else the path."""
+    """Complete notes by their shortest unique name: the bare name, else the path."""
     hidden = place.hides()
     notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not hidden(entry.path)]
     with place.lock:
@@ -67,7 +67,7 @@ def _notes(place: Vault, typed: str) -> Completion:
 
 
 def _best(names: Iterable[tuple[str, str]], typed: str) -> Completion:
-    """`names`: what is offered, and the part of it that people begin to type."""
+    """Rank names; each comes with the part that people begin to type."""
     key = name_key(typed.strip())
     ranked = []
     for offered, short in names:
@@ -76,4 +76,4 @@ def _best(names: Iterable[tuple[str, str]], typed: str) -> Completion:
             continue
         rank = 0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
         ranked.append((rank, len(offered), offered))
-    return Completion([offered for _, _, offered in heapq.nsmallest(MOST, ranked)], len(ranked))
+    return Completion([offered for _, _, offered in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked))

@@ -1,4 +1,4 @@
-"""Asking the user, through the client, before a change that the policy wants confirmed (specs/policy.md POL-04)."""
+"""Asks the user through the client before a change that the policy wants confirmed (specs/policy.md POL-04)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from mcp.shared.exceptions import NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
+from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.tools import CONFIRM, Outcome
 
 from .request_thread import Context
 
 QUESTION = "confirm"
-"""Our name for the question in an answer that asks for input (2026-07-28)."""
+"""Names the question in a result that asks for input (2026-07-28)."""
 
 SCHEMA: types.ElicitRequestedSchema = {
     "type": "object",
@@ -24,12 +25,12 @@ SCHEMA: types.ElicitRequestedSchema = {
 }
 
 
-async def asking(
+async def call_with_consent(
     context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[Outcome]]
 ) -> Outcome | types.InputRequiredResult:
-    """Run a tool call; where a person must agree first and the client can ask, ask, and after a yes run it.
+    """Run a tool call; where a person must agree first, ask through the client and run it after a yes.
 
-    Clients of 2026-07-28 get the question as the answer and call again; older ones are asked in between.
+    Clients of 2026-07-28 get the question as the result and call again; older ones get a request in between.
     Raises: ConfirmationRequired where the client cannot ask, PermissionDenied after a no.
     """
     arguments = params.arguments or {}
@@ -45,6 +46,8 @@ async def asking(
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             form = types.ElicitRequestFormParams(message=question, requested_schema=SCHEMA)
             return types.InputRequiredResult(input_requests={QUESTION: types.ElicitRequest(params=form)})
+        if context.request is not None and (order := context.request.scope.get(CallOrder.SCOPE_KEY)) is not None:
+            order.release()  # other calls of the session do not wait for the person
         try:
             answered = await context.session.elicit_form(question, SCHEMA, related_request_id=context.request_id)
         except NoBackChannelError:
@@ -53,7 +56,7 @@ async def asking(
 
 
 def _agreed(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
-    """The arguments of a call that a person has agreed to. Raises: PermissionDenied."""
+    """Return the arguments of a call that a person has agreed to. Raises: PermissionDenied."""
     if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
         raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")
     return {**arguments, CONFIRM: True}

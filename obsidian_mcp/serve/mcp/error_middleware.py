@@ -1,7 +1,4 @@
-"""The outermost middleware of the SDK server: every failure leaves as a code of the contract (specs/stdio.md, GUARD-…).
-
-Install as the first of `server.middleware`. It serves every transport of the SDK.
-"""
+"""The outermost middleware of the SDK server: gives every failure a code of the contract (specs/stdio.md, GUARD-…)."""
 
 from __future__ import annotations
 
@@ -21,11 +18,12 @@ from obsidian_mcp.serve.results import internal
 logger = logging.getLogger(__name__)
 
 _MAX_FIELDS: Final = 8
-_SHOWN: Final = 60
+_MAX_SHOWN: Final = 60
+"""Characters."""
 
 
-async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve one message; whatever goes wrong becomes an MCPError.
+async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve one message and turn every failure into an MCPError.
 
     An AppError keeps its code and data. A request before `initialize` is -32600. Parameters of the wrong shape are
     -32602 and named in `data.fields`. Anything else, `sys.exit()` included, is logged and becomes -32603, and the
@@ -41,11 +39,11 @@ async def guard(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
     except AppError as exc:
         raise MCPError(exc.code, exc.message, exc.payload()) from exc
     except ValidationError as exc:
-        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a mistake of ours.
+        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a fault of ours.
         if not exc.title.endswith(("Request", "RequestParams")):
             logger.exception("%s failed", ctx.method)
             raise _internal_error(ctx.method) from exc
-        # Over HTTP a connection without a handshake may be in order (stateless mode), so only a pipe is told off.
+        # Over HTTP a connection may do without a handshake (stateless mode); a pipe may not.
         if ctx.request is None and _before_initialize(ctx):
             raise _not_initialized(ctx.method) from exc
         raise _invalid_params(ctx.method, exc) from exc
@@ -99,16 +97,16 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
 
 
 def _shown(value: object) -> str:
-    """What came, short: a scalar as written, of a container only its kind."""
+    """Return a short form of a value: a scalar as written, of a container only its kind."""
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return f"the number {value}"[:_SHOWN]
+            return f"the number {value}"[:_MAX_SHOWN]
         case str():
-            return f"the string {value!r}" if len(value) <= _SHOWN else "a string"
+            return f"the string {value!r}" if len(value) <= _MAX_SHOWN else "a string"
         case list() | tuple():
             return "an array"
         case _:

@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .prompts import PROMPTS, About, chosen, number, prompt, quoted, scope
+from .prompts import PROMPTS, Described, chosen, number, prompt, quoted, scope
 from .resources import recent_notes
 
 EXCERPT: Final = 1_500
@@ -23,13 +23,13 @@ REVIEWED: Final = 25
 TASKS: Final = 150
 CANDIDATES: Final = 25
 NAMES_SHOWN: Final = 40
-SHORTEST_MENTION: Final = 4
-"""Letters of a name that is looked for in a text: shorter ones are found everywhere."""
+MIN_MENTION_LENGTH: Final = 4
+"""Characters of a name that is looked for in a text: shorter ones are found everywhere."""
 
-NoteName = Annotated[str, About("Note name or path", "note")]
-Folder = Annotated[str, About("Only below this folder", "folder")]
-Tag = Annotated[str, About("Only notes with this tag", "tag")]
-VaultName = Annotated[str, About("Vault, if there are several", "vault")]
+NoteName = Annotated[str, Described("Note name or path", "note")]
+Folder = Annotated[str, Described("Only below this folder", "folder")]
+Tag = Annotated[str, Described("Only notes with this tag", "tag")]
+VaultName = Annotated[str, Described("Vault, if there are several", "vault")]
 
 __all__ = ["PROMPTS"]
 
@@ -38,7 +38,7 @@ __all__ = ["PROMPTS"]
 def summarize_note(
     app: App,
     note: NoteName,
-    length: Annotated[str, About("Such as: three sentences, one page")] = "five bullet points",
+    length: Annotated[str, Described("Such as: three sentences, one page")] = "five bullet points",
     vault: VaultName = "",
 ) -> str:
     """Summarise a note of the vault, with its open questions and tasks."""
@@ -52,7 +52,7 @@ def summarize_note(
 @prompt("Weekly review")
 def weekly_review(
     app: App,
-    days: Annotated[str, About("How many days back")] = "7",
+    days: Annotated[str, Described("How many days back")] = "7",
     folder: Folder = "",
     tag: Tag = "",
     vault: VaultName = "",
@@ -68,7 +68,7 @@ def weekly_review(
         if weekly.rule.configured
         else ""
     )
-    begun = (
+    request = (
         f"Write a review of the last {days} days from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
         "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
@@ -77,7 +77,7 @@ def weekly_review(
     shown = [quoted(place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
     rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
-    return "\n\n".join([begun, *shown, *more])
+    return "\n\n".join([request, *shown, *more])
 
 
 def _is_binary(place: Vault, entry: FileEntry) -> bool:
@@ -108,9 +108,10 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
             reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
     known = {str(path) for path in linked} | {str(entry.path)}
     ranked = sorted(
-        ((path, why) for path, why in reasons.items() if path not in known), key=lambda each: (-len(each[1]), each[0])
+        (candidate for candidate in reasons.items() if candidate[0] not in known),
+        key=lambda candidate: (-len(candidate[1]), candidate[0]),
     )
-    asked = (
+    request = (
         "Find connections for this note of my Obsidian vault. For each note that it should link to, or that "
         "should link to it, say why in one sentence and quote the passage where the link belongs. Prefer a few "
         "strong connections. The candidates come from names in the text, shared tags and shared links; search "
@@ -119,7 +120,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     )
     return "\n\n".join(
         [
-            asked,
+            request,
             quoted(place, entry),
             "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
@@ -128,12 +129,12 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
 
 
 def _mentioned(place: Vault, entry: FileEntry, body: str) -> list[str]:
-    """Notes whose name stands in a text."""
+    """Return the notes whose name occurs in a text."""
     text = name_key(body)
     found = []
     for other in place.entries():
         name = name_key(basename(other.path))
-        if len(name) >= SHORTEST_MENTION and name in text and is_note(other.path) and other.path != entry.path:
+        if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
             found.append(str(other.path))
     return found
 
@@ -149,7 +150,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     uses = sorted(place.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
     tags = sorted(place.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
     problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
-    asked = (
+    request = (
         "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. Mend headings "
         "that skip a level, lists, typing errors and links that lead nowhere, and use the properties and tags "
         "that the vault has instead of new ones. Show me what you would change first. Then make the changes one "
@@ -157,7 +158,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     )
     return "\n\n".join(
         [
-            asked,
+            request,
             quoted(place, entry),
             "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
@@ -172,7 +173,7 @@ def plan_from_tasks(
     app: App,
     folder: Folder = "",
     tag: Tag = "",
-    horizon: Annotated[str, About("Such as: today, this week")] = "this week",
+    horizon: Annotated[str, Described("Such as: today, this week")] = "this week",
     vault: VaultName = "",
 ) -> str:
     """Make a plan from the open tasks of the vault, those of the notes changed last first."""

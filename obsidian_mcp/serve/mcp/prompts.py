@@ -1,6 +1,6 @@
-"""Prompts: ready-made requests that bring what they are about from the vault (specs/prompts.md).
+"""Prompts: requests with the notes they are about, and completion of their arguments (specs/prompts.md).
 
-One function = one prompt: `@prompt` lists it, its parameters are its arguments.
+One function = one prompt: `@prompt` registers it, its parameters are the prompt's arguments.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, get_type_hints
+
+import mcp_types as types
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -17,15 +20,18 @@ from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from . import completion, resources
 from .completion import Completes
+from .request_thread import Context, in_thread
+from .resources import require_first_page
 
 NOTE_CHARACTERS: Final = 40_000
-"""Most of one note that a prompt brings; hosts cut longer messages."""
+"""The most that a prompt quotes of one note; hosts cut longer messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """Of an argument: what it is, and by what it is completed."""
+class Described:
+    """The description of an argument, and the names that complete it."""
 
     description: str
     completes: Completes = ""
@@ -48,12 +54,12 @@ class Prompt:
     write: Callable[..., str]
 
     def text(self, app: App, given: Mapping[str, str]) -> str:
-        """What the user says to the model. Raises: InvalidArguments, and what the vault has to say."""
+        """Return the user's message to the model. Raises: InvalidArguments, and the errors of the vault."""
         known = [argument.name for argument in self.arguments]
-        if strange := sorted(set(given) - set(known)):
+        if unknown := sorted(set(given) - set(known)):
             raise InvalidArguments(
-                f"There is no argument {strange[0]!r} in the prompt {self.name}; it takes {', '.join(known)}.",
-                argument=strange[0],
+                f"There is no argument {unknown[0]!r} in the prompt {self.name}; it takes {', '.join(known)}.",
+                argument=unknown[0],
             )
         for argument in self.arguments:
             if argument.required and not given.get(argument.name, "").strip():
@@ -67,16 +73,16 @@ PROMPTS: dict[str, Prompt] = {}
 
 
 def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Register a function `(app, …: Annotated[str, About]) -> str`; its first sentence is the description."""
+    """Register a function `(app, …: Annotated[str, Described]) -> str`; its docstring is the description."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
         hints = get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
         arguments = []
         for parameter in parameters:
-            (about,) = hints[parameter.name].__metadata__
+            (described,) = hints[parameter.name].__metadata__
             required = parameter.default is inspect.Parameter.empty
-            arguments.append(Argument(parameter.name, about.description, required, about.completes))
+            arguments.append(Argument(parameter.name, described.description, required, described.completes))
         PROMPTS[function.__name__] = Prompt(
             function.__name__, title, inspect.cleandoc(function.__doc__ or ""), tuple(arguments), function
         )
@@ -86,7 +92,7 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
 
 
 def find(name: str) -> Prompt:
-    """Raises: InvalidArguments with the prompts there are."""
+    """Return a prompt by name. Raises: InvalidArguments that lists the prompts."""
     try:
         return PROMPTS[name]
     except KeyError:
@@ -96,7 +102,7 @@ def find(name: str) -> Prompt:
 
 
 def quoted(place: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
-    """A note between tags that name it; of a long one the beginning, and how to get the rest."""
+    """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
     body = place.read_text(entry).text.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     cut = ""
     if len(body) > most:
@@ -106,7 +112,7 @@ def quoted(place: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
 
 
 def number(text: str, name: str, least: int, most: int) -> int:
-    """Arguments of prompts are always strings. Raises: InvalidArguments."""
+    """Return the number in an argument, which is always a string. Raises: InvalidArguments."""
     if not (text.strip().isdecimal() and least <= int(text) <= most):
         raise InvalidArguments(
             f"Argument {name!r} must be a whole number from {least} to {most}, but {text[:40]!r} came.", argument=name
@@ -115,7 +121,7 @@ def number(text: str, name: str, least: int, most: int) -> int:
 
 
 def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
-    """Whether a note is below the folder and has the tag, where they are given."""
+    """Return a filter for notes below the folder and with the tag, where they are given."""
     inside = parse_folder(folder) if folder else None
     prefix = name_key(inside) + "/" if inside else ""
     tagged = {found.path for found in place.graph.tagged(tag).value} if tag else None
@@ -123,4 +129,65 @@ def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
 
 
 def scope(folder: str, tag: str) -> str:
+    """Return the words for `chosen`."""
     return (f" below the folder {folder!r}" if folder else "") + (f" tagged #{tag.removeprefix('#')}" if tag else "")
+
+
+TEMPLATE_ARGUMENTS: dict[str, completion.Completes] = {"vault": "vault", "path": "file"}
+
+
+class Prompts:
+    """The request handlers of `prompts/…` and `completion/complete`."""
+
+    def __init__(self, app: App, prompts: Mapping[str, Prompt]) -> None:
+        self._app = app
+        self._prompts = prompts
+
+    async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        require_first_page(params)
+        return types.ListPromptsResult(prompts=list(map(_entry, self._prompts.values())))
+
+    async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = find(params.name)
+        work = partial(prompt.text, self._app, params.arguments or {})
+        text = await in_thread(self._app.config.timeout, work, context)
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        given = (params.context.arguments if params.context is not None else None) or {}
+        kind = _kind(params.ref, params.argument.name)
+        work = partial(completion.complete, self._app, kind, params.argument.value, given.get("vault", ""))
+        found = await in_thread(self._app.config.timeout, work, context)
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=found.values, total=found.total, has_more=found.total > len(found.values)
+            )
+        )
+
+
+def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> completion.Completes:
+    """Return what completes an argument. Raises: InvalidArguments for a reference that is not offered."""
+    if isinstance(ref, types.PromptReference):
+        known = {argument.name: argument.completes for argument in find(ref.name).arguments}
+    elif ref.uri == resources.TEMPLATE:
+        known = TEMPLATE_ARGUMENTS
+    else:
+        raise InvalidArguments(f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri)
+    if name not in known:
+        raise InvalidArguments(
+            f"There is no argument {name!r} to complete; there are {', '.join(known)}.", argument=name
+        )
+    return known[name]
+
+
+def _entry(prompt: Prompt) -> types.Prompt:
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[
+            types.PromptArgument(name=argument.name, description=argument.description, required=argument.required)
+            for argument in prompt.arguments
+        ],
+    )

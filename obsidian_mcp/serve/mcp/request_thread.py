@@ -1,9 +1,9 @@
-"""Work in a thread, with the time limit, the cancellation and the progress of the request that asked for it."""
+"""Work of a request in a thread, with its time limit, cancellation, progress and client."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -12,8 +12,9 @@ import anyio
 from anyio import from_thread, to_thread
 from mcp.server.context import ServerRequestContext
 
+from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.core.text import deadline, progress
-from obsidian_mcp.serve.throttle import paced
+from obsidian_mcp.serve.throttle import throttled
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -22,43 +23,50 @@ Context = ServerRequestContext[Any, Any]
 async def in_thread(seconds: float, work: Callable[[], T], context: Context | None = None) -> T:
     """Run `work` in a thread. Raises: what it raises; OperationTimeout when the time is up.
 
-    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.deadline`). A change whose
-    commit has begun is waited for instead (SAFE-19). The client of `context` is told how far it is, if it has asked
-    for that.
+    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.text.deadline`). A change
+    whose commit has begun is waited for instead (SAFE-19). The client of `context` gets progress if it asks for it.
     """
     limit = deadline.Deadline(seconds)
-    finished: Future[T] = Future()
 
-    def run() -> None:
-        try:
-            finished.set_result(work())
-        except BaseException as error:  # noqa: BLE001  raised again below
-            finished.set_exception(error)
-
-    set_limit = deadline.current.set(limit)
-    told = None if context is None else progress.current.set(_teller(context, limit))
-    try:
-        with anyio.fail_after(seconds):
-            await to_thread.run_sync(run, abandon_on_cancel=True)
-    except TimeoutError:
+    def expire() -> None:
         if limit.cancel():
-            raise limit.error() from None
-        await to_thread.run_sync(finished.exception, abandon_on_cancel=True)
-    finally:
-        limit.cancel()
-        deadline.current.reset(set_limit)
-        if told is not None:
-            progress.current.reset(told)
-    return finished.result()
+            scope.cancel()
+
+    def run() -> T:  # in a copy of this context, so that the settings end with the thread's work
+        deadline.current.set(limit)
+        if context is not None:
+            client.set(client_of(context))
+            progress.current.set(_progress_report(context, limit))
+        return work()
+
+    with anyio.CancelScope() as scope:
+        timer = asyncio.get_running_loop().call_later(seconds, expire)
+        try:
+            return await to_thread.run_sync(run, abandon_on_cancel=True)
+        finally:
+            timer.cancel()
+            limit.cancel()
+    raise limit.error()
 
 
-def _teller(context: Context, limit: deadline.Deadline) -> progress.Report | None:
-    """Sends progress from the working thread, which waits until it is sent: none comes after the answer."""
+def session_of(context: Context) -> str:
+    """Return what names the client's connection: the SDK makes a session object for each request."""
+    return context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
+
+
+def client_of(context: Context) -> Client:
+    """Return whose request it is, for the journal (SAFE-20)."""
+    introduced = context.session.client_params
+    return Client(introduced.client_info.name if introduced is not None else "", session_of(context))
+
+
+def _progress_report(context: Context, limit: deadline.Deadline) -> progress.Report | None:
+    """Return what sends progress from the thread, which waits until it is sent: none comes after the answer."""
     if context.meta is None or context.meta.get("progress_token") is None:
         return None
 
-    def tell(done: int, total: int, what: str) -> None:
+    def report(done: int, total: int, activity: str) -> None:
         with suppress(RuntimeError):  # the event loop is gone
-            from_thread.run(partial(context.session.report_progress, done, total or None, what))
+            from_thread.run(partial(context.session.report_progress, done, total or None, activity))
 
-    return paced(tell, limit)
+    return throttled(report, limit)

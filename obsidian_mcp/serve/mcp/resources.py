@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
+
+import mcp_types as types
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
@@ -16,10 +20,10 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
-from . import pagination
+from .request_thread import Context, in_thread
 
 PAGE: Final = 200
-"""Resources of one page of the list."""
+"""Resources on one page of the list."""
 MAX_BYTES: Final = 16 * 2**20
 """Largest file that is read as a resource."""
 RECENT: Final = 20
@@ -31,74 +35,109 @@ TODAY: Final = "obsidian://today"
 TEMPLATE: Final = uri.TEMPLATE
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    uri: str
-    name: str
-    title: str
-    mime: str
-    description: str | None = None
-    size: int | None = None
-    modified: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What a resource holds: `text`, or `blob` where it is no text."""
-
-    uri: str
-    mime: str
-    text: str | None = None
-    blob: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    resources: list[Resource]
-    next_cursor: str | None = None
-
-
-STATIC: Final = (
-    Resource(OVERVIEW, "overview", "Vault overview", media.NOTE, "Counts, folders, tags and recent notes"),
-    Resource(RECENT_NOTES, "recent", "Recent notes", media.NOTE, "The notes changed last"),
-    Resource(TODAY, "today", "Today's note", media.NOTE, "The daily note of today"),
+STATIC: Final = tuple(
+    types.Resource(uri=address, name=name, title=title, description=description, mime_type=media.NOTE)
+    for address, name, title, description in (
+        (OVERVIEW, "overview", "Vault overview", "Counts, folders, tags and recent notes"),
+        (RECENT_NOTES, "recent", "Recent notes", "The latest changed notes"),
+        (TODAY, "today", "Today's note", "The daily note of today"),
+    )
 )
+FILE_TEMPLATE: Final = types.ResourceTemplate(
+    name="file",
+    title="Note or attachment",
+    uri_template=TEMPLATE,
+    description="Any file of a vault by its path, such as Projects/Alpha.md or img/plan.png",
+)
+_CURSOR: Final = "after:"
+"""Begins every cursor of ours, so that no other decodable text is taken for one."""
 
 
-def listed(app: App, cursor: str | None = None) -> Page:
-    """The pages about the vault, then every file of the default vault by path. Raises: InvalidArguments."""
+class Resources:
+    """The request handlers of `resources/…` except for subscriptions."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        cursor = params.cursor if params is not None else None
+        return await in_thread(self._app.config.timeout, partial(page, self._app, cursor), context)
+
+    async def templates(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        require_first_page(params)
+        return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
+
+    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        content = await in_thread(self._app.config.timeout, partial(read, self._app, params.uri), context)
+        return types.ReadResourceResult(contents=[content])
+
+
+def require_first_page(params: types.PaginatedRequestParams | None) -> None:
+    """For lists that have one page. Raises: InvalidArguments for any cursor."""
+    if params is not None and params.cursor is not None:
+        raise _bad_cursor(params.cursor)
+
+
+def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
+    """Return the pages about the vault, then every file of the default vault by path. Raises: InvalidArguments.
+
+    A cursor names the last path of its page, so that files which appear or go in between move no page (RES-03).
+    """
     place = app.vaults.get()
     entries = place.entries()
-    start = 0
+    start, room = 0, PAGE - len(STATIC)
     if cursor is not None:
-        start = bisect_right(entries, pagination.place_of(cursor), key=lambda entry: str(entry.path))
-    room = PAGE - (len(STATIC) if cursor is None else 0)
+        start, room = bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path)), PAGE
     shown = entries[start : start + room]
-    more = start + room < len(entries)
-    found = [_file(place, entry) for entry in shown]
-    return Page(
-        [*STATIC, *found] if cursor is None else found,
-        pagination.cursor_after(shown[-1].path) if more else None,
+    return types.ListResourcesResult(
+        resources=[*(STATIC if cursor is None else ()), *(_file(place, entry) for entry in shown)],
+        next_cursor=_cursor_after(shown[-1].path) if start + room < len(entries) else None,
     )
 
 
-def _file(place: Vault, entry: FileEntry) -> Resource:
-    name = entry.path.rpartition("/")[2]
-    return Resource(
+def _file(place: Vault, entry: FileEntry) -> types.Resource:
+    return types.Resource(
         uri=uri.of_file(place.name, entry.path),
         name=str(entry.path),
-        title=basename(name),
-        mime=media.mime_of(entry.path),
+        title=basename(entry.path),
+        mime_type=media.mime_of(entry.path),
         size=entry.size,
-        modified=timestamp(entry.mtime_ns),
+        annotations=types.Annotations(last_modified=timestamp(entry.mtime_ns)),
     )
 
 
-def read(app: App, address: str) -> Content:
-    """Raises: InvalidArguments for a URI of no known form, NoteNotFound, PermissionDenied, StorageFailed."""
-    known = {OVERVIEW: _overview, RECENT_NOTES: _recent}
-    if address in known:
-        return Content(address, media.NOTE, known[address](app.vaults.get()))
+def _cursor_after(path: str) -> str:
+    return base64.urlsafe_b64encode((_CURSOR + path).encode("utf-8", "surrogateescape")).decode()
+
+
+def _place_of(cursor: str) -> str:
+    """Return the path in a cursor. Raises: InvalidArguments for a cursor that this program has not made."""
+    try:
+        path = base64.b64decode(cursor.encode(), b"-_", validate=True).decode("utf-8", "surrogateescape")
+    except (binascii.Error, ValueError) as error:
+        raise _bad_cursor(cursor) from error
+    if not path.startswith(_CURSOR) or _cursor_after(path[len(_CURSOR) :]) != cursor:
+        raise _bad_cursor(cursor)
+    return path[len(_CURSOR) :]
+
+
+def _bad_cursor(cursor: str) -> InvalidArguments:
+    return InvalidArguments(
+        f"Invalid cursor: {cursor[:60]!r}. Send the nextCursor of the page before, or none for the first page.",
+        argument="cursor",
+    )
+
+
+def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:
+    """Return what a resource holds.
+
+    Raises: InvalidArguments for a URI of no known form, NoteNotFound, PermissionDenied, StorageFailed.
+    """
+    pages = {OVERVIEW: _overview, RECENT_NOTES: _recent}
+    if address in pages:
+        return types.TextResourceContents(uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get()))
     if address == TODAY:
         place = app.vaults.get()
         today = place.periodic.locate("day")
@@ -111,12 +150,13 @@ def read(app: App, address: str) -> Content:
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
         text = Text.decode(data).body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        return Content(address, "text/plain" if mime == media.UNKNOWN else mime, text)
-    return Content(address, mime, blob=data)
+        mime = "text/plain" if mime == media.UNKNOWN else mime
+        return types.TextResourceContents(uri=address, mime_type=mime, text=text)
+    return types.BlobResourceContents(uri=address, mime_type=mime, blob=base64.b64encode(data).decode())
 
 
 def find(app: App, address: str) -> tuple[Vault, FileEntry]:
-    """The file that a URI names. Raises: InvalidArguments, VaultNotFound, NoteNotFound, PermissionDenied."""
+    """Return the file that a URI names. Raises: InvalidArguments, VaultNotFound, NoteNotFound, PermissionDenied."""
     named = uri.parse(address)
     if named is None:
         raise InvalidArguments(
@@ -126,7 +166,7 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
     place = app.vaults.get(named.vault)
     spellings = dict.fromkeys((normal_form(named.path), normal_form(named.literal)))
     for spelling in spellings:
-        with place.lock:  # any name that the disk holds, also one that nobody could type
+        with place.lock:  # any name that the disk holds
             known = place.catalog.get(spelling)
         if known is not None and (entry := place.look_for(known.disk)) is not None:
             return place, entry
@@ -138,7 +178,7 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
 
 
 def recent_notes(place: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:
-    """Notes that the user does not hide, the latest first."""
+    """Return the notes that the user does not hide, the latest changed first."""
     hidden = place.hides()
     notes = [entry for entry in place.entries() if is_note(entry.path) and not hidden(entry.path) and wanted(entry)]
     return sorted(notes, key=lambda entry: -entry.mtime_ns)

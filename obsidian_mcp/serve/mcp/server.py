@@ -18,12 +18,13 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
 
-from .consent import asking
-from .error_middleware import guard
-from .prompt_handlers import Prompts
+from .consent import call_with_consent
+from .error_middleware import handle_errors
+from .prompt_catalog import PROMPTS
+from .prompts import Prompts
 from .request_thread import Context, in_thread
-from .resource_handlers import Resources, only_page
-from .subscriptions import News
+from .resources import Resources, require_first_page
+from .subscriptions import Subscriptions
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +38,9 @@ INSTRUCTIONS = (
 
 
 class VaultServer(Server[dict[str, Any]]):
-    """The SDK's low-level server, which says of itself that its list of resources changes."""
+    """The SDK's low-level server, which announces that its list of resources changes."""
 
-    news: News
+    subscriptions: Subscriptions
 
     def create_initialization_options(
         self,
@@ -52,14 +53,14 @@ class VaultServer(Server[dict[str, Any]]):
 
 
 def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> VaultServer:
-    """The server with this program's tools, or those that `tools` names at the time of a request.
+    """Return the server with this program's tools, or those that `tools` returns at the time of a request.
 
-    `news.close` of the result is to be called when serving ends.
+    Call `subscriptions.close` of the result when serving ends.
     """
-    news, resources, prompts = News(app), Resources(app), Prompts(app)
+    subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
 
     async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        only_page(params)
+        require_first_page(params)
         here = await to_thread.run_sync(listed, app, tools())
         offered = [tool for tool in here.values() if tool.read_only or not app.config.read_only]
         asks = await to_thread.run_sync(app.vaults.asks)
@@ -72,11 +73,11 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
             return run(app, params.name, arguments, tools(), context)
 
         try:
-            outcome = await asking(context, params, work)
+            outcome = await call_with_consent(context, params, work)
         except AppError as error:
             if app.config.error_style == "result" and error.application:
                 return failure(error)
-            raise  # the guard gives it its code
+            raise  # handle_errors gives it its code
         return success(outcome) if isinstance(outcome, Outcome) else outcome
 
     server = VaultServer(
@@ -89,16 +90,16 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
         on_list_resources=resources.list,
         on_list_resource_templates=resources.templates,
         on_read_resource=resources.read,
-        on_subscribe_resource=news.subscribe,
-        on_unsubscribe_resource=news.unsubscribe,
-        on_subscriptions_listen=news.listen,
+        on_subscribe_resource=subscriptions.subscribe,
+        on_unsubscribe_resource=subscriptions.unsubscribe,
+        on_subscriptions_listen=subscriptions.listen,
         on_list_prompts=prompts.list,
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
     )
-    server.news = news
-    server.add_notification_handler("notifications/initialized", types.NotificationParams, news.joined)
-    server.middleware[:] = [guard]  # without the SDK's tracing, which costs a tenth of a call and has no reader here
+    server.subscriptions = subscriptions
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
+    server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
 
 
@@ -115,7 +116,7 @@ async def run(
 
 @cache
 def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
-    """What is listed of a tool. `asks`: the user's policy wants some changes confirmed."""
+    """Return a tool's entry in the list. `asks`: the user's policy wants some changes confirmed."""
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -1,8 +1,8 @@
-"""Tells clients that resources have changed: `resources/subscribe` of 2025, `subscriptions/listen` of 2026 (RES-08).
+"""Notifies clients of changed resources: `resources/subscribe` of 2025, `subscriptions/listen` of 2026 (RES-08).
 
-    watcher thread ─▶ vaults.wait ─▶ compare the files with what they were ─▶ event loop ─▶ sessions, listen streams
+    watcher thread ─▶ vaults.wait ─▶ compare the files with the snapshot ─▶ event loop ─▶ sessions, listen streams
 
-One thread, begun with the first client that wants to know.
+One thread, started by the first subscription.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
 from anyio import to_thread
-from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -30,31 +30,128 @@ from mcp.server.subscriptions import (
 )
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files import uri
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, InvalidArguments
 
-from . import resource_changes
-
-Context = ServerRequestContext[Any, Any]
+from . import resources
+from .request_thread import Context, session_of
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = 2.0
-"""Seconds after which files are looked at without a report: some file systems report nothing."""
-SETTLE: Final = 0.1
-"""Seconds that a burst of reports gets: saving a note makes several."""
-MOST: Final = 10_000
-"""Resources that clients may follow."""
-SESSIONS: Final = 1_000
+POLL_SECONDS: Final = 2.0
+"""Interval at which files are compared where the file system reports no events."""
+SETTLE_SECONDS: Final = 0.1
+"""Time for a burst of events: saving a note makes several."""
+MAX_RESOURCES: Final = 10_000
+"""Resources that clients may subscribe to."""
+MAX_SESSIONS: Final = 1_000
 
 
-class News:
-    """Subscribers of one server. Its methods run on the event loop, but for `_watch`."""
+@dataclass(slots=True)
+class _Snapshot:
+    """A vault's files when they were last compared."""
+
+    files: dict[str, FileEntry]
+    """By path."""
+    revision: int
+    """The catalog's."""
+
+    def update(self, catalog: Catalog) -> tuple[Sequence[str], bool]:
+        """Take over the present files; return the changed paths, and whether a file appeared or went."""
+        revision = catalog.revision
+        changed = catalog.changed_since(self.revision)
+        if changed is None:
+            before, now = self.files, catalog.by_path()
+        else:
+            before = {path: entry for path in changed if (entry := self.files.get(path)) is not None}
+            now = {path: entry for path in changed if (entry := catalog.get(path)) is not None}
+        different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
+        moved = before.keys() != now.keys()
+        for path in before.keys() - now.keys():
+            del self.files[path]
+        self.files.update(now)
+        self.revision = revision
+        return different, moved
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    addresses: list[str]
+    """URIs of changed resources, as the subscribers have written them."""
+    listed: bool
+    """Whether files appeared or went."""
+
+
+class WatchedResources:
+    """The resources that clients have subscribed to. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._addresses: dict[tuple[str, str], set[str]] = {}
+        """Vault and compared path -> URIs."""
+        self._static: set[str] = set()
+        self._snapshots: dict[str, _Snapshot] = {}
+        """By vault; "" is the default vault."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self._addresses.values()))
+
+    def add(self, app: App, addresses: Iterable[str]) -> None:
+        """Watch these resources, and the default vault's list. Raises: InvalidArguments, VaultNotFound."""
+        static = {resource.uri for resource in resources.STATIC}
+        vaults = {""}
+        for address in addresses:
+            named = uri.parse(address)
+            with self._lock:
+                if address in static:
+                    self._static.add(address)
+                elif named is None:
+                    raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
+                else:
+                    for key in named.keys:
+                        self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
+                    vaults.add(named.vault)
+        for vault in vaults:
+            if vault not in self._snapshots:
+                catalog = app.vaults.get(vault).catalog
+                revision = catalog.revision  # before the files: changes made in between are compared again
+                snapshot = _Snapshot(catalog.by_path(), revision)
+                with self._lock:
+                    self._snapshots.setdefault(vault, snapshot)
+
+    def changes(self, app: App) -> Changes:
+        """Return what has changed since the last call. Raises: VaultNotFound."""
+        found: set[str] = set()
+        listed = False
+        for vault in list(self._snapshots):
+            place = app.vaults.get(vault)
+            with self._lock:
+                different, moved = self._snapshots[vault].update(place.catalog)
+                if not different:
+                    continue
+                keys = {name_key(place.name), name_key(str(place.files.root))}
+                for path in different:
+                    for key in keys:
+                        found |= self._addresses.get((key, name_key(path)), set())
+                if vault:
+                    continue
+                listed = moved
+                found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
+                if place.periodic.locate("day").path in different:
+                    found |= self._static & {resources.TODAY}
+        return Changes(sorted(found), listed)
+
+
+class Subscriptions:
+    """The subscribers of one server. All methods but `_watch` are for the event loop's thread."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._followed = resource_changes.Followed()
+        self._watched = WatchedResources()
         self._sessions: dict[str, tuple[ServerSession, set[str]]] = {}
         self._joined: dict[str, ServerSession] = {}
         self._thread: threading.Thread | None = None
@@ -63,31 +160,31 @@ class News:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """The request handler of `subscriptions/listen`."""
-        await self._follow(params.notifications.resource_subscriptions or ())
+        await self._add(params.notifications.resource_subscriptions or ())
         return await self._listen(context, params)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        await self._follow([params.uri])
-        key = _session_key(context)
+        await self._add([params.uri])
+        key = session_of(context)
         _, addresses = self._sessions.pop(key, (None, set()))
         self._sessions[key] = context.session, addresses | {params.uri}
         _keep_newest(self._sessions)
         return types.EmptyResult()
 
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        _, addresses = self._sessions.get(_session_key(context), (None, set()))
+        _, addresses = self._sessions.get(session_of(context), (None, set()))
         addresses.discard(params.uri)
         return types.EmptyResult()
 
     async def joined(self, context: Context, _: types.NotificationParams) -> None:
-        """A client of 2025 is there: it is told when the list of resources changes."""
-        self._joined[_session_key(context)] = context.session
+        """Notify a client of 2025 from now on when the list of resources changes."""
+        self._joined[session_of(context)] = context.session
         _keep_newest(self._joined)
         with suppress(AppError):  # without a vault there is no list; calls say so
-            await self._follow(())
+            await self._add(())
 
     async def tools_changed(self) -> None:
-        """Tell that the list of tools is another one."""
+        """Notify all clients that the list of tools has changed."""
         await self._bus.publish(ToolsListChanged())
         for session in list(self._joined.values()):
             await session.send_tool_list_changed()
@@ -96,31 +193,31 @@ class News:
         """End the listen streams with their last message."""
         self._listen.close()
 
-    async def _follow(self, addresses: Iterable[str]) -> None:
+    async def _add(self, addresses: Iterable[str]) -> None:
         wanted = list(addresses)
-        if len(self._followed) + len(wanted) > MOST:
-            raise InvalidArguments(f"No more than {MOST} resources can be subscribed to. Subscribe to fewer.")
-        await to_thread.run_sync(partial(self._followed.add, self._app, wanted))
+        if len(self._watched) + len(wanted) > MAX_RESOURCES:
+            raise InvalidArguments(f"No more than {MAX_RESOURCES} resources can be subscribed to. Subscribe to fewer.")
+        await to_thread.run_sync(partial(self._watched.add, self._app, wanted))
         if self._thread is None:
             arguments = (asyncio.get_running_loop(),)
-            self._thread = threading.Thread(target=self._watch, args=arguments, name="news", daemon=True)
+            self._thread = threading.Thread(target=self._watch, args=arguments, name="subscriptions", daemon=True)
             self._thread.start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._app.vaults.wait(EVERY):
-            time.sleep(SETTLE)
+        while self._app.vaults.wait(POLL_SECONDS):
+            time.sleep(SETTLE_SECONDS)
             try:
-                found = self._followed.changes(self._app)
+                found = self._watched.changes(self._app)
             except AppError as error:  # the folder is away for now
                 log.info("%s", error.message)
                 continue
             if found.addresses or found.listed:
                 try:
-                    asyncio.run_coroutine_threadsafe(self._tell(found), loop)
+                    asyncio.run_coroutine_threadsafe(self._notify(found), loop)
                 except RuntimeError:  # the event loop is closed
                     return
 
-    async def _tell(self, found: resource_changes.Changes) -> None:
+    async def _notify(self, found: Changes) -> None:
         events: list[ServerEvent] = [ResourceUpdated(uri=address) for address in found.addresses]
         if found.listed:
             events.append(ResourcesListChanged())
@@ -135,12 +232,7 @@ class News:
                 await session.send_resource_list_changed()
 
 
-def _session_key(context: Context) -> str:
-    """Names the client's connection; the SDK makes a session object for each request."""
-    return context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
-
-
 def _keep_newest(sessions: dict[str, Any]) -> None:
-    """The SDK does not tell when a session over HTTP has ended."""
-    while len(sessions) > SESSIONS:
+    """Forget the oldest sessions: the SDK does not report the end of a session over HTTP."""
+    while len(sessions) > MAX_SESSIONS:
         del sessions[next(iter(sessions))]

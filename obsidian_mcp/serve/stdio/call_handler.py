@@ -1,12 +1,10 @@
-"""Plain calls of tools, answered past the SDK (specs/stdio.md, DIRECT-…).
+"""Plain tool calls, answered without the SDK (specs/stdio.md, DIRECT-…).
 
-A note is read in 0.1 ms, and the SDK's tasks, models and streams cost four times that; importing it costs more than the
-first search. So what is plain in every respect is answered here, byte for byte as the SDK would have (a test compares).
-Whatever is not is left to the SDK: other members, the 2026 revision, a call that a person has to agree to first.
+A note is read in 0.1 ms; the SDK's tasks, models and streams take four times that, and importing it takes longer than
+the first search. So a call that is plain in every respect is answered here, byte for byte as the SDK answers it (a test
+compares). Every other request goes to the SDK.
 
-    line ─▶ Calls.begin ─▶ Crew (a thread) ─▶ Desk.answer ─▶ line
-
-`Calls` lives on the event loop like all of a conversation; of a `Desk` the answering runs in threads.
+    line ─▶ RunningCalls.begin ─▶ CallHandler.answer (in a thread) ─▶ line
 """
 
 from __future__ import annotations
@@ -16,29 +14,32 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.ports import UNNAMED, client
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.errors import AppError, ConfirmationRequired
 from obsidian_mcp.serve import results
-from obsidian_mcp.serve.throttle import paced
+from obsidian_mcp.serve.call_order import changes_vault
+from obsidian_mcp.serve.throttle import throttled
 from obsidian_mcp.tools import TOOLS, Tool, call
 
 from . import jsonrpc
-from .executor import Crew
 
 log = logging.getLogger(__name__)
 
+MAX_THREADS: Final = 40
 _REQUEST: Final = {"jsonrpc", "id", "method", "params"}
 _PARAMS: Final = {"name", "arguments", "_meta"}
 _RESERVED: Final = re.compile("mcp|modelcontextprotocol", re.IGNORECASE)
 
 
-class Desk:
-    """Answers one call."""
+class CallHandler:
+    """Answers single calls. Safe to share between threads."""
 
     def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOOLS) -> None:
         self._app = app
@@ -47,7 +48,7 @@ class Desk:
         """Seconds that a call may take."""
 
     def answer(self, message: jsonrpc.Message) -> bytes | None:
-        """The line for a plain request; None where a person has to be asked, which is for the SDK. Never raises."""
+        """Return the line that answers a plain request; None where a person has to agree first. Never raises."""
         params = message["params"]
         try:
             outcome = call(self._app, params["name"], params.get("arguments") or {}, self._tools())
@@ -55,127 +56,134 @@ class Desk:
         except ConfirmationRequired:
             return None
         except AppError as error:
-            return self.failed(message, error)
-        except BaseException:  # as the guard of the SDK's calls
+            return self.failure(message, error)
+        except BaseException:  # sys.exit() in a tool, too
             log.exception("tools/call failed")
-            return self.failed(message, results.internal("tools/call"))
+            return self.failure(message, results.internal("tools/call"))
 
-    def failed(self, message: jsonrpc.Message, error: AppError) -> bytes:
-        """The line that tells of an error, in the style that is configured."""
+    def failure(self, message: jsonrpc.Message, error: AppError) -> bytes:
+        """Return the line that reports an error, in the configured style."""
         if self._app.config.error_style == "result" and error.application:
             return jsonrpc.encode(jsonrpc.result(message["id"], results.failure(error)))
         return jsonrpc.encode(jsonrpc.error(message["id"], error.code, error.message, error.payload()))
 
+    def writes(self, message: jsonrpc.Message) -> bool:
+        """Whether a request asks for a change of the vault."""
+        return changes_vault(message, self._tools())
+
 
 def is_plain(message: jsonrpc.Message) -> bool:
-    """Whether a valid request is one that `Desk` may answer, on a connection of a revision with a handshake."""
+    """Whether `CallHandler` may answer a valid request, on a connection of a revision with a handshake."""
     if message["method"] != "tools/call" or message.keys() != _REQUEST:
         return False
     match message["params"]:
         case {"name": str(), **rest}:
-            sound = rest.keys() <= _PARAMS and isinstance(rest.get("arguments"), dict | None)
-            return sound and _is_plain_meta(rest.get("_meta", {}))
+            valid = rest.keys() <= _PARAMS and isinstance(rest.get("arguments"), dict | None)
+            return valid and _is_plain_meta(rest.get("_meta", {}))
         case _:
             return False
 
 
 def _is_plain_meta(meta: object) -> bool:
-    """Members under a host's own name mean nothing to the SDK; those of the protocol may mean anything."""
+    """The SDK ignores members under a host's own prefix; those of the protocol may have any effect."""
     return isinstance(meta, dict) and all(
         jsonrpc.is_id(value) if key == "progressToken" else "/" in key and not _RESERVED.search(key)
         for key, value in meta.items()
     )
 
 
-class _Job:
-    """A call under way."""
+class _Call:
+    """A call in flight."""
 
-    __slots__ = ("limit", "message", "over", "timer")
+    __slots__ = ("deadline", "ended", "message", "timer")
 
     timer: asyncio.TimerHandle
 
     def __init__(self, message: jsonrpc.Message, seconds: float) -> None:
         self.message = message
-        self.limit = deadline.Deadline(seconds)
-        self.over = False
-        """Nothing more is to be sent about it."""
+        self.deadline = deadline.Deadline(seconds)
+        self.ended = False
+        """Nothing more is sent about it."""
 
 
-class Calls:
-    """The plain calls of one conversation that are under way."""
+class RunningCalls:
+    """The plain calls of one conversation that are in flight. For the event loop's thread."""
 
     def __init__(
         self,
-        desk: Desk,
+        handler: CallHandler,
         loop: asyncio.AbstractEventLoop,
         send: Callable[[bytes], None],
         settle: Callable[[jsonrpc.RequestId], None],
-        leave: Callable[[jsonrpc.Message], None],
+        pass_on: Callable[[jsonrpc.Message], None],
     ) -> None:
-        """`send` takes lines; `settle` is told of each call that is done with; `leave` gets those for the SDK."""
-        self._desk = desk
+        """`send` takes lines, `settle` the id of each call that has ended, `pass_on` the calls for the SDK."""
+        self._handler = handler
         self._loop = loop
         self._send = send
         self._settle = settle
-        self._leave = leave
-        self._crew = Crew(loop)
-        self._jobs: dict[jsonrpc.RequestId, deque[_Job]] = {}
-        """By id: nothing keeps a client from using one twice."""
-        self._answers: deque[tuple[_Job, bytes | None]] = deque()
-        self._told = False
+        self._pass_on = pass_on
+        self.client = UNNAMED
+        self._threads = ThreadPoolExecutor(MAX_THREADS, "call")
+        self._calls: dict[jsonrpc.RequestId, deque[_Call]] = {}
+        """By id: a client may use one id twice."""
+        self._answers: deque[tuple[_Call, bytes | None]] = deque()
+        self._collecting = False
 
     def begin(self, message: jsonrpc.Message) -> None:
         """Answer a plain request in a thread."""
-        job = _Job(message, self._desk.timeout)
-        job.timer = self._loop.call_later(self._desk.timeout, self._expire, job)
-        self._jobs.setdefault(jsonrpc.correlated(message["id"]), deque()).append(job)
-        self._crew.submit(partial(self._work, job))
+        running = _Call(message, self._handler.timeout)
+        running.timer = self._loop.call_later(self._handler.timeout, self._expire, running)
+        self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
+        self._threads.submit(self._run, running)
 
     def cancel(self, request_id: jsonrpc.RequestId) -> bool:
-        """Stop a call, which is then not answered; whether there was one. Of several with this id, the last."""
-        jobs = self._jobs.get(jsonrpc.correlated(request_id))
-        if not jobs:
+        """Stop a call without an answer; False if there is none. Of several with this id, the latest."""
+        calls = self._calls.get(jsonrpc.correlated(request_id))
+        if not calls:
             return False
-        self._end(jobs[-1])
+        self._end(calls[-1])
         return True
 
-    def give_up(self) -> None:
-        """Stop all calls, and say so."""
-        for job in [job for jobs in self._jobs.values() for job in jobs]:
-            self._end(job)
-            self._send(jsonrpc.encode(jsonrpc.error(job.message["id"], jsonrpc.CONNECTION_CLOSED, "Connection closed")))
+    def abandon(self) -> None:
+        """Stop all calls and answer that the connection ends (END-05)."""
+        for running in [running for calls in self._calls.values() for running in calls]:
+            stopped = running.deadline.cancel()
+            self._end(running)
+            reason = "Connection closed" if stopped else "Connection closed. The change had begun and is finished."
+            self._send(jsonrpc.encode(jsonrpc.error(running.message["id"], jsonrpc.CONNECTION_CLOSED, reason)))
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _expire(self, job: _Job) -> None:
-        if not job.limit.cancel():  # it is committing: the answer comes when it has finished (SAFE-19)
+    def _expire(self, running: _Call) -> None:
+        if not running.deadline.cancel():  # it is committing: the answer comes when it has finished (SAFE-19)
             return
-        self._end(job)
-        self._send(self._desk.failed(job.message, job.limit.error()))
-        self._settle(job.message["id"])
+        self._end(running)
+        self._send(self._handler.failure(running.message, running.deadline.error()))
+        self._settle(running.message["id"])
 
-    def _end(self, job: _Job) -> None:
-        job.over = True
-        job.timer.cancel()
-        job.limit.cancel()
-        key = jsonrpc.correlated(job.message["id"])
-        jobs = self._jobs[key]
-        jobs.remove(job)
-        if not jobs:
-            del self._jobs[key]
+    def _end(self, running: _Call) -> None:
+        running.ended = True
+        running.timer.cancel()
+        running.deadline.cancel()
+        key = jsonrpc.correlated(running.message["id"])
+        self._calls[key].remove(running)
+        if not self._calls[key]:
+            del self._calls[key]
 
     def _collect(self) -> None:
-        self._told = False
-        lines = []
-        ended = []
+        """Send the answers that the threads have left."""
+        self._collecting = False
+        lines, ended = [], []
         while self._answers:
-            job, line = self._answers.popleft()
-            if job.over:
+            running, line = self._answers.popleft()
+            if running.ended:
                 continue
-            self._end(job)
+            self._end(running)
             if line is None:
-                self._leave(job.message)
+                self._pass_on(running.message)
             else:
                 lines.append(line)
-                ended.append(job.message["id"])
+                ended.append(running.message["id"])
         if lines:
             self._send(b"".join(lines))
         for request_id in ended:
@@ -183,32 +191,33 @@ class Calls:
 
     # --- in a thread
 
-    def _work(self, job: _Job) -> None:
+    def _run(self, running: _Call) -> None:
         line = None
-        if not job.over:
-            deadline.current.set(job.limit)
-            progress.current.set(self._teller(job))
-            line = self._desk.answer(job.message)
-        self._answers.append((job, line))
-        if not self._told:
-            self._told = True
+        if not running.ended:
+            deadline.current.set(running.deadline)
+            client.set(self.client)
+            progress.current.set(self._progress_report(running))
+            line = self._handler.answer(running.message)
+        self._answers.append((running, line))
+        if not self._collecting:
+            self._collecting = True
             with suppress(RuntimeError):  # the loop has closed
                 self._loop.call_soon_threadsafe(self._collect)
 
-    def _teller(self, job: _Job) -> progress.Report | None:
-        token = job.message["params"].get("_meta", {}).get("progressToken")
+    def _progress_report(self, running: _Call) -> progress.Report | None:
+        token = running.message["params"].get("_meta", {}).get("progressToken")
         if token is None:
             return None
 
-        def tell(done: int, total: int, what: str) -> None:
+        def report(done: int, total: int, activity: str) -> None:
             params: dict[str, Any] = {"progressToken": token, "progress": done}
-            params |= ({"total": total} if total else {}) | {"message": what}
+            params |= ({"total": total} if total else {}) | {"message": activity}
             line = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._tell, job, line)
+                self._loop.call_soon_threadsafe(partial(self._send_progress, running, line))
 
-        return paced(tell, job.limit)
+        return throttled(report, running.deadline)
 
-    def _tell(self, job: _Job, line: bytes) -> None:
-        if not job.over:
+    def _send_progress(self, running: _Call, line: bytes) -> None:
+        if not running.ended:
             self._send(line)

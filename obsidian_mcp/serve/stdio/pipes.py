@@ -1,8 +1,6 @@
-"""This process's stdin and stdout as a source of lines and a sink of lines (specs/stdio.md, PIPE-…).
+"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…).
 
-On POSIX pipes and sockets the event loop reads and writes by itself as long as that cannot block; a hop to a thread
-costs 30 to 60 µs a message, and up to 5 ms while a tool keeps the interpreter busy. Whatever may block (files,
-terminals, Windows, a client that does not read) is left to a daemon thread.
+Two daemon threads read and write, because files, terminals, Windows pipes and clients that do not read may block.
 """
 
 from __future__ import annotations
@@ -20,47 +18,18 @@ from typing import Final, TextIO
 
 if sys.platform == "win32":
     import msvcrt
-
-    _AT_ONCE = _GONE = 0  # never asked for: the thread does it all
-
-    def _poll_writing_end(_fd: int) -> int:
-        return 0
-
-    def _room(_fd: int) -> int:
-        return 0
 else:
     import fcntl
-    import termios
-
-    _AT_ONCE = select.PIPE_BUF  # what a pipe takes without blocking when it polls as writable
-    _GONE = select.POLLERR
-
-    def _poll_writing_end(fd: int) -> int:
-        """What can be done now with a pipe's writing end: 0 while a write might block, `_GONE` when nobody reads."""
-        poll = select.poll()
-        poll.register(fd, select.POLLOUT)
-        return sum(events for _, events in poll.poll(0))
-
-    def _room(fd: int) -> int:
-        """Bytes that an empty pipe takes without blocking; 0 where that cannot be told, or something is in it."""
-        if not hasattr(fcntl, "F_GETPIPE_SZ"):
-            return 0
-        try:
-            unread = int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4), sys.byteorder)
-            return 0 if unread else fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ)
-        except OSError:
-            return 0
-
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
 _READ_AHEAD: Final = 8
-"""Reads that the thread may be ahead of the loop."""
+"""Reads by which the thread may be ahead of the loop."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines without their ends; blank lines vanish, a line over `limit` bytes is None.
+    """Splits bytes into lines without their ends; blank lines are dropped, a line over `limit` bytes becomes None.
 
     A byte order mark before the first line is dropped.
     """
@@ -72,7 +41,7 @@ class LineSplitter:
         self._first = True
 
     def feed(self, data: bytes) -> list[bytes | None]:
-        """The lines that `data` completes."""
+        """Return the lines that `data` completes."""
         *ends, rest = data.split(b"\n")
         lines: list[bytes | None] = []
         for end in ends:
@@ -82,7 +51,7 @@ class LineSplitter:
         return lines
 
     def flush(self) -> list[bytes | None]:
-        """The line held, as if its end had come: at end of input a last line needs none."""
+        """Return the held line as complete: the last line of the input needs no end."""
         line: bytes | None = None
         if self._size <= self._limit:
             line = b"".join(self._parts)
@@ -105,85 +74,54 @@ class LineSplitter:
 
 
 class Reader:
-    """Calls `on_data` on the loop with what comes, and once with b"" at the end of input."""
+    """Calls `on_data` on the loop with the bytes read, and once with b"" at the end of input."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, on_data: Callable[[bytes], None]) -> None:
         self._fd = fd
         self._loop = loop
         self._on_data = on_data
-        self._by_loop = _is_pipe(fd)
-        self._paused = False
         self._ended = False
+        self._may_read = threading.Event()
+        self._may_read.set()
         self._credit = threading.Semaphore(_READ_AHEAD)
-        self._owed = 0
 
     def start(self) -> None:
-        if self._by_loop:
-            self._loop.add_reader(self._fd, self._on_readable)
-        else:
-            threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
+        threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
 
     def pause(self) -> None:
-        """Read no further; a little that is on its way still comes."""
-        if self._paused or self._ended:
-            return
-        self._paused = True
-        if self._by_loop:
-            self._loop.remove_reader(self._fd)
+        """Read no further; bytes already read are still delivered."""
+        self._may_read.clear()
 
     def resume(self) -> None:
-        if not self._paused or self._ended:
-            return
-        self._paused = False
-        if self._by_loop:
-            self._loop.add_reader(self._fd, self._on_readable)
-        while self._owed:
-            self._owed -= 1
-            self._credit.release()
+        self._may_read.set()
 
     def stop(self) -> None:
         """Call `on_data` no more. The thread stays in its read; it is a daemon."""
-        if self._by_loop and not self._paused and not self._ended:
-            self._loop.remove_reader(self._fd)
         self._ended = True
 
-    def _on_readable(self) -> None:
-        try:
-            data = os.read(self._fd, _READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        self._deliver(data)
-
     def _deliver(self, data: bytes) -> None:
-        if self._ended:
-            return
-        if not data:
-            self.stop()
-        self._on_data(data)
+        self._credit.release()
+        if not self._ended:
+            self._ended = not data
+            self._on_data(data)
 
     def _run(self) -> None:
         data = b"-"
         while data:
             self._credit.acquire()
+            self._may_read.wait()
             try:
                 data = _read(self._fd)
             except OSError:
                 data = b""
-            with suppress(RuntimeError):  # the loop has closed; nobody is left to tell
-                self._loop.call_soon_threadsafe(self._deliver_from_thread, data)
-
-    def _deliver_from_thread(self, data: bytes) -> None:
-        self._deliver(data)
-        if self._paused:
-            self._owed += 1
-        else:
-            self._credit.release()
+            try:
+                self._loop.call_soon_threadsafe(self._deliver, data)
+            except RuntimeError:  # the loop has closed
+                return
 
 
 class Writer:
-    """Writes whole lines to the client. The methods are for the loop's thread; `drained` waits there too."""
+    """Writes whole lines to the client. The methods are for the loop's thread."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self.on_progress: Callable[[], None] | None = None
@@ -196,11 +134,9 @@ class Writer:
         self._fd = fd
         self._loop = loop
         self._broken = False
-        self._queue: queue.SimpleQueue[bytes | memoryview | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._finished = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
-        self._by_loop = _is_pipe(fd)
-        self._is_fifo = self._by_loop and stat.S_ISFIFO(os.fstat(fd).st_mode)
 
     @property
     def unsent(self) -> int:
@@ -209,24 +145,15 @@ class Writer:
 
     def start(self) -> None:
         self._thread.start()
-        if self._is_fifo:
-            # A pipe whose reader has gone becomes "readable" at its writing end: so an idle server notices, too.
+        if sys.platform != "win32" and stat.S_ISFIFO(os.fstat(self._fd).st_mode):
+            # A pipe whose reader has gone becomes "readable" at its writing end, so that an idle server notices.
             self._loop.add_reader(self._fd, self._on_hang_up)
 
     def put(self, line: bytes) -> None:
         """Send lines, line ends included. Never blocks."""
-        if self._broken:
-            return
-        idle = self.unsent == 0
-        self._queued += len(line)
-        rest = self._write_at_once(line) if idle and self._by_loop else line
-        if rest:
-            self._queue.put(rest)
-
-    def _on_hang_up(self) -> None:
-        self._loop.remove_reader(self._fd)
-        if _poll_writing_end(self._fd) & _GONE:
-            self._break()
+        if not self._broken:
+            self._queued += len(line)
+            self._queue.put(line)
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -250,23 +177,12 @@ class Writer:
             if self.written == before:
                 return
 
-    def _write_at_once(self, line: bytes) -> bytes | memoryview:
-        """Write as much as cannot block; returns the rest. Only while the thread has nothing to do."""
-        rest = memoryview(line)
-        # Most clients have read all before: then a note of 20 KB is one write instead of five, and wakes them once.
-        most = max(_AT_ONCE, _room(self._fd)) if self._is_fifo and len(line) > _AT_ONCE else _AT_ONCE
-        while rest and _poll_writing_end(self._fd):
-            try:
-                count = os.write(self._fd, rest[:most])
-                most = _AT_ONCE
-            except BlockingIOError:
-                break
-            except OSError:
-                self._break()
-                return b""
-            self.written += count
-            rest = rest[count:]
-        return rest
+    def _on_hang_up(self) -> None:
+        self._loop.remove_reader(self._fd)
+        poll = select.poll()
+        poll.register(self._fd, select.POLLOUT)
+        if any(event & select.POLLERR for _, event in poll.poll(0)):
+            self._break()
 
     def _break(self) -> None:
         if self._broken:
@@ -279,7 +195,7 @@ class Writer:
         more = True
         while more:
             item = self._queue.get()
-            batch: list[bytes | memoryview] = []
+            batch: list[bytes] = []
             size = 0
             while item is not None:
                 batch.append(item)
@@ -293,11 +209,11 @@ class Writer:
             else:
                 more = False
             if not self._write(batch[0] if len(batch) == 1 else b"".join(batch)):
-                self._tell(self._break)
+                self._notify(self._break)
                 break
-        self._tell(self._finished.set)
+        self._notify(self._finished.set)
 
-    def _write(self, data: bytes | memoryview) -> bool:
+    def _write(self, data: bytes) -> bool:
         """False when the client has gone."""
         rest = memoryview(data)
         while rest:
@@ -312,10 +228,10 @@ class Writer:
             self.written += count
             if self.report_below is not None and self.unsent < self.report_below:
                 self.report_below = None
-                self._tell(self.on_progress)
+                self._notify(self.on_progress)
         return True
 
-    def _tell(self, callback: Callable[[], None] | None) -> None:
+    def _notify(self, callback: Callable[[], None] | None) -> None:
         if callback is not None:
             with suppress(RuntimeError):  # the loop has closed
                 self._loop.call_soon_threadsafe(callback)
@@ -337,8 +253,7 @@ def take_stdout() -> int:
 
 def _take(fd: int, stream: TextIO | None, open_replacement: Callable[[], int]) -> int:
     if stream is None:
-        # The process was started without it: nothing will come, or nobody listens. By now the number may belong to
-        # something else, such as the event loop.
+        # The process was started without it, and by now something else, such as the event loop, may have the number.
         return os.open(os.devnull, os.O_RDWR)
     private = _duplicate(fd)
     replacement = open_replacement()
@@ -367,13 +282,5 @@ def _read(fd: int) -> bytes:
         try:
             return os.read(fd, _READ_SIZE)
         except BlockingIOError:
-            # A parent that shares the descriptor made it non-blocking; that is not ours to undo.
+            # A parent that shares the descriptor has made it non-blocking and may depend on that.
             select.select([fd], [], [])
-
-
-def _is_pipe(fd: int) -> bool:
-    """Whether the loop can serve it: files cannot be waited for, and a terminal may block although it is ready."""
-    if sys.platform == "win32":
-        return False
-    mode = os.fstat(fd).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -1,8 +1,6 @@
-"""What the SDK's `Server.run` reads and writes, over our own conversation (specs/stdio.md, MSG-01, MSG-02)."""
+"""The streams that the SDK's `Server.run` reads and writes, over a `Conversation` (specs/stdio.md, MSG-01, MSG-02)."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import anyio
 from anyio.abc import AsyncResource
@@ -18,36 +16,24 @@ from mcp_types import (
 from pydantic_core import PydanticSerializationError
 
 from . import jsonrpc
-
-
-class Peer(Protocol):
-    """The client, as the SDK meets it."""
-
-    async def receive(self) -> jsonrpc.Message | None:
-        """The next message for the SDK; None at the end."""
-
-    def refuse(self) -> None:
-        """Take no more."""
-
-    def send(self, line: bytes, message: jsonrpc.Message) -> None:
-        """Write a line. Of the message only the members beside `params` and the error's are looked at."""
+from .conversation import Conversation
 
 
 class ReadStream(AsyncResource):
-    """The client's messages in order, then the end (the SDK's ReadStream protocol)."""
+    """The client's messages in order (the SDK's ReadStream protocol)."""
 
-    def __init__(self, peer: Peer) -> None:
-        self._peer = peer
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message. Raises anyio.EndOfStream at the end."""
-        message = await self._peer.receive()
+        """Return the next message. Raises: anyio.EndOfStream at the end."""
+        message = await self._conversation.receive()
         if message is None:
             raise anyio.EndOfStream
         return SessionMessage(model(message))
 
     async def aclose(self) -> None:
-        self._peer.refuse()
+        self._conversation.reader.stop()
 
     def __aiter__(self) -> ReadStream:
         return self
@@ -60,24 +46,24 @@ class ReadStream(AsyncResource):
 
 
 class WriteStream(AsyncResource):
-    """Where the SDK writes (its WriteStream protocol)."""
+    """What the SDK writes (its WriteStream protocol)."""
 
-    def __init__(self, peer: Peer) -> None:
-        self._peer = peer
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
         self._closed = False
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Queue one message for the client. Raises anyio.ClosedResourceError after `aclose`."""
+        """Queue one message for the client. Raises: anyio.ClosedResourceError after `aclose`."""
         if self._closed:
             raise anyio.ClosedResourceError
-        self._peer.send(encode(item.message), members(item.message))
+        self._conversation.send(encode(item.message), members(item.message))
 
     async def aclose(self) -> None:
         self._closed = True
 
 
 def model(message: jsonrpc.Message) -> JSONRPCMessage:
-    """Exactly what the SDK's own transport would have made of the line."""
+    """Return what the SDK's own transport makes of the line."""
     kind: type[JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError]
     if "method" in message:
         kind = JSONRPCRequest if "id" in message else JSONRPCNotification
@@ -87,7 +73,7 @@ def model(message: jsonrpc.Message) -> JSONRPCMessage:
 
 
 def encode(message: JSONRPCMessage) -> bytes:
-    """The line that the SDK's own transport writes; where that fails, what `jsonrpc.encode` makes of it."""
+    """Return the line that the SDK's own transport writes; where that fails, the one of `jsonrpc.encode`."""
     try:
         return jsonrpc_message_adapter.dump_json(message, by_alias=True, exclude_unset=True) + b"\n"
     except PydanticSerializationError:
@@ -98,5 +84,5 @@ def encode(message: JSONRPCMessage) -> bytes:
 
 
 def members(message: JSONRPCMessage) -> jsonrpc.Message:
-    """The message as a dict, its values as they are."""
+    """Return the message as a dict with its values unchanged."""
     return {name: getattr(message, name) for name in type(message).model_fields if name in message.model_fields_set}

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.serve.http.auth import Doors, is_loopback, read_body
-from obsidian_mcp.serve.http.dialects.types import Asked, Reason, Refusal
+from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
+from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 from obsidian_mcp.serve.http.server import run
 from obsidian_mcp.tools.rad import Bridge, Tool
 from tests.serve.asking import asking
@@ -87,6 +87,7 @@ def locked(app: App, witness: Bridge) -> Iterator[TestClient]:
 def test_without_a_key_a_foreign_host_is_refused_before_anything_runs(
     open_house: TestClient, calls: list[str], method: str, path: str, body: Any, host: str
 ) -> None:
+    # DOOR-02, HTTP-05
     answer = open_house.request(method, path, json=body, headers={"host": host})
     assert answer.status_code == 403
     assert not calls
@@ -106,6 +107,7 @@ def test_without_a_key_this_machines_own_names_are_served(open_house: TestClient
 def test_without_a_key_a_foreign_web_page_is_refused_before_anything_runs(
     open_house: TestClient, calls: list[str], method: str, path: str, body: Any, origin: str
 ) -> None:
+    # DOOR-03, HTTP-05
     answer = open_house.request(method, path, json=body, headers={"origin": origin})
     assert answer.status_code == 403
     assert not calls
@@ -122,6 +124,7 @@ def test_the_preflight_of_a_foreign_web_page_is_refused_too(open_house: TestClie
     "origin", ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443", "app://obsidian.md"]
 )
 def test_pages_of_this_machine_and_of_the_app_are_served(open_house: TestClient, origin: str) -> None:
+    # DOOR-03, HTTP-05
     answer = open_house.get("/bridge/v1/health", headers={"origin": origin})
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -177,6 +180,7 @@ CARRIERS = [
 def test_every_carrier_opens_every_door(
     locked: TestClient, method: str, path: str, body: Any, headers: dict[str, str]
 ) -> None:
+    # DOOR-04
     answer = locked.request(method, path, json=body, headers=headers)
     assert answer.status_code == 200
     assert not refused(answer)
@@ -203,12 +207,71 @@ def test_what_is_not_a_key_opens_nothing(locked: TestClient, headers: dict[str, 
 
 
 def test_the_key_in_the_query_is_the_gateways_alone(locked: TestClient) -> None:
+    # DOOR-04
     assert locked.get("/mcp/v1/tools/list?key=first").status_code == 200
     assert locked.get("/mcp/v1/tools/list?key=wrong").status_code == 401
     assert locked.get("/bridge/v1/tools?key=first").status_code == 401
 
 
+HERE = ("127.0.0.1", 50_000)
+ELSEWHERE = ("192.168.1.20", 50_000)
+
+
+@pytest.fixture
+def open_bridge(app: App, witness: Bridge) -> Iterator[TestClient]:
+    with asking(app, witness, address=HERE, keys=("first",), open_bridge=True) as client:
+        yield client
+
+
+def test_an_open_bridge_asks_this_machine_for_no_key(open_bridge: TestClient, calls: list[str]) -> None:
+    # DOOR-09: the original stdio bridge sends no key to /bridge/v1
+    assert open_bridge.get("/bridge/v1/health").status_code == 200
+    assert open_bridge.get("/bridge/v1/tools").json()["tools"]
+    assert open_bridge.post("/bridge/v1/tools/witness/call", json=CALL).status_code == 200
+    assert calls == ["ran"]
+    for method, path, body in REQUESTS[3:11]:
+        assert refused(open_bridge.request(method, path, json=body)), path
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"x-forwarded-for": "192.168.1.20"},
+        {"forwarded": "for=192.168.1.20"},
+        {"via": "1.1 proxy"},
+    ],
+)
+def test_an_open_bridge_is_closed_to_web_pages_and_proxies(
+    open_bridge: TestClient, calls: list[str], headers: dict[str, str]
+) -> None:
+    # DOOR-09
+    answer = open_bridge.post("/bridge/v1/tools/witness/call", json=CALL, headers=headers)
+    assert answer.status_code in (401, 403)
+    assert not calls
+
+
+def test_an_open_bridge_is_closed_to_other_machines(app: App, witness: Bridge, calls: list[str]) -> None:
+    # DOOR-09
+    with asking(app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
+        assert client.get("/bridge/v1/tools").status_code == 401
+        assert client.get("/bridge/v1/tools", headers={"x-api-key": "first"}).status_code == 200
+    with asking(app, witness, address=HERE, keys=("first",)) as client:  # off by default
+        assert client.get("/bridge/v1/tools").status_code == 401
+    assert not calls
+
+
+def test_a_bridge_without_its_key_is_told_how_to_send_it(locked: TestClient) -> None:
+    # DOOR-09, BRIDGE-07
+    message = locked.get("/bridge/v1/tools").json()["message"]
+    assert "OBSIDIAN_MCP_TRANSPORT=mcp" in message
+    assert "--open-bridge" in message
+
+
 def test_the_gateways_health_needs_no_key(locked: TestClient) -> None:  # row 28
+    # DOOR-05
     assert locked.get("/mcp/v1/health").json()["status"] == "healthy"
 
 
@@ -223,6 +286,7 @@ def test_another_method_is_told_before_the_key_is_asked_for(locked: TestClient) 
 
 
 def test_the_key_is_asked_for_before_a_body_is_found_too_large(locked: TestClient) -> None:
+    # DOOR-06
     body = b'{"jsonrpc":"2.0","x":"' + b"a" * 1_100_000 + b'"}'
     assert locked.post("/mcp", content=body).status_code == 401
     assert locked.post("/mcp", content=body, headers={"x-api-key": "first"}).status_code == 413
@@ -237,6 +301,7 @@ def test_a_session_of_the_sdk_needs_the_key_too(locked: TestClient) -> None:
 
 
 def test_another_host_than_loopback_needs_a_key(app: App) -> None:
+    # DOOR-01
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
             run(app, host=host, ports=(0,))
@@ -250,21 +315,22 @@ class Clock:
 
 
 def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
+    # DOOR-07
     clock = Clock()
-    doors = Doors(HttpConfig(rate_limit=3), clock)
-    asked = Asked("POST", (), {}, client="10.0.0.1")
+    access = AccessControl(HttpConfig(rate_limit=3), clock)
+    asked = Request("POST", (), {}, client="10.0.0.1")
     for _ in range(3):
-        doors.meter(asked)
+        access.meter(asked)
         clock.now += 10
     with pytest.raises(Refusal, match="Too many requests: 3 per 1 minute") as refusal:
-        doors.meter(asked)
+        access.meter(asked)
     assert refusal.value.headers["retry-after"] == "31"
-    doors.meter(replace(asked, client="10.0.0.2"))
-    doors.meter(replace(asked, method="GET"))
+    access.meter(replace(asked, client="10.0.0.2"))
+    access.meter(replace(asked, method="GET"))
     clock.now = 60
-    doors.meter(asked)
+    access.meter(asked)
     with pytest.raises(Refusal):
-        doors.meter(asked)
+        access.meter(asked)
 
 
 def test_too_many_requests_are_told_in_the_dialect_asked(app: App, witness: Bridge) -> None:
@@ -314,4 +380,4 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        Doors(HttpConfig(keys=("a very long key",))).unlock(Asked("GET", (), headers))
+        AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers))

@@ -57,6 +57,7 @@ def call(client: TestClient, name: str, body: bytes | str) -> Any:
 
 
 def test_the_list_is_sorted_and_has_its_own_hash(client: TestClient) -> None:
+    # V1-01
     answer = client.get("/bridge/v1/tools").json()
     assert answer["hash"] == tool_hash(answer["tools"])
     names = [tool["name"] for tool in answer["tools"]]
@@ -65,6 +66,7 @@ def test_the_list_is_sorted_and_has_its_own_hash(client: TestClient) -> None:
 
 
 def test_the_hash_changes_with_the_tools(app: App) -> None:
+    # V1-01
     registered = Bridge()
     with asking(app, registered) as client:
         before = client.get("/bridge/v1/tools").json()
@@ -75,6 +77,7 @@ def test_the_hash_changes_with_the_tools(app: App) -> None:
 
 
 def test_content_goes_out_as_the_tool_gave_it(client: TestClient) -> None:
+    # V1-04
     answer = call(client, "say", '{"arguments":{"text":"hé\\n日 😀"}}')
     assert answer.json() == {"success": True, "content": [{"type": "text", "text": "hé\n日 😀"}]}
     assert answer.headers["content-type"] == "application/json"
@@ -95,10 +98,12 @@ def test_the_content_type_of_a_request_does_not_matter(client: TestClient, heade
     ],
 )
 def test_what_the_original_takes_is_taken(client: TestClient, body: bytes, text: str) -> None:
+    # HTTP-06
     assert call(client, "say", body).json()["content"][0]["text"] == text
 
 
 def test_half_a_surrogate_pair_leaves_as_an_escape(client: TestClient) -> None:
+    # HTTP-06
     answer = call(client, "say", b'{"arguments":{"text":"\\ud83d"}}')
     assert answer.content == b'{"success":true,"content":[{"type":"text","text":"\\ud83d"}]}'
 
@@ -125,6 +130,7 @@ def test_half_a_surrogate_pair_leaves_as_an_escape(client: TestClient) -> None:
     ],
 )
 def test_a_body_of_the_wrong_shape_is_400(client: TestClient, body: bytes) -> None:
+    # V1-02
     answer = call(client, "say", body)
     assert answer.status_code == 400
     told = answer.json()
@@ -134,6 +140,7 @@ def test_a_body_of_the_wrong_shape_is_400(client: TestClient, body: bytes) -> No
 
 
 def test_wrong_arguments_are_400_and_named(client: TestClient) -> None:  # wire row 9
+    # V1-02
     answer = call(client, "obsidian_delete_note", '{"arguments":{}}')
     assert answer.status_code == 400
     told = answer.json()
@@ -148,11 +155,13 @@ def test_wrong_arguments_are_400_and_named(client: TestClient) -> None:  # wire 
     [("utils%2Fhelper", "helped"), ("utils%2fhelper", "helped"), ("gr%C3%B6%C3%9Fe", "groß"), ("a+b", "plus")],
 )
 def test_the_name_of_a_tool_is_decoded_once(client: TestClient, path: str, text: str) -> None:
+    # V1-03
     assert call(client, path, '{"arguments":{}}').json()["content"][0]["text"] == text
 
 
 @pytest.mark.parametrize("path", ["nope", "%zz", "%ff", "a%2Bb%2Bc", "say%20", "gr%25C3%25B6%25C3%259Fe"])
 def test_an_unknown_tool_is_404_before_its_body_is_looked_at(client: TestClient, path: str) -> None:
+    # V1-03
     answer = call(client, path, b"not json")
     assert answer.status_code == 404
     told = answer.json()
@@ -165,6 +174,7 @@ def test_an_unknown_tool_is_404_before_its_body_is_looked_at(client: TestClient,
     "path", ["", "/", "/nope", "/health/", "/tools/", "/tools/utils/helper/call", "/tools/say", "/tools/say/call/"]
 )
 def test_other_paths_are_404(client: TestClient, path: str) -> None:
+    # HTTP-07
     answer = client.get(f"/bridge/v1{path}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Not found", "message": "Not found"})
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -175,6 +185,7 @@ def test_other_paths_are_404(client: TestClient, path: str) -> None:
     [("POST", "health"), ("PUT", "health"), ("DELETE", "tools"), ("GET", "tools/say/call"), ("PATCH", "tools")],
 )
 def test_another_method_is_405(client: TestClient, method: str, path: str) -> None:  # wire row 7
+    # HTTP-07
     answer = client.request(method, f"/bridge/v1/{path}")
     assert answer.status_code == 405
     assert answer.json() == {"error": "Method not allowed", "message": "Method not allowed"}
@@ -187,6 +198,7 @@ def test_head_is_get_without_a_body(client: TestClient) -> None:
 
 @pytest.mark.parametrize("path", ["health", "tools", "tools/say/call", "nope"])
 def test_every_preflight_is_answered(client: TestClient, path: str) -> None:
+    # V1-05
     answer = client.options(f"/bridge/v1/{path}", headers={"access-control-request-headers": "x-odd"})
     assert answer.status_code == 204
     assert answer.content == b""

@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.http.auth import Patience
 from obsidian_mcp.serve.http.dialects.openapi import document
 from tests.serve.serving import serving
 
@@ -77,7 +76,7 @@ def request(dice: random.Random) -> bytes:
 def test_nothing_that_is_sent_makes_the_server_fail(app: App, caplog: pytest.LogCaptureFixture, seed: int) -> None:
     dice = random.Random(seed)
     statuses = set()
-    with caplog.at_level(logging.ERROR), serving(app, patience=Patience(head=0.5, body=0.5, idle=1)) as url:
+    with caplog.at_level(logging.ERROR), serving(app, body_seconds=0.5) as url:
         parts = urlsplit(url)
         for _ in range(REQUESTS):
             sent = request(dice)

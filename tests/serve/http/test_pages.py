@@ -25,6 +25,7 @@ OPERATIONS = [
 
 
 def test_the_document_is_served_and_names_every_path(app: App) -> None:
+    # HTTP-08
     with asking(app, keys=("secret",)) as client:
         answer = client.get("/openapi.json")
     assert answer.status_code == 200
@@ -126,6 +127,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_the_page_shows_the_vault_the_tools_and_how_to_connect(app: App) -> None:
+    # HTTP-09
     registered = Bridge()
     registered.register_tool(Tool("odd", "<script>alert(1)</script>"))
     with asking(app, registered) as client:
@@ -148,6 +150,7 @@ def test_the_page_of_a_locked_server_shows_nothing_without_the_key(app: App) -> 
 
 
 def test_paths_that_belong_to_nobody_are_404(app: App) -> None:  # row 30
+    # HTTP-07
     with asking(app) as client:
         for path in ("/nope", "/mcp/x", "/index.html", "/bridge", "/bridge/v2/health", "/v1", "/..%2f..%2fetc/passwd"):
             answer = client.get(path)

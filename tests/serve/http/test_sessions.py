@@ -41,6 +41,7 @@ def url(app: App) -> Iterator[str]:
 @pytest.mark.anyio
 @pytest.mark.parametrize(("mode", "revision"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 async def test_the_sdks_client_lists_and_calls(url: str, mode: str, revision: str) -> None:
+    # HTTP-02, HTTP-04
     async with Client(f"{url}/mcp", mode=mode) as client:
         assert client.protocol_version == revision
         assert client.server_info is not None
@@ -90,6 +91,7 @@ def begin(url: str, **headers: str) -> httpx.Response:
 
 
 def test_a_session_lives_until_it_is_deleted(url: str) -> None:
+    # HTTP-04
     begun = begin(url)
     session = {**BOTH, "mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
     assert begun.headers["content-type"].startswith("text/event-stream")

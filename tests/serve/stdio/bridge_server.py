@@ -37,11 +37,10 @@ def main() -> int:
     settings = config.read((asked.vault,) if asked.vault else (), read_only=asked.read_only)
     settings = replace(settings, error_style=asked.errors)
     app = compose.build(settings, serving=True) if asked.vault else None
-    pace = plugin_bridge.Pace(poll=5 / HASTE, first=1, pause=pause)
-    front = plugin_bridge.build(plugin_bridge.Desk(plugin, asked.seconds, pace), settings, app)
+    schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
+    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, asked.seconds, schedule), settings, app)
     try:
-        served = server.Served(front.server, front.options, front.close)
-        return server.run(lambda: served, grace=plugin_bridge.GRACE)
+        return server.run(lambda: served, writes=plugin_bridge.writes_vault, grace=plugin_bridge.GRACE_SECONDS)
     finally:
         if app is not None:
             app.vaults.close()

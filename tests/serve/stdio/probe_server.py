@@ -23,7 +23,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from obsidian_mcp.errors import NoteNotFound
-from obsidian_mcp.serve.mcp.error_middleware import guard
+from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.stdio import server as stdio
 
 Context = ServerRequestContext[Any, Any]
@@ -128,7 +128,7 @@ async def _call_tool(ctx: Context, params: t.CallToolRequestParams) -> t.CallToo
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--drain", type=float, default=30.0)
-    parser.add_argument("--grace", type=float, default=stdio.GRACE)
+    parser.add_argument("--grace", type=float, default=stdio.GRACE_SECONDS)
     parser.add_argument("--first", default="")
     parser.add_argument("--answered", type=int)
     parser.add_argument("--sdk", action="store_true")
@@ -144,7 +144,7 @@ def main() -> int:
         on_call_tool=_call_tool,
         on_subscriptions_listen=listen if chosen.subscriptions else None,
     )
-    server.middleware.insert(0, guard)
+    server.middleware.insert(0, handle_errors)
     options = server.create_initialization_options()
     if chosen.sdk:
 
@@ -154,7 +154,7 @@ def main() -> int:
 
         anyio.run(serve)
         return 0
-    served = stdio.Served(server, options, listen.close if chosen.subscriptions else None)
+    served = stdio.SdkServer(server, options, listen.close if chosen.subscriptions else None)
     return stdio.run(
         lambda: served,
         drain_timeout=chosen.drain,

@@ -136,6 +136,17 @@ def test_a_plain_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> 
             )
 
 
+def test_the_sdk_is_loaded_when_the_client_is_quiet(vault: Path, tmp_path: Path) -> None:
+    # START-08
+    (tmp_path / "mcp").mkdir()
+    loaded = "import sys, time; print('loading the SDK', file=sys.stderr, flush=True); time.sleep(600)"
+    (tmp_path / "mcp" / "__init__.py").write_text(loaded, encoding="utf-8")
+    with started(vault, PYTHONPATH=str(tmp_path)) as server:
+        server.initialize()
+        server.wait_for_log("loading the SDK")  # although nothing has needed it
+        assert "result" in server.call("tools/call", ALPHA)
+
+
 def test_a_conversation_of_plain_calls_ends_without_the_sdk(vault: Path, tmp_path: Path) -> None:
     # DIRECT-02, END-01
     (tmp_path / "mcp").mkdir()

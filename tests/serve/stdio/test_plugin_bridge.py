@@ -490,6 +490,27 @@ def test_the_vaults_and_the_plugins_tools_are_offered_at_once(plugin: PluginServ
         assert ended(server) == 0
 
 
+def test_pipelined_calls_of_the_vaults_own_tools_take_effect_in_order(plugin: PluginServer, vault: Path) -> None:
+    # BRIDGE-18, TOOL-15
+    with with_vault(plugin, vault) as server:
+        server.initialize()
+        for number in range(15):
+            append = {"name": "Home", "operation": "append", "content": f"mark {number}"}
+            server.send(
+                tool_call(f"write {number}", "obsidian_edit_note", append),
+                tool_call(f"read {number}", "obsidian_read_note", {"name": "Home"}),
+            )
+        answers: dict[Any, Message] = {}
+        while len(answers) < 30:
+            if "id" in (message := server.read()):
+                answers[message["id"]] = message
+        for number in range(15):
+            assert f"mark {number}" in answers[f"read {number}"]["result"]["content"][1]["text"].splitlines()
+        marks = [line for line in (vault / "Home.md").read_text("utf-8").splitlines() if line.startswith("mark")]
+        assert marks == [f"mark {number}" for number in range(15)]
+        assert ended(server) == 0
+
+
 def test_a_client_is_told_of_a_plugin_that_comes_to_a_vault(plugin: PluginServer, vault: Path) -> None:
     plugin.stop()
     with with_vault(plugin, vault) as server:

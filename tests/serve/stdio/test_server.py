@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from obsidian_mcp.serve.stdio.server import GRACE
+from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 
 from .test_jsonrpc import BROKEN
@@ -331,7 +331,7 @@ def test_a_client_that_closes_our_stdout_ends_the_server_at_once_although_an_ans
         begun = time.monotonic()
         server.close_stdout()
         assert server.wait() == 0
-        assert time.monotonic() - begun < GRACE
+        assert time.monotonic() - begun < GRACE_SECONDS
         assert "Traceback" not in server.stderr()
 
 

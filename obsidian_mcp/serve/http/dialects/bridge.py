@@ -1,18 +1,33 @@
-"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md BRIDGE-…)."""
+"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md V1-…)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
+from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
 
 from .tool_hash import sort_by_name, tool_hash
-from .types import WORDS, Asked, Desk, Reason, Refusal, Reply, content, json_reply, text_block, text_of
+from .types import (
+    ERROR_STRINGS,
+    Dialect,
+    Operation,
+    Reason,
+    Refusal,
+    Reply,
+    Request,
+    content,
+    json_reply,
+    text_block,
+    text_of,
+)
 
 PROTOCOL_VERSION: Final = "1"
 CORS: Final = {"access-control-allow-origin": "*"}
@@ -22,10 +37,56 @@ PREFLIGHT: Final = {
     "access-control-allow-headers": "Content-Type",
     "vary": "Access-Control-Request-Headers",
 }
+KEY_ADVICE: Final = (
+    "The bridge sends it only with OBSIDIAN_MCP_TRANSPORT=mcp. A server started with --open-bridge asks programs of "
+    "its own machine for none here."
+)
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
 
 
-class Bridge:
+class BridgeHealth(TypedDict):
+    status: str
+    version: str
+    protocolVersion: str
+
+
+class ToolEntry(TypedDict):
+    name: str
+    description: str
+    inputSchema: dict[str, Any]
+
+
+class ToolList(TypedDict):
+    tools: list[ToolEntry]
+    hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class CallBody(TypedDict):
+    arguments: dict[str, Any]
+
+
+class CallResult(TypedDict):
+    success: bool
+    content: list[dict[str, str]]
+    isError: NotRequired[bool]
+
+
+class BridgeError(TypedDict):
+    error: str
+    message: str
+    details: NotRequired[Any]
+    code: NotRequired[str]
+
+
+class Bridge(Dialect):
+    open_to_bridge = True
+    error = BridgeError
+    operations = (
+        Operation("get", ("/bridge/v1/health",), "Bridge: health", BridgeHealth),
+        Operation("get", ("/bridge/v1/tools",), "Bridge: tools and their hash", ToolList),
+        Operation("post", ("/bridge/v1/tools/{name}/call",), "Bridge: call a tool", CallResult, CallBody, (400, 404)),
+    )
+
     def __init__(self, max_body: int, *, keyed: bool) -> None:
         self.max_body = max_body
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if keyed else PREFLIGHT
@@ -39,61 +100,64 @@ class Bridge:
             case _:
                 return ()
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:
-        if asked.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:
+        if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
             return Reply(204, headers=self._preflight)
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
+        message = refusal.message
+        if refusal.reason is Reason.UNAUTHORIZED:
+            message += f" {KEY_ADVICE}"
         return json_reply(
-            {"error": WORDS[refusal.reason], "message": refusal.message},
+            {"error": ERROR_STRINGS[refusal.reason], "message": message},
             refusal.reason.value,
             {**cors, **refusal.headers},
         )
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply:
-        if asked.method == "OPTIONS":
+    async def answer(self, request: Request, service: ToolService) -> Reply:
+        if request.method == "OPTIONS":
             return Reply(204, headers=self._preflight)
-        match asked.segments:
+        match request.segments:
             case ("health",):
-                answer: Mapping[str, Any] = {
-                    "status": "ok",
-                    "version": __version__,
-                    "protocolVersion": PROTOCOL_VERSION,
-                }
-                return json_reply(answer, headers=CORS)
+                health: BridgeHealth = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
+                return json_reply(health, headers=CORS)
             case ("tools",):
-                return json_reply(listing(tuple((await desk.listed()).values())), headers=CORS)
+                return json_reply(listing(tuple((await service.listed()).values())), headers=CORS)
             case _:
-                return await self._call(asked, desk)
+                return await self._call(request, service)
 
-    async def _call(self, asked: Asked, desk: Desk) -> Reply:
-        name = text_of(asked.segments[1])
-        if name is None or name not in desk.tools():
-            return unknown(asked.segments[1] if name is None else name)
+    async def _call(self, request: Request, service: ToolService) -> Reply:
+        name = text_of(request.segments[1])
+        if name is None or name not in service.tools():
+            return unknown(request.segments[1] if name is None else name)
         try:
-            arguments = arguments_of(asked)
+            arguments = arguments_of(request)
         except ValueError as error:
             return invalid(f"Invalid request body: {error}.", str(error))
         try:
-            outcome = await desk.call(name, arguments)
+            outcome = await service.call(name, arguments)
         except UnknownTool:  # unregistered in this moment
             return unknown(name)
         except InvalidArguments as error:
             return invalid(error.message, faults(error))
         except AppError as error:
-            return json_reply({"success": False, "content": [text_block(error.told())], "isError": True}, headers=CORS)
-        return json_reply({"success": True, "content": content(outcome)}, headers=CORS)
+            result: CallResult = {"success": False, "content": [text_block(error.told())], "isError": True}
+        else:
+            result = {"success": True, "content": content(outcome)}
+        return json_reply(result, headers=CORS)
 
 
 @lru_cache(maxsize=4)
-def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
-    """The tools in the order of the contract, and the hash that changes with them."""
-    entries = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools]
+def listing(tools: tuple[Tool, ...]) -> ToolList:
+    """Return the tools in the contract's order, and the hash that changes with them."""
+    entries: list[ToolEntry] = [
+        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools
+    ]
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
 
 
-def arguments_of(asked: Asked) -> dict[str, Any]:
+def arguments_of(request: Request) -> dict[str, Any]:
     """Raises: ValueError saying what is wrong with the body."""
-    value = asked.json
+    value = request.json
     if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
         raise ValueError('it must be an object with an object in "arguments"')
     return dict(value["arguments"])
@@ -108,12 +172,15 @@ def invalid(message: str, details: Any) -> Reply:
 
 
 def error_reply(status: HTTPStatus, word: str, message: str, code: str, details: Any = None) -> Reply:
-    """Both contracts' words at once: 000's string in `error`, 002's in `code`, a sentence in `message`."""
-    body = {"error": word, "message": message, **({"details": details} if details is not None else {}), "code": code}
+    """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
+    body: BridgeError = {"error": word, "message": message, "code": code}
+    if details is not None:
+        body = {"error": word, "message": message, "details": details, "code": code}
     return json_reply(body, status, CORS)
 
 
 def faults(error: InvalidArguments) -> dict[str, Any]:
+    """Return contract 002's `details`: the arguments at fault, and those that are missing."""
     arguments = error.data.get("arguments", [])
     missing = [fault["argument"] for fault in arguments if fault.get("came") == "nothing"]
     return {**({"missing": missing} if missing else {}), "arguments": arguments}

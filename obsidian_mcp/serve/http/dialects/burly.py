@@ -1,7 +1,6 @@
 """BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md BURLY-…).
 
-The answer to a POST is always 200; what went wrong stands in the envelope, in the canonical members and in the older
-ones beside them.
+The answer to a POST is always 200; the envelope says what went wrong, in the canonical members and in the older ones.
 """
 
 from __future__ import annotations
@@ -9,9 +8,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from typing_extensions import TypedDict
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import (
@@ -22,16 +22,17 @@ from obsidian_mcp.errors import (
     ToolFailed,
     UnknownTool,
 )
+from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
 
-from .types import JSON, Asked, Desk, Reason, Refusal, Reply, json_reply
+from .types import JSON, Dialect, Operation, Reason, Refusal, Reply, Request, json_reply
 
 METHODS: Final = ["list_tools", "call_tool"]
 META: Final = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
 FAILED, TIMED_OUT, LIMITED = 1, 124, 429
 """Exit codes."""
 MAX_TEXT: Final = 10_000
-"""Characters of `stdout` and `stderr`; the whole text of a note stands in `data.content`."""
+"""Characters of `stdout` and `stderr`; `data.content` has the whole text of a note."""
 TRUNCATED: Final = "\n[truncated: output too long]"
 SMALL_BODY: Final = 10_240
 """The contract's own limit in bytes; a server that takes more also takes longer strings."""
@@ -45,8 +46,8 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_]{1,100}")
 _SHOWN: Final = 200
 
 
-class Request(BaseModel):
-    """Both forms of a request; members that are not named here are ignored."""
+class EnvelopeRequest(BaseModel):
+    """Both forms of a request; other members are ignored."""
 
     model_config = ConfigDict(strict=True, from_attributes=True)
 
@@ -64,7 +65,7 @@ class Request(BaseModel):
         return method
 
     @model_validator(mode="after")
-    def _complete(self) -> Request:
+    def _complete(self) -> EnvelopeRequest:
         if self.method == "call_tool" and self.name is None and self.params is not None:
             if not isinstance(self.params.get("name"), str):
                 raise ValueError("params of call_tool must have a name")
@@ -84,12 +85,56 @@ class Request(BaseModel):
         return given or {}
 
 
+class Metrics(TypedDict):
+    elapsed_ms: int
+    exit_code: int
+
+
+class Meta(TypedDict):
+    api_version: str
+    container_version: str
+    git_sha: str
+
+
+class Envelope(TypedDict):
+    """The canonical members, and the older ones beside them."""
+
+    ok: bool
+    metrics: Metrics
+    meta: Meta
+    summary: str
+    result: NotRequired[dict[str, Any]]
+    error_detail: NotRequired[dict[str, Any]]
+    error: NotRequired[str]
+    need_confirm: NotRequired[bool]
+    data: NotRequired[Any]
+    stdout: NotRequired[str]
+    stderr: NotRequired[str]
+
+
+class BurlyHealth(TypedDict):
+    status: Literal["ok", "degraded", "error"]
+    server_name: str
+    version: str
+    tools_available: int
+    notifications_enabled: bool
+    docker_available: bool
+    strict_security_mode: bool
+    policy_loaded: bool
+    uptime_seconds: int
+
+
 class TooComplex(Exception):
     """Arguments beyond the contract's limits."""
 
 
-class Burly:
+class Burly(Dialect):
     """`segments` are `("mcp",)` or `("health",)`."""
+
+    operations = (
+        Operation("get", ("/health", "/v1/health"), "Burly: health", BurlyHealth | Envelope),
+        Operation("post", ("/mcp", "/v1/mcp"), "Burly: list or call tools", Envelope, EnvelopeRequest),
+    )
 
     def __init__(self, max_body: int) -> None:
         self.max_body = max_body
@@ -99,7 +144,7 @@ class Burly:
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return ("GET",) if segments == ("health",) else ("POST",)
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         status, exit_code, code, details = 200, FAILED, None, None
         summary, message = "Request processing failed", refusal.message
         match refusal.reason:
@@ -121,21 +166,21 @@ class Burly:
             failed(summary, message, exit_code=exit_code, code=code, details=details), status, refusal.headers
         )
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply:
-        if asked.segments == ("health",):
-            return json_reply(await self._health(desk))
+    async def answer(self, request: Request, service: ToolService) -> Reply:
+        if request.segments == ("health",):
+            return json_reply(await self._health(service))
         started = time.perf_counter()
-        envelope = await self._envelope(asked, desk)
+        envelope = await self._envelope(request, service)
         elapsed = round((time.perf_counter() - started) * 1000)
         return json_reply({**envelope, "metrics": {**envelope["metrics"], "elapsed_ms": elapsed}})
 
-    async def _health(self, desk: Desk) -> dict[str, Any]:
-        ready = await desk.ready()
+    async def _health(self, service: ToolService) -> BurlyHealth:
+        ready = await service.ready()
         return {
             "status": "ok" if ready else "degraded",
             "server_name": "burlymcp",
             "version": __version__,
-            "tools_available": len(await desk.listed()),
+            "tools_available": len(await service.listed()),
             "notifications_enabled": False,
             "docker_available": False,
             "strict_security_mode": True,
@@ -143,36 +188,36 @@ class Burly:
             "uptime_seconds": int(time.monotonic() - self._started),
         }
 
-    async def _envelope(self, asked: Asked, desk: Desk) -> dict[str, Any]:
+    async def _envelope(self, request: Request, service: ToolService) -> dict[str, Any]:
         try:
-            request = self._request(asked)
+            parsed = self._request(request)
         except ValidationError as error:
             return not_valid(error)
         except TooComplex as error:
             return failed("Invalid request format", f"Request validation failed: {error}", details=SIMPLER)
         except ValueError as error:
-            return not_json(str(error), asked)
-        if request.method == "list_tools":
+            return not_json(str(error), request)
+        if parsed.method == "list_tools":
             tools = [
                 {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                for tool in (await desk.listed()).values()
+                for tool in (await service.listed()).values()
             ]
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
-        if request.tool is None:
+        if parsed.tool is None:
             return failed("Missing tool name", "Tool name is required for call_tool")
-        return await self._call(request.tool, dict(request.arguments), desk)
+        return await self._call(parsed.tool, dict(parsed.arguments), service)
 
-    def _request(self, asked: Asked) -> Request:
+    def _request(self, request: Request) -> EnvelopeRequest:
         """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
-        if asked.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise ValueError(f"Content-Type must be {JSON}")
-        value = asked.json
+        value = request.json
         if isinstance(value, dict):
             self._check(value)
-        return Request.model_validate(value)
+        return EnvelopeRequest.model_validate(value)
 
     def _check(self, value: Any, depth: int = -1) -> None:
-        """The request itself is not counted as a level. Raises: TooComplex."""
+        """Raises: TooComplex. The request itself is not counted as a level."""
         if depth > MAX_DEPTH:
             raise TooComplex(f"Arguments too deeply nested (max depth: {MAX_DEPTH})")
         if isinstance(value, str) and len(value) > self._max_string:
@@ -187,10 +232,10 @@ class Burly:
         for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             self._check(item, depth + 1)
 
-    async def _call(self, name: str, arguments: dict[str, Any], desk: Desk) -> dict[str, Any]:
-        tool = desk.tools().get(name)
+    async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> dict[str, Any]:
+        tool = service.tools().get(name)
         if tool is None:
-            return unknown(name, desk)
+            return unknown(name, service)
         confirmation = arguments.pop("_confirm", None)
         confirmed = confirmation.lower() if isinstance(confirmation, str) else confirmation
         if tool.would_write(arguments):
@@ -199,9 +244,9 @@ class Burly:
             if tool.takes_confirm:  # the user's own policy may ask for it as well
                 arguments[CONFIRM] = True
         try:
-            outcome = await desk.call(name, arguments)
+            outcome = await service.call(name, arguments)
         except UnknownTool:  # unregistered in this moment
-            return unknown(name, desk)
+            return unknown(name, service)
         except AppError as error:
             return tool_failed(name, error)
         summary = outcome.summary or f"{tool.title} completed"
@@ -247,8 +292,8 @@ def not_confirmed(name: str) -> dict[str, Any]:
     }
 
 
-def unknown(name: str, desk: Desk) -> dict[str, Any]:
-    details = {"available_tools": list(desk.tools())}
+def unknown(name: str, service: ToolService) -> dict[str, Any]:
+    details = {"available_tools": list(service.tools())}
     return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
 
 
@@ -272,7 +317,7 @@ def tool_failed(name: str, error: AppError) -> dict[str, Any]:
 
 
 def not_valid(error: ValidationError) -> dict[str, Any]:
-    """A request of the wrong shape, told as the original tells it."""
+    """Return the envelope for a request of the wrong shape, in the original's words."""
     problems = error.errors(include_url=False)
     details = {
         "validation_errors": [
@@ -288,16 +333,16 @@ def not_valid(error: ValidationError) -> dict[str, Any]:
     }
     envelope = failed("Request validation failed", "Invalid request format or parameters", details=details)
     wrong_method = next((problem["msg"] for problem in problems if problem["loc"] == ("method",)), "")
-    if "must be one of" in wrong_method:  # wire row 15: the document's words outside, the original's inside
+    if "must be one of" in wrong_method:  # wire row 15: the document's text outside, the original's inside
         message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
         envelope |= {"summary": "Request processing failed", "error": message}
         envelope["error_detail"]["message"] = message
     return envelope
 
 
-def not_json(problem: str, asked: Asked) -> dict[str, Any]:
+def not_json(problem: str, request: Request) -> dict[str, Any]:
     found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
-    if not asked.body:
+    if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}
     details = {"validation_errors": [found], "suggestion": "Check request format and parameter types"}
     return failed("Request validation failed", "Invalid request format or parameters", details=details)

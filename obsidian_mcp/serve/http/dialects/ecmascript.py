@@ -1,4 +1,4 @@
-"""JSON text as `JSON.stringify` writes it, for values whose keys were sorted first (specs/http.md HASH-…)."""
+"""Writes JSON as `JSON.stringify` does, with sorted keys (specs/http.md HASH-…)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _INDEX_END: Final = 2**32 - 1
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _PLAIN_DIGITS: Final = 21
-"""Numbers with at most so many digits before the point are written without an exponent."""
+"""Most digits before the point in a number without an exponent."""
 _PLAIN_ZEROS: Final = 6
-"""…and so do those with fewer zeros than this behind the point."""
+"""Zeros behind the point from which on a number has an exponent."""
 
 
 def stringify(value: Any) -> str:
-    """`JSON.stringify(deepSort(value))` of a JSON value, where deepSort sorts the keys of every object.
+    """Return `JSON.stringify(deepSort(value))`, where deepSort sorts the keys of every object.
 
-    Keys are sorted by UTF-16 code units; as in every JavaScript object those that are array indices then come first,
-    in numeric order, and `__proto__` is lost.
+    Keys are sorted by UTF-16 code units; then, as in every JavaScript object, array indices come first in numeric
+    order, and `__proto__` is lost.
     """
     match value:
         case None:
@@ -43,7 +43,7 @@ def stringify(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A number as ECMAScript's Number::toString gives it; every number is a double, and infinite ones are null."""
+    """Return a number as ECMAScript's Number::toString; every number is a double, and infinite ones are null."""
     try:
         double = float(value)
     except OverflowError:
@@ -68,7 +68,7 @@ def number(value: float) -> str:
 
 
 def string(value: str) -> str:
-    """A string with JSON's short escapes; only lone surrogates are escaped besides, in lower case."""
+    """Return a string with JSON's short escapes, and lone surrogates escaped in lower case."""
     joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", json.dumps(joined, ensure_ascii=False))
 

@@ -1,7 +1,7 @@
 """JSON-RPC at `/mcp` without sessions, for plain HTTP clients (contract 000; specs/http.md RPC-…).
 
-Clients that speak MCP in full (a session, event streams, the revisions from 2026 on) are the SDK's; this is what the
-contract's `curl` examples talk to.
+The SDK serves clients that speak MCP in full (a session, event streams, the revisions from 2026 on). This dialect
+serves the contract's `curl` examples.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError
+from obsidian_mcp.serve.call_order import CallOrder, changes_vault
+from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.mcp.server import INSTRUCTIONS, tool_entry
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
 from .burly import METHODS as ENVELOPE_METHODS
 from .tool_hash import sort_by_name
-from .types import Asked, Desk, Reason, Refusal, Reply, content, json_reply, text_block
+from .types import Dialect, Reason, Refusal, Reply, Request, content, json_reply, text_block
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 MAX_BATCH: Final = 50
@@ -38,16 +40,16 @@ PREFLIGHT: Final = {
 _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-version")
 
 
-def speaks(asked: Asked) -> bool:
+def speaks(request: Request) -> bool:
     """Whether a request at `/mcp` is JSON-RPC and not contract 001's envelope (wire rows 1 and 2).
 
-    A body that can only be one of them decides, then the headers, then the bytes of what is no JSON.
+    A body that can only be one of them decides, then the headers, then the bytes of a body that is not JSON.
     """
-    by_header = any(name in asked.headers for name in _BY_HEADER)
+    by_header = any(name in request.headers for name in _BY_HEADER)
     try:
-        value = asked.json
+        value = request.json
     except ValueError:
-        return by_header or b'"jsonrpc"' in asked.body
+        return by_header or b'"jsonrpc"' in request.body
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, dict) and "jsonrpc" in item for item in items):
         return True
@@ -58,47 +60,49 @@ class Malformed(Exception):
     """Not a JSON-RPC message."""
 
 
-class JsonRpc:
+class JsonRpc(Dialect):
     def __init__(self, max_body: int) -> None:
         self.max_body = max_body
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return () if segments else ALLOW
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
             return json_reply(_error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
         return json_reply(refusal.body, refusal.reason.value, {**cors, **refusal.headers})
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply:
+    async def answer(self, request: Request, service: ToolService) -> Reply:
         try:
-            value = asked.json
+            value = request.json
         except ValueError as error:
             raise Refusal(Reason.INVALID, str(error)) from error
         if isinstance(value, list):
-            return await self._batch(value, desk)
+            return await self._batch(value, service)
         try:
             check(value)
         except Malformed as problem:
             return json_reply(_error(None, INVALID_REQUEST, str(problem)), 400, CORS)
-        answer = await self._serve(value, desk)
+        answer = await self._serve(value, service)
         return Reply(202, headers=CORS) if answer is None else json_reply(answer, headers=CORS)
 
-    async def _batch(self, values: list[Any], desk: Desk) -> Reply:
-        """Answers in the order of the requests, as the revision 2025-03-26 has them."""
+    async def _batch(self, values: list[Any], service: ToolService) -> Reply:
+        """Answer in the order of the requests, as in the revision 2025-03-26."""
         if not 0 < len(values) <= MAX_BATCH:
             problem = "Invalid Request: a batch holds 1 to 50 messages"
             return json_reply(_error(None, INVALID_REQUEST, problem), 400, CORS)
         answers: list[dict[str, Any] | None] = [None] * len(values)
+        order, tools = CallOrder(), service.tools()
 
         async def serve(place: int, value: Any) -> None:
             try:
                 check(value)
             except Malformed as problem:
                 answers[place] = _error(None, INVALID_REQUEST, str(problem))
-            else:
-                answers[place] = await self._serve(value, desk)
+                return
+            async with order.turn(writes=changes_vault(value, tools)):
+                answers[place] = await self._serve(value, service)
 
         async with anyio.create_task_group() as group:
             for place, value in enumerate(values):
@@ -106,8 +110,8 @@ class JsonRpc:
         due = [answer for answer in answers if answer is not None]
         return json_reply(due, headers=CORS) if due else Reply(202, headers=CORS)
 
-    async def _serve(self, message: dict[str, Any], desk: Desk) -> dict[str, Any] | None:
-        """The answer to a well-formed message; None where none is due."""
+    async def _serve(self, message: dict[str, Any], service: ToolService) -> dict[str, Any] | None:
+        """Return the answer to a well-formed message; None where none is due."""
         if "id" not in message or "method" not in message:
             return None
         request_id, method, params = message["id"], message["method"], message.get("params")
@@ -117,24 +121,24 @@ class JsonRpc:
             case "ping":
                 result = {}
             case "tools/list":
-                result = {"tools": tool_list(tuple((await desk.listed()).values()))}
+                result = {"tools": tool_list(tuple((await service.listed()).values()))}
             case "tools/call":
-                return await self._call(request_id, params, desk)
+                return await self._call(request_id, params, service)
             case _:
                 return _error(request_id, METHOD_NOT_FOUND, f"Method not found: {method}")
         return _result(request_id, result)
 
-    async def _call(self, request_id: Any, params: Any, desk: Desk) -> dict[str, Any]:
+    async def _call(self, request_id: Any, params: Any, service: ToolService) -> dict[str, Any]:
         if not isinstance(params, dict) or not isinstance(params.get("name"), str):
             problem = 'Invalid params: tools/call needs an object with "name", the name of a tool'
             return _error(request_id, INVALID_PARAMS, problem)
         name, arguments = params["name"], params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
             return _error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
-        if name not in desk.tools():
+        if name not in service.tools():
             return _error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
         try:
-            outcome = await desk.call(name, arguments or {})
+            outcome = await service.call(name, arguments or {})
         except AppError as error:
             if error.code == INVALID_PARAMS:
                 return _error(request_id, error.code, error.message, error.payload())
@@ -150,7 +154,7 @@ def tool_list(tools: tuple[Tool, ...]) -> list[Mapping[str, Any]]:
 
 
 def check(value: Any) -> None:
-    """Raises: Malformed, in the original's words, for what is no request, notification or response."""
+    """Raises: Malformed, in the original's words, for anything but a request, notification or response."""
     if not isinstance(value, dict):
         raise Malformed("Request body must be a JSON object")
     if value.get("jsonrpc") != "2.0":
@@ -168,9 +172,9 @@ def check(value: Any) -> None:
 
 
 def _initialize(params: Any) -> dict[str, Any]:
-    """Without a session nothing is remembered; the newest revision with a handshake is offered to unknown ones."""
-    asked = params.get("protocolVersion") if isinstance(params, dict) else None
-    known = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1]
+    """Return the handshake. Nothing is remembered; an unknown revision gets the newest one that has a handshake."""
+    wanted = params.get("protocolVersion") if isinstance(params, dict) else None
+    known = wanted if wanted in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1]
     return {
         "protocolVersion": known,
         "capabilities": {"tools": {"listChanged": False}},

@@ -7,8 +7,9 @@ from html import escape
 from typing import Final
 
 from obsidian_mcp import __version__
+from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .types import WORDS, Asked, Desk, Refusal, Reply
+from .types import ERROR_STRINGS, Dialect, Refusal, Reply, Request
 
 HEADERS: Final = {
     "content-type": "text/html; charset=utf-8",
@@ -43,20 +44,20 @@ All paths beside MCP: <a href="/openapi.json">openapi.json</a>.</p>
 """
 
 
-class Page:
-    max_body = 0
+class HomePage(Dialect):
+    takes_key_from_query = True
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  one path
         return ("GET", "HEAD")
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         body = f"<p>{escape(refusal.message)}</p>"
-        return _page(WORDS[refusal.reason], body, refusal.reason.value, refusal.headers)
+        return _page(ERROR_STRINGS[refusal.reason], body, refusal.reason.value, refusal.headers)
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply:
-        url = escape(f"http://{asked.headers.get('host', '127.0.0.1')}")
-        vaults = ", ".join(await desk.vaults()) or "no vault"
-        tools = (await desk.listed()).values()
+    async def answer(self, request: Request, service: ToolService) -> Reply:
+        url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
+        vaults = ", ".join(await service.vaults()) or "no vault"
+        tools = (await service.listed()).values()
         entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
         body = (
             f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_CONNECT.format(url=url)}"

@@ -5,17 +5,66 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
+from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .types import Asked, Desk, Reason, Refusal, Reply, json_reply
+from .types import Dialect, Operation, Reason, Refusal, Reply, Request, json_reply
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
 
 
-class Rad:
-    """`desk` offers the contract's own tools beside the others."""
+class RadTool(TypedDict):
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    inputSchema: dict[str, Any]
+
+
+class RadTools(TypedDict):
+    tools: list[RadTool]
+    count: int
+
+
+class RadHealth(TypedDict):
+    status: str
+    service: str
+    executor: bool
+    timestamp: str
+
+
+class Invocation(TypedDict):
+    tool: Annotated[str, Field(min_length=1)]
+    input: NotRequired[dict[str, Any] | None]
+    session: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+
+
+class Invoked(TypedDict):
+    success: bool
+    tool: str
+    output: NotRequired[dict[str, Any]]
+    error: NotRequired[str]
+    timestamp: str
+    durationMs: int
+    session: NotRequired[str]
+
+
+class Rad(Dialect):
+    """`service` offers the contract's own tools, too."""
+
+    error = Invoked
+    operations = (
+        Operation("get", ("/mcp/v1/tools/list",), "RAD: tools", RadTools),
+        Operation("post", ("/mcp/v1/tools/invoke", "/mcp/v1/stdio"), "RAD: invoke a tool", Invoked, Invocation, (400,)),
+        Operation("get", ("/mcp/v1/health",), "RAD: health, without a key", RadHealth),
+    )
+
+    takes_key_from_query = True
 
     def __init__(self, max_body: int) -> None:
         self.max_body = max_body
@@ -29,12 +78,15 @@ class Rad:
             case _:
                 return ()
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def needs_key(self, segments: tuple[str, ...]) -> bool:
+        return segments != ("health",)
+
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]
         return json_reply(failure("", message), refusal.reason.value, refusal.headers)
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply:
-        match asked.segments:
+    async def answer(self, request: Request, service: ToolService) -> Reply:
+        match request.segments:
             case ("health",):
                 return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
             case ("tools", "list"):
@@ -45,43 +97,43 @@ class Rad:
                         "parameters": tool.input_schema,
                         "inputSchema": tool.input_schema,
                     }
-                    for tool in (await desk.listed()).values()
+                    for tool in (await service.listed()).values()
                 ]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
-                return await self._invoke(asked, desk)
+                return await self._invoke(request, service)
 
-    async def _invoke(self, asked: Asked, desk: Desk) -> Reply:
+    async def _invoke(self, request: Request, service: ToolService) -> Reply:
         started = time.perf_counter()
         try:
-            request = members(asked)
+            given = members(request)
         except ValueError as error:
             raise Refusal(Reason.INVALID, f"invalid request body: {error}") from error
-        name, session = request.get("tool") or "", request.get("session") or ""
+        name, session = given.get("tool") or "", given.get("session") or ""
         if not name:
             return json_reply(failure("", "tool is required", session=session), 400)
         try:
-            if name not in desk.tools():
+            if name not in service.tools():
                 raise UnknownTool("", tool=name)
-            outcome = await desk.call(name, request.get("input") or {})
+            outcome = await service.call(name, given.get("input") or {})
         except AppError as error:
             return json_reply(failure(name, sentence(name, error), started, session))
         answer = {"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)}
         return json_reply(answer)
 
 
-def members(asked: Asked) -> dict[str, Any]:
-    """The request's members; as in the original their names may be in any case. Raises: ValueError."""
-    value = asked.json
+def members(request: Request) -> dict[str, Any]:
+    """Return the request's members, whose names may be in any case as in the original. Raises: ValueError."""
+    value = request.json
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise ValueError(f"expected an object, got {_kind(value)}")
-    request = {key.lower(): member for key, member in value.items()}
+    given = {key.lower(): member for key, member in value.items()}
     for key, kind in (("tool", str), ("session", str), ("input", dict), ("metadata", dict)):
-        if not isinstance(request.get(key), kind | None):
-            raise ValueError(f"{key} must be {_KINDS[kind]}, got {_kind(request[key])}")
-    return request
+        if not isinstance(given.get(key), kind | None):
+            raise ValueError(f"{key} must be {_KINDS[kind]}, got {_kind(given[key])}")
+    return given
 
 
 def sentence(name: str, error: AppError) -> str:
@@ -99,7 +151,7 @@ def failure(name: str, message: str, started: float | None = None, session: str 
 
 
 def timestamp() -> str:
-    """RFC 3339 in UTC, to the second."""
+    """Return the time in UTC to the second, as in RFC 3339."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

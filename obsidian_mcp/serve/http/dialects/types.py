@@ -1,4 +1,4 @@
-"""What a dialect is given and gives back."""
+"""What all dialects share: requests, replies, refusals, JSON."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal
 from urllib.parse import unquote_to_bytes
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from obsidian_mcp.tools import Outcome, Tool
+from obsidian_mcp.serve.http.tool_service import ToolService
+from obsidian_mcp.tools import Outcome
 
 JSON: Final = "application/json"
 _DEEPEST: Final = 200
-"""Levels of nesting, as in the parser that is tried first."""
+"""Levels of nesting; the limit of the faster parser."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request. `segments` are the parts of its path below the dialect's own, still percent-encoded."""
+class Request:
+    """`segments` are the parts of its path below the dialect's own, still percent-encoded."""
 
     method: str
     segments: tuple[str, ...]
@@ -32,12 +33,12 @@ class Asked:
     """Names in lower case."""
     query: Mapping[str, str] = field(default_factory=dict)
     client: str = ""
-    """Network address of the other side."""
+    """Network address of the client."""
     body: bytes = b""
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value of the body. Raises: ValueError with a sentence that says what is wrong."""
+        """The JSON value of the body. Raises: ValueError saying what is wrong with it."""
         return parse(self.body)
 
 
@@ -49,7 +50,7 @@ class Reply:
 
 
 class Reason(Enum):
-    """Why a request is turned away before any tool is looked at, with the HTTP status that says so."""
+    """Why a request is refused before any tool is called; the value is its HTTP status."""
 
     INVALID = 400
     UNAUTHORIZED = 401
@@ -62,7 +63,7 @@ class Reason(Enum):
     FAILED = 500
 
 
-WORDS: Final = {
+ERROR_STRINGS: Final = {
     Reason.INVALID: "Invalid request body",
     Reason.UNAUTHORIZED: "Unauthorized",
     Reason.FORBIDDEN: "Forbidden",
@@ -77,7 +78,7 @@ WORDS: Final = {
 
 
 class Refusal(Exception):
-    """A request is turned away; every dialect has words of its own for it."""
+    """A request is refused; every dialect renders that in its own form."""
 
     def __init__(
         self, reason: Reason, message: str, *, limit: int = 0, headers: Mapping[str, str] | None = None
@@ -86,57 +87,63 @@ class Refusal(Exception):
         self.reason = reason
         self.message = message
         self.limit = limit
-        """What was exceeded: bytes of a body, or requests per minute."""
+        """The limit that was exceeded: bytes of a body, or requests per minute."""
         self.headers = headers or {}
 
     @property
     def body(self) -> dict[str, str]:
-        """What contract 000 says, and contract 001's `detail` beside it (wire rows 5 and 30)."""
+        """Contract 000's error with contract 001's `detail` (wire rows 5 and 30)."""
         phrase = HTTPStatus(self.reason.value).phrase
-        return {"error": WORDS[self.reason], "message": self.message, "detail": phrase}
+        return {"error": ERROR_STRINGS[self.reason], "message": self.message, "detail": phrase}
 
 
-class Desk(Protocol):
-    """Where dialects have their calls done."""
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a dialect, for the OpenAPI document. The types are those that the dialect's code uses."""
 
-    def tools(self) -> Mapping[str, Tool]:
-        """The tools that can be called at this moment, by name."""
-        ...
-
-    async def listed(self) -> Mapping[str, Tool]:
-        """Those of them that are of use here and now."""
-        ...
-
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
-        """Raises: AppError and nothing else."""
-        ...
-
-    async def vaults(self) -> list[str]:
-        """Names of the vaults; none where there is none."""
-        ...
-
-    async def ready(self) -> bool:
-        """Whether the vault can be used."""
-        ...
+    method: Literal["get", "post"]
+    paths: tuple[str, ...]
+    """Whole paths; `{name}` is a parameter."""
+    summary: str
+    answer: Any
+    """Type of the body under status 200."""
+    body: Any = None
+    """Type of the request's body."""
+    failures: tuple[int, ...] = ()
+    """Statuses beside those with which any request may be refused."""
 
 
-class Dialect(Protocol):
-    """One contract's way to ask and to answer."""
+class Dialect:
+    """One contract's requests and answers. As it is, this class serves the paths that belong to no contract."""
 
-    max_body: int
+    operations: tuple[Operation, ...] = ()
+    error: Any = None
+    """Type of the bodies under other statuses than 200, where there are such answers."""
+    max_body = 0
     """Bytes."""
+    takes_key_from_query = False
+    open_to_bridge = False
+    """Whether `--open-bridge` lets this machine in without a key."""
 
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        """The HTTP methods of a path; none where there is nothing."""
-        ...
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  no path exists here
+        """Return the HTTP methods of a path; none where there is nothing."""
+        return ()
 
-    def refuse(self, asked: Asked, refusal: Refusal) -> Reply: ...
+    def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  the same for every path
+        """Whether a path needs the key, where there is one."""
+        return True
 
-    async def answer(self, asked: Asked, desk: Desk) -> Reply: ...
+    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+        """Return the answer to a request that is refused."""
+        return json_reply(refusal.body, refusal.reason.value, refusal.headers)
+
+    async def answer(self, request: Request, service: ToolService) -> Reply:
+        """Serve a request to one of `methods`. Raises: Refusal."""
+        raise NotImplementedError
 
 
 def content(outcome: Outcome) -> list[dict[str, str]]:
-    """MCP's content blocks; text goes out as the tool gave it, lone surrogates too."""
+    """Return MCP's content blocks; text is sent unchanged, with its lone surrogates."""
     blocks = [text_block(text) for text in outcome.contents()]
     if (picture := outcome.picture) is not None:
         blocks.append({"type": "image", "data": b64encode(picture.image).decode(), "mimeType": picture.mime})
@@ -148,7 +155,7 @@ def text_block(text: str) -> dict[str, str]:
 
 
 def text_of(segment: str) -> str | None:
-    """A path segment decoded once; None where its bytes are not UTF-8."""
+    """Return a path segment decoded once; None where its bytes are not UTF-8."""
     try:
         return unquote_to_bytes(segment).decode("utf-8")
     except UnicodeDecodeError:
@@ -156,7 +163,7 @@ def text_of(segment: str) -> str | None:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON value of a body. Raises: ValueError with a sentence that says what is wrong."""
+    """Return the JSON value of a body. Raises: ValueError saying what is wrong with it."""
     body = body.removeprefix(b"\xef\xbb\xbf")
     if not body.strip():
         raise ValueError("the body is empty")
@@ -166,7 +173,7 @@ def parse(body: bytes) -> Any:
         if b"\\ud" not in body.lower():
             raise
         first = error
-    try:  # what the fast parser refuses and this one takes: the escape of half a surrogate pair
+    try:  # unlike the fast parser, this one takes the escape of half a surrogate pair
         value = json.loads(body, parse_constant=_refuse_constant)
         _check_depth(value)
     except (ValueError, RecursionError):
@@ -175,7 +182,7 @@ def parse(body: bytes) -> Any:
 
 
 def dump(value: Any) -> bytes:
-    """Compact JSON in UTF-8. A lone surrogate leaves as an escape, NaN and infinity as null."""
+    """Return compact JSON in UTF-8. A lone surrogate becomes its escape, NaN and infinity become null."""
     try:
         return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:

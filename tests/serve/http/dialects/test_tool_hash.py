@@ -24,6 +24,7 @@ NEEDS_ICU = {"name_order_scripts"}
 
 @pytest.mark.parametrize("case", OWN, ids=[f"{case['rule']} {case['note']}" for case in OWN])
 def test_a_list_has_the_hash_that_node_gives_it(case: dict[str, str]) -> None:
+    # HASH-01, HASH-02, HASH-03, HASH-05, HASH-06, HASH-07
     tools = json.loads(case["tools"])
     if "input" in case:
         assert hash_input(tools) == case["input"]
@@ -62,6 +63,7 @@ process.stdout.write(JSON.stringify(all.map(text => input(JSON.parse(text)))));
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_random_lists_are_written_as_node_writes_them() -> None:
+    # HASH-05, HASH-06, HASH-07
     lists: list[str] = []
 
     @settings(max_examples=300, deadline=None, database=None)

@@ -1,0 +1,142 @@
+"""MCP sessions over HTTP, served by the SDK (specs/http.md HTTP-04, tools.md TOOL-15)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import Message, Receive, Scope, Send
+
+from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
+from obsidian_mcp.serve.mcp.server import VaultServer
+from obsidian_mcp.tools import Tool
+
+from .dialects.jsonrpc import Malformed, check
+from .dialects.types import Request
+
+log = logging.getLogger(__name__)
+
+FAREWELL_SECONDS: Final = 1.0
+"""What a subscription gets for its last message when the server stops."""
+EXPOSED: Final = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
+
+
+class Sessions:
+    """MCP in full: sessions with event streams, and the revisions that need no session."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+        self._stopping = anyio.Event()
+        self._orders: dict[str, CallOrder] = {}
+        """By session, while it has calls in flight."""
+
+    def stop(self) -> None:
+        """End the streams that have no end of their own; calls in flight go on."""
+        if isinstance(self._manager.app, VaultServer):
+            self._manager.app.subscriptions.close()
+        self._stopping.set()
+
+    @asynccontextmanager
+    async def turn(self, request: Request, scope: Scope, tools: Mapping[str, Tool]) -> AsyncIterator[None]:
+        """Wait until the calls of its session that come before a request have taken effect."""
+        session = request.headers.get("mcp-session-id", "")
+        if not session or not _is_ordered(request):
+            yield
+            return
+        order = self._orders.setdefault(session, CallOrder())
+        scope[CallOrder.SCOPE_KEY] = order
+        try:
+            async with order.turn(writes=changes_vault(request.json, tools)):
+                yield
+        finally:
+            if order.idle:
+                self._orders.pop(session, None)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool, farewell: float = 0.0) -> None:
+        """Serve one request. A `standing` stream ends only with the server and gets `farewell` seconds then."""
+        started = ended = False
+
+        async def send_open(message: Message) -> None:
+            nonlocal started, ended
+            if message["type"] == "http.response.start":
+                started = True
+                extra = [(name.encode(), value.encode()) for name, value in EXPOSED.items()]
+                message = {**message, "headers": [*message.get("headers", []), *extra]}
+            elif not message.get("more_body", False):
+                ended = True
+            await send(message)
+
+        async def receive_until_stop() -> Message:
+            message: Message = {"type": "http.disconnect"}
+
+            async def stop() -> None:
+                await self._stopping.wait()
+                await anyio.sleep(farewell)
+                group.cancel_scope.cancel()
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(stop)
+                message = await receive()
+                group.cancel_scope.cancel()
+            return message
+
+        try:
+            await self._manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+        except Exception:
+            if not started:
+                raise
+            log.exception("an event stream failed")
+        if started and not ended:  # end a stream that was cut short in order
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def belongs_to_session(request: Request) -> bool:
+    """Whether the SDK serves a JSON-RPC request: one of a session, the first of one, or of a revision without sessions.
+
+    Our own dialect answers malformed messages and batches, and says what is wrong with them.
+    """
+    version = request.headers.get("mcp-protocol-version")
+    if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return True
+    try:
+        check(request.json)
+    except (ValueError, Malformed):
+        return False
+    if "mcp-session-id" in request.headers:
+        return True
+    accepted = request.headers.get("accept", "").lower()
+    return method_of(request) == "initialize" and "text/event-stream" in accepted and "application/json" in accepted
+
+
+def _is_ordered(request: Request) -> bool:
+    try:
+        match request.json:
+            case {"id": _, "method": str(method)}:
+                return method not in UNORDERED
+            case _:
+                return False
+    except ValueError:
+        return False
+
+
+def method_of(request: Request) -> Any:
+    """Return the method of a JSON-RPC message, None of anything else."""
+    try:
+        return request.json.get("method")
+    except (ValueError, AttributeError):
+        return None
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` for a request whose body was read already."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return first.pop() if first else await receive()
+
+    return replay

@@ -1,0 +1,68 @@
+"""How every dialect lists and calls tools (specs/http.md HTTP-01, HTTP-02)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anyio
+from anyio import to_thread
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InternalError
+from obsidian_mcp.serve.mcp.server import run
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
+from obsidian_mcp.tools.rad import Bridge as Registry
+
+log = logging.getLogger(__name__)
+
+READY_SECONDS: Final = 5.0
+
+
+class ToolService:
+    """The vault's tools, the plugin's, and those that were registered."""
+
+    def __init__(self, app: App, *registries: Registry) -> None:
+        self._app = app
+        self._registries = registries
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools that can be called now, by name; a registered tool cannot replace one of the vault's."""
+        tools = {**TOOLS, **PLUGIN_TOOLS}
+        for registry in self._registries:
+            tools = {**tools, **registry.served, **tools}
+        if self._app.config.read_only:
+            tools = {name: tool for name, tool in tools.items() if tool.read_only}
+        return tools
+
+    async def listed(self) -> Mapping[str, Tool]:
+        """Return the tools that are of use here and now."""
+        return await to_thread.run_sync(listed, self._app, self.tools())
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """Raises: AppError and nothing else."""
+        try:
+            return await run(self._app, name, arguments, self.tools())
+        except AppError:
+            raise
+        except (Exception, SystemExit) as error:
+            log.exception("%s failed", name)
+            raise InternalError(f"The server failed while running {name}. Its log (stderr) has the details.") from error
+
+    async def vaults(self) -> list[str]:
+        """Return the names of the vaults; none where there is none."""
+        try:
+            return await to_thread.run_sync(self._app.vaults.names)
+        except AppError:
+            return []
+
+    async def ready(self) -> bool:
+        """Whether the vault can be used."""
+        with anyio.move_on_after(READY_SECONDS):
+            try:
+                await to_thread.run_sync(self._app.vaults.get, abandon_on_cancel=True)
+            except AppError:
+                return False
+            return True
+        return False
