@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import link_key
-from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note import canvas, drawing, parser
 from obsidian_mcp.core.note.elements import ListItem
 from obsidian_mcp.core.note.links import Link, PropertyLink, Style
 from obsidian_mcp.core.query import scopes
@@ -32,7 +32,7 @@ from .search_document import Content
 
 log = logging.getLogger(__name__)
 
-VERSION = "1"
+VERSION = "2"
 """To be raised whenever the same file would give other facts: indexes made before are made anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024
@@ -101,6 +101,7 @@ class AliasFact(NamedTuple):
 
 class HeadingFact(NamedTuple):
     level: int
+    """1 to 6; 0 for the beginning of a canvas card, whose id is the text."""
     text: str
     line: int
     start: int
@@ -167,8 +168,8 @@ class Facts:
 
 
 def indexable(path: str) -> bool:
-    """Whether a file has contents that the index keeps: notes and canvases. Of others the name is enough."""
-    return is_note(path) or extension(path) == canvas.EXTENSION
+    """Whether a file has contents that the index keeps: notes, canvases and drawings. Of others the name is enough."""
+    return is_note(path) or extension(path) in (canvas.EXTENSION, drawing.EXTENSION)
 
 
 def texts(path: str, data: bytes) -> dict[str, str]:
@@ -176,6 +177,8 @@ def texts(path: str, data: bytes) -> dict[str, str]:
     body = storable(Text.decode(data[:BODY_LIMIT]).body)
     if is_note(path):
         return {"": body}
+    if extension(path) == drawing.EXTENSION:
+        return {}
     return {storable(card.key): storable(card.text.value) for card in canvas.read(body).cards if card.text is not None}
 
 
@@ -200,8 +203,12 @@ def of(path: str, data: bytes, size: int) -> Facts:
     searched, structured = body if is_note(path) else "", b""
     try:
         if is_note(path):
+            if drawing.is_drawing(path, body):
+                body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
             found, structured = _of_note(parsed), scopes.pack(scopes.structure_of(parsed), body)
+        elif extension(path) == drawing.EXTENSION:
+            found, searched = Facts(), searched_text(path, body)
         else:
             cards = canvas.read(body)
             found, searched = _of_canvas(cards), cards_text(cards)
@@ -216,13 +223,22 @@ def of(path: str, data: bytes, size: int) -> Facts:
             storable(path),
             searched,
             aliases=[alias.alias for alias in found.aliases],
-            headings=[heading.text for heading in found.headings],
+            headings=[heading.text for heading in found.headings if heading.level],
             tags=[tag.tag for tag in found.tags],
             properties=[each.name for each in found.properties],
             truncated=size > BODY_LIMIT,
             structure=structured,
         ),
     )
+
+
+def searched_text(path: str, body: str) -> str:
+    """The text of a file in which a search looks, from its whole text."""
+    if is_note(path):
+        return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
+    if extension(path) == drawing.EXTENSION:
+        return storable("\n\n".join(drawing.texts_of_file(body)))
+    return cards_text(canvas.read(body))
 
 
 def cards_text(read: canvas.Canvas) -> str:
@@ -279,7 +295,18 @@ def _of_canvas(parsed: canvas.Canvas) -> Facts:
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
             tagged += [_tag(tag.name, at, lines.line(tag.span.start), tag.span.start) for tag in text.tags]
     warnings = () if parsed.error is None else (_one_line(parsed.error),)
-    return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), warnings=warnings)
+    return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings)
+
+
+def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
+    """Where the text of each card begins in `cards_text`, as headings of level 0."""
+    parts, start, line = [], 0, 0
+    for card in parsed.cards:
+        if card.text is not None:
+            parts.append(HeadingFact(0, storable(card.id), line, start))
+            start += len(card.text.value) + 2
+            line += card.text.value.count("\n") + 2
+    return tuple(parts)
 
 
 def _broken(parsed: parser.Note) -> Iterator[str]:

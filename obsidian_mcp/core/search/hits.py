@@ -63,6 +63,8 @@ class Snippet:
     """The heading above the line."""
     marks: tuple[tuple[int, int], ...] = field(default=(), compare=False, metadata=UNTOLD)
     """Starts and ends of the matches in `text`, in code points."""
+    card: str | None = None
+    """Id of the canvas card that the line is in."""
 
 
 @dataclass(frozen=True, slots=True)

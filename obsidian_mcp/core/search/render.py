@@ -184,8 +184,11 @@ def _cut(remark: str | None, most: int) -> str | None:
 
 
 class Heading(NamedTuple):
+    """A heading, or the beginning of a canvas card, whose id is the text."""
+
     text: str
     start: int
+    is_card: bool = False
 
 
 class Place(NamedTuple):
@@ -232,9 +235,10 @@ class _Snippets:
         self._left = self._left[len(some) :]
         self._fields.update(fetch(self._snapshot, [file for file in some if file not in self._fields]))
         self._headings.update((file, []) for file in some)
-        sql = f"SELECT file, text, start FROM headings WHERE file IN ({', '.join(map(str, some))}) ORDER BY file, n"  # noqa: S608
-        for file, text, start in self._snapshot.connection.execute(sql):
-            self._headings[file].append(Heading(text, start))
+        files = ", ".join(map(str, some))
+        sql = f"SELECT file, text, start, level FROM headings WHERE file IN ({files}) ORDER BY file, n"  # noqa: S608
+        for file, text, start, level in self._snapshot.connection.execute(sql):
+            self._headings[file].append(Heading(text, start, is_card=level == 0))
 
     def _places(self, number: int, text: str) -> list[Place]:
         found: list[Place] = []
@@ -279,11 +283,13 @@ def choose(
     snippets = []
     for start in sorted(best):
         above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
-        if above >= 0 and headings[above].start == start:  # the line is the heading
+        if above >= 0 and headings[above].start == start and not headings[above].is_card:  # the line is the heading
             above -= 1
-        heading = headings[above].text if above >= 0 else None
+        part = headings[above] if above >= 0 else None
         shown, marks = around(text, start, places_in[start])
-        snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading and _heading(heading), marks))
+        heading = _heading(part.text) if part and not part.is_card else None
+        card = part.text if part and part.is_card else None
+        snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
     return snippets
 
 

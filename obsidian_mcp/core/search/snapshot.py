@@ -11,7 +11,7 @@ from typing import Any
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract, search_document
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.query.document import Kind
 from obsidian_mcp.core.query.scopes import Structure, structure_of, unpack
 from obsidian_mcp.core.text.text import Text
@@ -86,7 +86,7 @@ class Snapshot:
             text = Text.decode(self.read(entry)).body if entry is not None else ""
         except AppError:  # gone or unreadable: its name can still match
             return ""
-        return text if is_note(path) else extract.cards_text(canvas.read(text))
+        return extract.searched_text(path, text)
 
     def times(self, files: Iterable[int]) -> dict[int, int]:
         """Return when files were last changed, in nanoseconds since the epoch."""

@@ -20,6 +20,7 @@ from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.extract import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.note import drawing
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.periodic.calendar import Calendar
@@ -357,6 +358,7 @@ class Vault:
         text = before.text
         merged = bool(etag) and etag != before.etag
         body = self._merged(before, change, etag) if merged else change(text.body)
+        drawing.check_edit(entry.path, text.body, body)
         after = Text(body, text.bom).encode()
         return Edited(before, Content(entry, after, etag_of(after)), merged)
 

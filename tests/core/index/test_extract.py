@@ -116,6 +116,7 @@ def test_cards_of_a_canvas_are_links_and_their_text_is_read() -> None:
             LinkFact("back.png", "card", "wiki", "img/back.png", "", None, "img/back.png", "nodes.d", None, None, None),
         ),
         tags=(TagFact("t", "t", "nodes.b", 1, 29),),
+        headings=(HeadingFact(0, "b", 0, 0),),
     )
 
 

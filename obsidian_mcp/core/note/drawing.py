@@ -1,0 +1,80 @@
+"""Drawings of the Excalidraw plugin: which of their text is for readers (DRAW-1 to DRAW-4 in specs/index.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.errors import NotText
+
+EXTENSION = ".excalidraw"
+"""Of a drawing that is no note."""
+
+_DATA = re.compile(r"^(?:%%[ \t]*\r?\n)?#{1,2} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
+_ELEMENTS = re.compile(r"^#{1,2} Text Elements[ \t]*\r?$", re.MULTILINE)
+_DRAWING = re.compile(r"^(?:%%|#{1,2} Drawing)[ \t]*\r?$", re.MULTILINE)
+_NEXT_PART = re.compile(r"^#{1,2} (?:Element Links|Embedded Files)[ \t]*\r?$", re.MULTILINE)
+_ID = re.compile(r"[ \t]\^[\w-]{8}(?=[ \t]*\r?$)", re.MULTILINE)
+_SHOWN = re.compile(r"[^\r\n]+")
+
+
+def is_drawing(path: str, body: str) -> bool:
+    """Return whether a note is a drawing: by its name, or by a property of the plugin."""
+    if path.lower().endswith(f"{EXTENSION}.md"):
+        return True
+    if "excalidraw-plugin" not in body:
+        return False
+    read = parser.read(body)
+    return read is not None and read.values is not None and "excalidraw-plugin" in read.values
+
+
+def without_drawing(body: str) -> str:
+    """Return a drawing's text with blanks in the place of the drawing itself; every offset stays."""
+    data = _DATA.search(body)
+    drawing = _DRAWING.search(body, data.end()) if data else None
+    return body if drawing is None else body[: drawing.start()] + _blank(body[drawing.start() :])
+
+
+def searched_text(body: str) -> str:
+    """Return `without_drawing` also without the ids behind the text elements; every offset stays."""
+    body = without_drawing(body)
+    elements = _ELEMENTS.search(body)
+    if elements is None:
+        return body
+    following = _NEXT_PART.search(body, elements.end())
+    end = following.start() if following else len(body)
+    part = _ID.sub(lambda found: " " * len(found[0]), body[elements.end() : end])
+    return body[: elements.end()] + part + body[end:]
+
+
+def texts_of_file(body: str) -> list[str]:
+    """Return the texts of a drawing that is no note, in the order of the file; none of a broken one."""
+    try:
+        value = json.loads(body) if body.strip() else {}
+    except (ValueError, RecursionError):
+        return []
+    elements = value.get("elements") if isinstance(value, dict) else None
+    return [
+        element["text"]
+        for element in (elements if isinstance(elements, list) else [])
+        if isinstance(element, dict)
+        and element.get("type") == "text"
+        and isinstance(element.get("text"), str)
+        and element.get("isDeleted") is not True
+    ]
+
+
+def check_edit(path: str, before: str, after: str) -> None:
+    """Raises: NotText for an edit of a note that changes the data of its drawing."""
+    data = _DATA.search(before) if is_drawing(path, before) else None
+    if data is not None and not after.endswith(before[data.start() :]):
+        raise NotText(
+            f"{path!r} is a drawing: what stands below its heading Excalidraw Data belongs to the plugin and is not "
+            "edited. Nothing was written; text can go above it (prepend, or a section of its own).",
+            path=path,
+        )
+
+
+def _blank(text: str) -> str:
+    return _SHOWN.sub(lambda found: " " * len(found[0]), text)
