@@ -122,10 +122,14 @@ def test_content_given_twice_is_refused_and_nothing_is_written(run: Run, basic: 
     assert not (basic / "Twice.md").exists()
 
 
-def test_an_error_names_commands_not_tools(run: Run) -> None:
-    # CLI-12
+def test_an_error_is_one_line_with_a_status_of_its_own_and_names_commands(run: Run) -> None:
+    # CLI-02, CLI-12
     done = run("create", "Home", "again")
 
+    assert (done.returncode, done.stdout) == (17, "")
+    assert done.stderr.startswith("obsidian-mcp: ")
+    assert done.stderr.count("\n") == 1
+    assert run("no-such-command").returncode == 2
     assert "`obsidian-mcp edit`" in done.stderr
     assert "obsidian_" not in done.stderr
 

@@ -90,3 +90,14 @@ def test_every_output_schema_is_a_schema_of_objects() -> None:
         if tool.output_schema is not None:
             Draft202012Validator.check_schema(tool.output_schema)
             assert tool.output_schema["type"] == "object"
+
+
+def test_members_that_have_no_value_are_left_out_and_long_lists_say_how_to_go_on(app: App) -> None:
+    # TOOL-06, TOOL-07
+    page = call(app, "obsidian_list_files", {"recursive": True, "limit": 2}).data
+    rest = call(app, "obsidian_list_files", {"recursive": True, "offset": page["next_offset"]}).data
+
+    assert len(page["files"]) == 2
+    assert len(rest["files"]) == page["total"] - 2
+    assert "next_offset" not in rest
+    assert None not in rest.values()

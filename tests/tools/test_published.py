@@ -15,6 +15,7 @@ README = Path(__file__).parent.parent.parent / "README.md"
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_publishes_what_its_snapshot_says(name: str, update: bool) -> None:
+    # TOOL-01
     tool = TOOLS[name]
     published = {
         "title": tool.title,
