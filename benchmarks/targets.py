@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from . import calling, changing, lasting, starting
+from . import calling, changing, lasting, querying, starting
 from .figures import BARE, OURS, Figure, Figures
 
 Measure = Literal["ratio", "median", "worst", "p99 by p50"]
@@ -58,6 +58,7 @@ TARGETS = (
     Target(calling.FLIGHT, "ratio", 2.0, (10_000,), at_least=True),
     Target(calling.LARGE, "p99 by p50", 10, (10_000,)),
     Target(calling.LARGE_NOTE, "p99 by p50", 10, (10_000,)),
+    Target(querying.TABLE, "median", 0.100, (10_000,), "s"),
     Target(starting.FIRST_BUILD, "median", 1_000, LARGE, "/s", at_least=True),
     Target(changing.ONE, "median", 0.050, LARGE, "s"),
     Target(changing.READS.format(count=MANY), "worst", 0.100, LARGE, "s"),

@@ -81,6 +81,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "obsidian_create_note": {"content": "x"},
     "obsidian_edit_canvas": {"operations": [{"op": "add", "type": "text", "text": "x"}]},
     "obsidian_insert_template": {"template": "Note.md"},
+    "obsidian_edit_table": {"operations": [{"op": "remove_row", "row": 1}]},
     "obsidian_compose_notes": {"action": "merge", "into": "Folder/Inner"},
     "obsidian_update_task": {"action": "add", "text": "x"},
     "obsidian_edit_table": {"operations": [{"op": "remove_row", "row": 1}]},

@@ -221,6 +221,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
         "edit_table": {"name": "Table", "operations": [{"op": "add_row", "values": ["1", "2"]}]},
+        "edit_bookmarks": {"action": "add", "target": "search:x"},
         "compose_notes": {"action": "extract", "name": "Home", "part": "1-1", "into": "New"},
         "update_task": {"action": "add", "name": "Home", "text": "x"},
         "insert_template": {"template": "Home.md", "name": "Home"},

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
 from . import metadata
@@ -21,7 +22,6 @@ from .folder import (
     CLOEXEC,
     NOFOLLOW,
     NONBLOCK,
-    SETTINGS_FOLDER,
     Place,
     VaultFolder,
     linked,

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
-
-SETTINGS_FOLDER = ".obsidian"
 
 ABSENT = {errno.ENOENT, errno.ENOTDIR}
 _REFUSED = {errno.EACCES, errno.EPERM}

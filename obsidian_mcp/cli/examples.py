@@ -25,6 +25,8 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "table": ("""table Alpha '{"op":"set","row":"wheel","column":"mm","value":"43"}'""",),
     "insert-template": ('insert-template "Reading/Reading list.md" Alpha',),
+    "bookmarks": ("bookmarks",),
+    "bookmark": ("bookmark add Alpha#Plan --group Work",),
     "canvas": ("canvas Board",),
     "canvas-edit": ("""canvas-edit Board '{"op":"add","type":"text","text":"Buy brass"}'""",),
     "move": ("move Alpha Archive/", 'move "Tower clock" "Church clock" --dry-run'),

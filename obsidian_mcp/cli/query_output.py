@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .render import safe, width
+from .task_commands import tasks_text
 
 FORMATS: Final = ("table", "csv", "json", "markdown")
 WIDEST: Final = 60
@@ -23,13 +24,18 @@ def render(data: Mapping[str, Any], form: str) -> str:
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if "blocks" not in data:
-        return _WRITERS[form](data)
+        return _written(data, form)
     mark = "## " if form == "markdown" else "== "
     parts = []
     for block in data["blocks"]:
         title = f"{mark}line {block['line']} ({block['language']})"
-        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _WRITERS[form](block)))
+        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _written(block, form)))
     return "\n".join(parts)
+
+
+def _written(data: Mapping[str, Any], form: str) -> str:
+    """A list of tasks in lines, whatever the form; rows in the form."""
+    return tasks_text(data) if "tasks" in data else _WRITERS[form](data)
 
 
 def remarks(data: Mapping[str, Any]) -> str:
@@ -37,9 +43,11 @@ def remarks(data: Mapping[str, Any]) -> str:
     lines = []
     for answer in data.get("blocks", [data]):
         if "total" in answer:
-            lines.append(f"{answer['total']} {'row' if answer['total'] == 1 else 'rows'}")
+            kind = "task" if "tasks" in answer else "row"
+            lines.append(f"{answer['total']} {kind}{'' if answer['total'] == 1 else 's'}")
         if "next_offset" in answer:
-            lines[-1] += f", {len(answer['rows'])} shown; more with --offset {answer['next_offset']}"
+            shown = len(answer["tasks" if "tasks" in answer else "rows"])
+            lines[-1] += f", {shown} shown; more with --offset {answer['next_offset']}"
         lines += [f"Warning: {warning}" for warning in answer.get("warnings", ())]
         lines += [answer["note"]] if "note" in answer else []
     if not data.get("blocks", [data]):

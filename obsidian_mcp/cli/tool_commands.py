@@ -30,7 +30,7 @@ from . import query_output
 from .examples import epilog
 from .options import Options, json_option
 from .output import readable, write
-from .task_commands import task_command, task_text, tasks_text
+from .task_commands import task_command, task_remarks, task_text, tasks_remarks, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
 """Short options, by parameter."""
@@ -51,8 +51,11 @@ _TEXT: Final = "\x00"
 """Put before an argument such as `- [ ] milk`, so that click reads no option in it; no argument can hold this byte."""
 
 
-_IN_OWN_LINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {"tasks": tasks_text, "task": task_text}
-"""Commands whose answers have a form of their own."""
+_IN_OWN_LINES: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], str], Callable[[Mapping[str, Any]], str]]]] = {
+    "tasks": (tasks_text, tasks_remarks),
+    "task": (task_text, task_remarks),
+}
+"""Commands whose answers have a form of their own: what goes to stdout, and remarks for stderr."""
 _FORMAT: Final = "format"
 _OPTIONS_OF_ITS_OWN: Final[Mapping[str, tuple[click.Option, ...]]] = {
     "query": (
@@ -233,7 +236,9 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
     elif tool.command == "search":
         write_hits(outcome.result, arguments, colours=colours)
     elif tool.command in _IN_OWN_LINES:
-        write(_IN_OWN_LINES[tool.command](outcome.data))
+        text, remarks = _IN_OWN_LINES[tool.command]
+        write(text(outcome.data))
+        print(remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "query":
         write_rows(outcome.data, click.get_current_context().params[_FORMAT])
     else:

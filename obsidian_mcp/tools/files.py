@@ -10,8 +10,10 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.files.settings import last_open_files
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse_folder
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .params import Limit, Offset, VaultName
@@ -41,12 +43,12 @@ def list_files(
     folder: Annotated[str, Field(description="Folder path; empty for the root")] = "",
     recursive: Annotated[bool, Field(description="Subfolders too")] = False,
     extension: Annotated[str, Field(description="Such as md or pdf")] = "",
-    sort: Literal["name", "modified", "size"] = "name",
+    sort: Literal["name", "modified", "size", "opened"] = "name",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Listing:
-    """List a folder's notes and attachments. sort=modified gives the latest first."""
+    """List a folder's notes and attachments. sort=modified gives the latest first, opened only those opened last."""
     place = app.vaults.get(vault)
     inside = parse_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
@@ -70,6 +72,9 @@ def list_files(
         files.sort(key=lambda entry: -entry.mtime_ns)
     elif sort == "size":
         files.sort(key=lambda entry: -entry.size)
+    elif sort == "opened":
+        ranks = {path: rank for rank, path in enumerate(last_open_files(_settings_text(place, "workspace.json")))}
+        files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page = files[offset : offset + limit]
     return Listing(
         folder=spelled,
@@ -78,6 +83,11 @@ def list_files(
         total=len(files),
         next_offset=offset + limit if offset + limit < len(files) else None,
     )
+
+
+def _settings_text(place: Vault, name: str) -> str | None:
+    data = place.files.config(name)
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _kind(entry: FileEntry) -> str:

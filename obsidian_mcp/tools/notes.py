@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -10,21 +11,33 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, parser, sections
+from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
-from obsidian_mcp.core.text.vault_path import VaultPath, extension, link_warning, parent
+from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
+    extension,
+    is_note,
+    link_warning,
+    name_key,
+    parent,
+    parse_folder,
+)
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
 from obsidian_mcp.core.vault.periodic_notes import Located
 from obsidian_mcp.core.vault.templates import Filled, Templates
 from obsidian_mcp.core.vault.vault import Vault, etag_of
-from obsidian_mcp.errors import InvalidArguments, NoteExists
+from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .params import Name, VaultName, whole_answers
 from .registry import Document, tool
 
 UNIQUE = "unique:"
 """Begins the name of a note that is named by the minute (PERIODIC-19)."""
+RANDOM = "random:"
+"""Begins the name of a note that is chosen at random, with a folder behind it or nothing."""
 PAGE = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""
 
@@ -159,6 +172,9 @@ class ReadNote:
     """Block ids that links can name."""
     tasks: dict[str, int] | None = None
     """How many are open and done."""
+    words: int | None = None
+    """As the app counts them, without the properties."""
+    characters: int | None = None
     warnings: list[str] | None = None
 
 
@@ -175,13 +191,13 @@ def read_note(
     vault: VaultName = "",
 ) -> Document:
     """Read a note. First comes a JSON line with path, etag and line range, then the text exactly as it is in the file.
-    Long notes come in pages.
+    Long notes come in pages. The names daily:today and random: work too.
     """
     place = app.vaults.get(vault)
-    entry = place.find(name)
+    entry = _random(place, name[len(RANDOM) :]) if name.lower().startswith(RANDOM) else place.find(name)
     content = place.shown(entry)
     text = content.text
-    alias = None if names.bears(entry, name) else name
+    alias = None if ":" in name or names.bears(entry, name) else name
     facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)
     warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     if view != "text":
@@ -199,6 +215,21 @@ def read_note(
         warnings=warnings or None,
     )
     return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def _random(place: Vault, folder: str) -> FileEntry:
+    """A note at random, below a folder where one is given; what the user hides is left out."""
+    inside = parse_folder(folder)
+    prefix = name_key(inside) + "/" if inside else ""
+    hidden = place.hides()
+    found = [
+        entry
+        for entry in place.entries()
+        if is_note(entry.path) and name_key(entry.path).startswith(prefix) and not hidden(entry.path)
+    ]
+    if not found:
+        raise NoteNotFound(f"There is no note{f' below {folder!r}' if inside else ''} to choose from.", folder=folder)
+    return secrets.choice(found)
 
 
 def _part(body: str, section: str, lines: str) -> Span:
@@ -251,6 +282,7 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
     ]
     if view == "outline":
         return replace(facts, outline=headings, warnings=warnings or None)
+    counted = count(body) if is_note(facts.path) else None
     if view == "properties":
         return replace(facts, properties=properties, warnings=warnings or None)
     marks = [task.mark for text, _ in texts for task in text.tasks]
@@ -262,5 +294,7 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
         aliases=aliases,
         blocks=[f"^{block.id}" for text, _ in texts for block in text.block_ids],
         tasks={"open": marks.count(" "), "done": len(marks) - marks.count(" ")},
+        words=counted.words if counted else None,
+        characters=counted.characters if counted else None,
         warnings=warnings or None,
     )

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.expressions.answer import Answer, Page
-from obsidian_mcp.core.index.indexer import Answer as IndexAnswer
+from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.tasks.answer import TaskPage, shortened
 from obsidian_mcp.core.vault import queries
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultName, whole_answers
-from .registry import tool
+from .registry import plain, tool
 
 PAGE = 40_000
 """Characters of the rows of one answer (TOOL-07)."""
@@ -27,34 +27,45 @@ SHOWN = {"groups": 200, "warnings": 20}
 @tool("query", title="Query notes")
 def query(
     app: App,
-    query: Annotated[str, Field(description="Base as YAML, path of a .base file, or Dataview DQL")] = "",
-    language: Literal["", "base", "dataview"] = "",
+    query: Annotated[
+        str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or lines of the Tasks plugin")
+    ] = "",
+    language: Literal["", "base", "dataview", "tasks"] = "",
     view: Annotated[str, Field(description="View of a base; else the first")] = "",
     this: Annotated[str, Field(description="Note the query stands in; alone: run all queries of that note")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query and get columns, rows, groups and summaries as the app shows them."""
+    """Run an Obsidian Bases or Dataview query and get columns, rows, groups and summaries as the app shows them; or a
+    query of the Tasks plugin (name the language) and get tasks.
+    """
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)
     now = place.periodic.calendar.now()
-    if query.strip():
-        path = note.path if note is not None else None
-        return _shown(queries.run_query(place, queries.Query(query, page, now, language, view, path)), page)
-    if note is None:
+    if note is not None and not query.strip():
+        blocks = [
+            {
+                "line": found.block.line,
+                "language": found.block.language,
+                **({"error": found.error} if found.answer is None else _shown(found.answer, page)),
+            }
+            for found in queries.run_blocks(place, note, page, now, language)
+        ]
+        if blocks or language != "tasks":
+            return {"path": note.path, "blocks": blocks}
+    elif not query.strip() and language != "tasks":  # a query for tasks without a line finds them all
         raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
-    blocks = []
-    for found in queries.run_blocks(place, note, page, now):
-        about = {"line": found.block.line, "language": found.block.language}
-        answer = {"error": found.error} if found.answer is None else _shown(found.answer, page)
-        blocks.append({**about, **answer})
-    return {"path": note.path, "blocks": blocks}
+    path = note.path if note is not None else None
+    return _shown(queries.run_query(place, queries.Query(query, page, now, language, view, path)), page)
 
 
-def _shown(found: IndexAnswer[Answer], page: Page) -> dict[str, Any]:
+def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
+    if isinstance(found, TaskPage):
+        data: dict[str, Any] = plain(found if whole_answers.get() else shortened(found, page.offset))
+        return data
     answer = found.value
     data = answer.data()
     count = len(answer.rows)

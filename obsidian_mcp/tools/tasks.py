@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.tasks.answer import PAGE_CHARACTERS, TaskPage, UpdatedTask
+from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
@@ -69,8 +70,8 @@ def list_tasks(
         text=text,
         blocked=blocked,
     )
-    most = None if whole_answers.get() else PAGE_CHARACTERS
-    return place.tasks.list(request, query, limit=limit, offset=offset, most_characters=most)
+    found = place.tasks.list(request, query, Page(limit, offset))
+    return found if whole_answers.get() else shortened(found, offset)
 
 
 @tool("task", title="Update task", writes=True)

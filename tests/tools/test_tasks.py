@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,54 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp import compose, config
-from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, PLUGIN_ID, SETTINGS_FILE
+from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE
 from obsidian_mcp.errors import AppError, InvalidArguments, QueryInvalid, TextNotFound, TextNotUnique
 from obsidian_mcp.tools import call
-from tests.core.tasks.vectors import Case, measured, members, needs_vectors
-
-TODAY = "2026-11-25"
-
-
-class TaskVault:
-    """A vault on disk with the Tasks plugin switched on, and the tools on it."""
-
-    def __init__(
-        self, place: Path, files: Mapping[str, str], settings: Mapping[str, Any] | None, today: str = TODAY
-    ) -> None:
-        self.root = place / "vault"
-        for path, text in files.items():
-            self.write(path, text)
-        if settings is not None:
-            self.write(f".obsidian/{ENABLED_PLUGINS_FILE}", json.dumps([PLUGIN_ID]))
-            self.write(f".obsidian/{SETTINGS_FILE}", json.dumps(members(settings)))
-        (self.root / ".obsidian").mkdir(parents=True, exist_ok=True)
-        read = config.read((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
-        self.app = compose.build(
-            replace(read, cache=place / "cache", state=place / "state", policy_file=place / "policy.toml")
-        )
-
-    def write(self, path: str, text: str) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-
-    def text(self, path: str) -> str:
-        return (self.root / path).read_bytes().decode()
-
-    def list(self, **arguments: Any) -> Any:
-        return call(self.app, "obsidian_list_tasks", arguments).data
-
-    def update(self, **arguments: Any) -> Any:
-        return call(self.app, "obsidian_update_task", arguments).data
-
-    def close(self) -> None:
-        self.app.vaults.close()
-
-
-def opened(place: Path, files: Mapping[str, str], settings: Mapping[str, Any] | None, today: str = TODAY) -> TaskVault:
-    return TaskVault(place, files, settings, today)
-
+from tests.core.tasks.vectors import Case, measured, needs_vectors
+from tests.tools.task_vault import TaskVault
 
 FILES = {
     "A.md": "# A\r\n\r\n- [ ] buy milk 🆔 m1\r\n- [ ] buy bread ^br\r\n\t- [ ] rye\r\n\r\nend",
@@ -73,7 +29,7 @@ FILES = {
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[TaskVault]:
-    made = opened(tmp_path, FILES, {})
+    made = TaskVault(tmp_path, FILES, {})
     yield made
     made.close()
 
@@ -89,7 +45,7 @@ def test_tasks_are_listed_as_measured(tmp_path: Path) -> None:
     for name, content in data["vaults"].items():
         cases = [case for case in data["cases"] if case["vault"] == name]
         for today in {case["today"] for case in cases}:
-            vault = opened(tmp_path / f"{name}-{today}", content["files"], content["settings"], today)
+            vault = TaskVault(tmp_path / f"{name}-{today}", content["files"], content["settings"], today)
             numbers = {(path, line): number for number, (path, line) in enumerate(content["tasks"])}
             for case in (case for case in cases if case["today"] == today):
                 answer = vault.list(**case["args"], limit=500)
@@ -107,13 +63,13 @@ def _measured_edit(place: Path, case: Case) -> Any:
     """What the notes of a case hold after its call, or the code of its error."""
     today = case["today"]
     if case["kind"] == "set":
-        vault = opened(place, {"n.md": f"{case['line']}\n"}, case.get("settings") or {}, today)
+        vault = TaskVault(place, {"n.md": f"{case['line']}\n"}, case.get("settings") or {}, today)
         arguments = {"name": "n", "line": 1, **case["set"]}
     elif case["kind"] == "add":
-        vault = opened(place, {"n.md": case["note"]}, case.get("settings") or {}, today)
+        vault = TaskVault(place, {"n.md": case["note"]}, case.get("settings") or {}, today)
         arguments = {"name": "n", "action": "add", **case["args"]}
     else:
-        vault = opened(place, case["files"], case.get("settings") or {}, today)
+        vault = TaskVault(place, case["files"], case.get("settings") or {}, today)
         arguments = case["args"]
     try:
         answer = vault.update(**arguments)
@@ -270,7 +226,7 @@ def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
     body = "\ufeff---\nk: v\n---\r\n- [ ] one 📅 2026-02-30\ntext \t\n- [/]  two  [x:: y]\r\n"
     body += "\t- [x] three ✅ 2026-01-01\n\n> - [ ] four"
     with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
-        vault = opened(Path(folder), {"n.md": body}, {})
+        vault = TaskVault(Path(folder), {"n.md": body}, {})
         try:
             made = 0
             for change in changes:

@@ -20,6 +20,9 @@ NewFileLocation = Literal["root", "current", "folder"]
 TrashOption = Literal["system", "local", "none"]
 UnlinkedAttachments = Literal["ask", "always", "never"]
 
+SETTINGS_FOLDER = ".obsidian"
+"""Folder of a vault that holds the app's settings."""
+
 FILTER_SECONDS = 0.05
 """Time one regular expression of `userIgnoreFilters` may take on one path."""
 
@@ -103,6 +106,11 @@ def app_settings(text: str | None) -> AppSettings:
         use_tab=source.flag("useTab", default.use_tab),
         warnings=tuple(source.warnings),
     )
+
+
+def last_open_files(text: str | None) -> tuple[str, ...]:
+    """Return the paths of `workspace.json` that were open last, the latest first; some may be gone."""
+    return _Source("workspace.json", text).texts("lastOpenFiles")
 
 
 def property_types(text: str | None) -> PropertyTypes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.expressions.answer import Page
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
     from .filters import Dependencies
@@ -105,8 +107,8 @@ class TaskPage:
     next_offset: int | None = None
     groups: list[GroupEntry] | None = None
     explanation: str | None = None
-    building: str | None = None
-    """A sentence where the index was not complete."""
+    note: str | None = None
+    """A sentence where the index was not current."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,55 +133,61 @@ class UpdatedTask:
 
 
 def page_of(
-    result: Result,
-    dependencies: Dependencies,
-    *,
-    limit: int,
-    offset: int = 0,
-    explanation: str | None = None,
-    most_characters: int | None = PAGE_CHARACTERS,
+    result: Result, dependencies: Dependencies, page: Page, *, explanation: str | None = None, note: str | None = None
 ) -> TaskPage:
-    """Return one page of a result; with groups, `limit` and `offset` count the entries of the groups.
-
-    `most_characters` None does not cut the page shorter than `limit`.
-    """
-    tasks: dict[tuple[str, int], TaskEntry] = {}
+    """Return one page of a result; with groups it counts the entries of the groups (TASK-134)."""
+    entries = list(_entries(result))
+    shown = entries[page.offset : page.offset + page.limit]
+    tasks = {(task.path, task.place.line): task for _, task in shown}
     groups: list[GroupEntry] = []
-    size = at = 0
-    count = sum(1 for _ in _entries(result))
-    for names, task in _entries(result):
-        at += 1
-        if at <= offset:
-            continue
-        place = (task.path, task.place.line)
-        entry = tasks.get(place) or entry_of(task, dependencies)
-        size += _size(entry, names) if place not in tasks else len(task.path) + 10
-        if at > offset + limit or (most_characters is not None and size > most_characters and at > offset + 1):
-            at -= 1
-            break
-        tasks[place] = entry
-        if names is not None:
-            if not groups or groups[-1].names != list(names):
-                groups.append(GroupEntry(list(names), []))
-            groups[-1].tasks.append(f"{task.path}:{task.place.line}")
+    for names, task in shown:
+        if not groups or groups[-1].names != list(names):
+            groups.append(GroupEntry(list(names), []))
+        groups[-1].tasks.append(f"{task.path}:{task.place.line}")
+    end = page.offset + len(shown)
     return TaskPage(
-        list(tasks.values()),
+        [entry_of(task, dependencies) for task in tasks.values()],
         total=len(result.tasks),
         matched=None if result.matched == len(result.tasks) else result.matched,
-        next_offset=at if at < count else None,
+        next_offset=end if end < len(entries) else None,
         groups=None if result.groups is None else groups,
         explanation=explanation,
+        note=note,
     )
 
 
-def _entries(result: Result) -> Iterator[tuple[tuple[str, ...] | None, Task]]:
+def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
+    """Return a page that begins at `offset` with as many of its entries as fit so many characters of JSON, at least
+    one (TASK-134)."""
+    entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
+    names = [None] * len(entries) if page.groups is None else [group for group in page.groups for _ in group.tasks]
+    places = list(entries) if page.groups is None else [place for group in page.groups for place in group.tasks]
+    room = most_characters - len(page.explanation or "")
+    tasks: dict[str, TaskEntry] = {}
+    groups: list[GroupEntry] = []
+    for count, (group, place) in enumerate(zip(names, places, strict=True)):
+        room -= len(place) + (0 if place in tasks else _size(entries[place]))
+        if group is not None and (not groups or groups[-1].names != group.names):
+            room -= sum(map(len, group.names))
+            groups.append(GroupEntry(group.names, []))
+        if room < 0 and count:
+            kept = [group for group in groups if group.tasks]
+            shown = None if page.groups is None else kept
+            return replace(page, tasks=list(tasks.values()), groups=shown, next_offset=offset + count)
+        tasks[place] = entries[place]
+        if group is not None:
+            groups[-1].tasks.append(place)
+    return page
+
+
+def _entries(result: Result) -> Iterator[tuple[tuple[str, ...], Task]]:
+    """The tasks of a result in order with the names of their group."""
     if result.groups is None:
-        yield from ((None, task) for task in result.tasks)
+        yield from (((), task) for task in result.tasks)
     else:
         yield from ((group.names, task) for group in result.groups for task in group.tasks)
 
 
-def _size(entry: TaskEntry, names: tuple[str, ...] | None) -> int:
+def _size(entry: TaskEntry) -> int:
     members = {name: value for name, value in asdict(entry).items() if value is not None}
-    in_group = 0 if names is None else len(entry.path) + 10 + sum(map(len, names))
-    return len(json.dumps(members, ensure_ascii=False)) + in_group
+    return len(json.dumps(members, ensure_ascii=False))

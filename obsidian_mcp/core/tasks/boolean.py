@@ -168,7 +168,7 @@ def _combined(parts: Sequence[_Operand | Operator], environment: Environment, de
 
     if len(steps) == 1 and isinstance(steps[0], Filter):
         only = steps[0]
-        return Filter(matches, explanations[0], only.days, only.status)
+        return Filter(matches, explanations[0], only.days, only.status, only.path)
     return Filter(matches, explanations[0])
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.text import Span
 
@@ -57,7 +56,9 @@ _READING_ORDER = (
     *("priority", "done", "cancelled", "due", "scheduled", "start", "created", "recurrence", "on_completion"),
     *("tag", "id", "depends_on"),
 )
+_READING_RANK = {name: rank for rank, name in enumerate(_READING_ORDER)}
 _MAX_PASSES = 21
+"""The plugin goes through the fields in this order so often, and takes what stands at the end when its turn comes."""
 
 _IDS = r"[A-Za-z0-9_-]+(?: *, *[A-Za-z0-9_-]+)*"
 _VALUES = {
@@ -81,13 +82,12 @@ def _bracketed(opening: str, closing: str) -> str:
 _find_emoji = re.compile(_EMOJI).finditer
 _find_dataview = re.compile(f"{_bracketed('[', ']')}|{_bracketed('(', ')')}").finditer
 _dataview_parts = re.compile(r". *([A-Za-z]+):: *(.*?) *[\])](?: *,)?").fullmatch
-_search_tag = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+\Z').search
+_is_tag = re.compile(r'#[^ !@#$%^&*(),.?":{}|<>]+').fullmatch
 find_tags = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+').findall
 """Return the tags in a text, with their `#`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One field in a line. Spans are code points of the line."""
 
     name: str
@@ -106,22 +106,24 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
     pending = _candidates(line, start, end, notation)
     has_tags = line.find("#", start, end) >= 0
     found: list[Field] = []
-    end = _trimmed(line, start, end)
-    for _ in range(_MAX_PASSES if pending or has_tags else 0):
-        before = len(found)
-        for name in _READING_ORDER:
-            taken = None
-            if name == "tag":
-                taken = _tag(line, start, end) if has_tags else None
-            elif pending and pending[-1].name == name and pending[-1].span.end == end:
-                taken = pending.pop()
-            if taken is not None:
-                found.append(taken)
-                end = _trimmed(line, start, taken.span.start)
-                while pending and pending[-1].span.end > end:
-                    pending.pop()
-        if len(found) == before:
+    passes, last = 1, -1
+    while pending or has_tags:
+        end = _trimmed(line, start, end)
+        while pending and pending[-1].span.end > end:
+            pending.pop()
+        at_end = [pending[-1]] if pending and pending[-1].span.end == end else []
+        if has_tags and (tag := _tag(line, start, end)) is not None:
+            at_end.append(tag)
+        if not at_end:
             break
+        taken = min(at_end, key=lambda field: (_READING_RANK[field.name] - last - 1) % len(_READING_RANK))
+        rank = _READING_RANK[taken.name]
+        passes += rank <= last
+        if passes > _MAX_PASSES:
+            break
+        last = rank
+        found.append(taken)
+        end = taken.span.start
     return found
 
 
@@ -159,11 +161,11 @@ def _dataview(line: str, span: Span) -> Field:
 
 
 def _tag(line: str, start: int, end: int) -> Field | None:
-    match = _search_tag(line[start:end])
-    if match is None:
+    at = line.rfind("#", start, end)
+    if at < 0 or (at > start and line[at - 1] not in SPACES) or not _is_tag(line, at, end):
         return None
-    span = Span(start + match.start(), end)
-    return Field("tag", match[0], "emoji", span, span)
+    span = Span(at, end)
+    return Field("tag", line[at:end], "emoji", span, span)
 
 
 def write_field(name: str, value: str, notation: Notation) -> str:

@@ -66,14 +66,16 @@ Predicate = Callable[[Task], bool]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. `days` and `status` say what an index may leave out before the filter is asked."""
+    """One filter. `days`, `status` and `path` say what an index may leave out before the filter is asked."""
 
     matches: Predicate
     explanation: Explanation
     days: Days | None = None
     """Only a task with a day in this range in its line can match; None: any can."""
     status: Callable[[Status], bool] | None = None
-    """The filter is about nothing but the status."""
+    """The whole filter, where it is about nothing but the status."""
+    path: Callable[[str], bool] | None = None
+    """The whole filter, where it is about nothing but the path of the note."""
 
     def explained_in(self, line: str) -> Explanation:
         """The explanation as part of a larger one."""
@@ -100,7 +102,7 @@ def _fixed(line: str, lower: str, environment: Environment) -> Filter | None:
     if lower in ("done", "not done"):
         wanted = lower == "done"
         text = "DONE or CANCELLED or NON_TASK" if wanted else "TODO or IN_PROGRESS or ON_HOLD"
-        return _by_status(lambda status: status.is_done == wanted, Explanation(f"status type is {text}"))
+        return by_status(lambda status: status.is_done == wanted, Explanation(f"status type is {text}"))
     matches = _FIXED.get(lower)
     if matches is not None:
         return Filter(matches, Explanation(line))
@@ -113,7 +115,13 @@ def _fixed(line: str, lower: str, environment: Environment) -> Filter | None:
     return None
 
 
-def _by_status(matches: Callable[[Status], bool], explanation: Explanation) -> Filter:
+def by_path(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
+    """Return a filter that is about nothing but the path of the note."""
+    return Filter(lambda task: matches(task.path), explanation, path=matches)
+
+
+def by_status(matches: Callable[[Status], bool], explanation: Explanation) -> Filter:
+    """Return a filter that is about nothing but the status."""
     return Filter(lambda task: matches(task.status), explanation, status=matches)
 
 
@@ -175,7 +183,7 @@ def _status_type(line: str, lower: str, _: Environment) -> Filter | None:
             line=line,
         )
     kind, wanted = match[2].upper(), match[1] == "is"
-    return _by_status(lambda status: (status.type == kind) == wanted, Explanation(line))
+    return by_status(lambda status: (status.type == kind) == wanted, Explanation(line))
 
 
 def _priority(line: str, lower: str, _: Environment) -> Filter | None:
@@ -307,11 +315,13 @@ def without_global_filter(text: str, settings: TaskSettings) -> str:
     return text.replace(settings.global_filter, "", 1).strip() if settings.global_filter else text
 
 
+_PATH_TEXTS: dict[str, Callable[[str], str]] = {
+    "path": lambda path: path,
+    "folder": folder_of,
+    "root": root_of,
+    "filename": lambda path: f"{filename_of(path)}.md",
+}
 _TEXTS: dict[str, Callable[[Task], str]] = {
-    "path": lambda task: task.path,
-    "folder": lambda task: folder_of(task.path),
-    "root": lambda task: root_of(task.path),
-    "filename": lambda task: f"{filename_of(task.path)}.md",
     "heading": lambda task: task.place.heading or "",
     "status.name": lambda task: task.status.name,
     "recurrence": lambda task: task.recurrence,
@@ -335,9 +345,12 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
     if name == "description":
         settings = environment.settings
         return Filter(lambda task: found(without_global_filter(task.description, settings)) == wanted, explanation)
+    if name in _PATH_TEXTS:
+        part_of = _PATH_TEXTS[name]
+        return by_path(lambda path: found(part_of(path)) == wanted, explanation)
     text_of = _TEXTS[name]
     if name == "status.name":
-        return _by_status(lambda status: found(status.name) == wanted, explanation)
+        return by_status(lambda status: found(status.name) == wanted, explanation)
     return Filter(lambda task: found(text_of(task)) == wanted, explanation)
 
 

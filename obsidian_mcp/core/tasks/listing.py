@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.text import tags
@@ -13,19 +13,20 @@ from .day_phrases import PERIODS
 from .explanation import Explanation
 from .fields import PRIORITIES
 from .filters import (
-    DATE_FIELDS,
     Environment,
     Filter,
     Predicate,
+    by_path,
+    by_status,
     contains,
     date_filter,
     has_happens_date,
     priority_predicate,
     without_global_filter,
 )
-from .statuses import TYPES, Status
+from .statuses import TYPES
 
-LISTED_DATES = (*DATE_FIELDS, "happens")
+_UNEXPLAINED = Explanation("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]
     if wanted := request.tag.strip():
         yield _plain(lambda task: any(tags.covers(wanted, tag) for tag in task.tags))
     if folder := request.folder.strip("/"):
-        yield _plain(lambda task: task.path.startswith(f"{folder}/"))
+        yield by_path(lambda path: path.startswith(f"{folder}/"), _UNEXPLAINED)
     if request.path:
-        yield _plain(lambda task: task.path == request.path)
+        yield by_path(lambda path: path == request.path, _UNEXPLAINED)
     if request.heading:
         in_heading = contains(request.heading)
         yield _plain(lambda task: in_heading(task.place.heading or ""))
@@ -81,7 +82,7 @@ def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]
 
 
 def _plain(matches: Predicate) -> Filter:
-    return Filter(matches, Explanation(""))
+    return Filter(matches, _UNEXPLAINED)
 
 
 def _status(wanted: str) -> Iterator[Filter]:
@@ -89,11 +90,11 @@ def _status(wanted: str) -> Iterator[Filter]:
     if name == "all":
         return
     if name in ("todo", "done"):
-        yield _by_status(lambda status: status.is_done == (name == "done"))
+        yield by_status(lambda status: status.is_done == (name == "done"), _UNEXPLAINED)
     elif len(name) == 1:
-        yield _by_status(lambda status: status.symbol == name)
+        yield by_status(lambda status: status.symbol == name, _UNEXPLAINED)
     elif name.upper() in TYPES:
-        yield _by_status(lambda status: status.type == name.upper())
+        yield by_status(lambda status: status.type == name.upper(), _UNEXPLAINED)
     else:
         kinds = ", ".join(kind.lower() for kind in TYPES)
         raise InvalidArguments(
@@ -101,10 +102,6 @@ def _status(wanted: str) -> Iterator[Filter]:
             f"{wanted!r} came.",
             argument="status",
         )
-
-
-def _by_status(matches: Callable[[Status], bool]) -> Filter:
-    return Filter(lambda task: matches(task.status), Explanation(""), status=matches)
 
 
 def _date(name: str, phrase: str, environment: Environment) -> Filter:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.note.query_blocks import unfenced
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
@@ -105,9 +106,9 @@ class Query:
 
     def run(self, tasks: Iterable[Task]) -> Result:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
-        for each in self.filters:
-            tasks = filter(each.matches, tasks)
-        found = sort_tasks(tasks, self.sorters, self.environment)
+        matches = [each.matches for each in self.filters]
+        chosen = (task for task in _checked(tasks) if all(match(task) for match in matches))
+        found = sort_tasks(chosen, self.sorters, self.environment)
         matched = len(found)
         shown = found[: self.limit]
         if not self.groupers:
@@ -120,6 +121,13 @@ class Query:
         return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))
 
 
+def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks, as long as the call has time. Raises: OperationTimeout."""
+    for task in tasks:
+        deadline.checkpoint()
+        yield task
+
+
 def parse_query(
     text: str, environment: Environment, note: QueryNote | None = None, *, more: Sequence[Filter] = ()
 ) -> Query:
@@ -128,7 +136,9 @@ def parse_query(
     `text` may be a whole ```` ```tasks ```` block. `more` are filters in addition. Raises: QueryInvalid.
     """
     settings = environment.settings
-    own = _read_part("Explanation of this Tasks code block query", unfenced(text), environment, note)
+    fence, lines = unfenced(text)
+    own_text = lines if fence == "tasks" else text
+    own = _read_part("Explanation of this Tasks code block query", own_text, environment, note)
     defaults = _read_part(
         "Explanation of the Query File Defaults (from properties/frontmatter in the query's file)",
         _defaults(note),
@@ -169,30 +179,6 @@ def _defaults(note: QueryNote | None) -> str:
     extra = note.property("TQ_extra_instructions")
     lines = ["explain"] if note.property("TQ_explain") is True else []
     return "\n".join([*lines, *([extra] if isinstance(extra, str) else [])])
-
-
-def unfenced(text: str) -> str:
-    """Return the lines inside a whole ```` ```tasks ```` block, also one in a quote; any other text as it is."""
-    lines = text.strip("\r\n").splitlines()
-    match = re.match(r"((?:\s*>)*\s*)(`{3,}|~{3,})\s*tasks\s*\Z", lines[0]) if lines else None
-    if match is None:
-        return text
-    quotes = match[1].count(">")
-    inner = [re.sub(rf"^(?:\s*>){{0,{quotes}}} ?", "", line) if quotes else line for line in lines[1:]]
-    if inner and inner[-1].strip().startswith(match[2]):
-        inner.pop()
-    return "\n".join(inner)
-
-
-def task_blocks(body: str) -> list[str]:
-    """Return the queries of the ```` ```tasks ```` blocks of a note in its order, with their fences (TASK-98)."""
-    found = []
-    for area in parse(body).areas:
-        if area.kind == "code" and area.block and area.info.split()[:1] == ["tasks"]:
-            line_start = body.rfind("\n", 0, area.span.start) + 1
-            prefix = re.sub(r"[^>\s]", " ", body[line_start : area.span.start])
-            found.append(prefix + area.span.of(body))
-    return found
 
 
 def _read_part(title: str, text: str, environment: Environment, note: QueryNote | None) -> _Part:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from . import recurrence
 from .fields import DATES, SPACES, Field, find_tags, leftmost, read_fields
@@ -21,10 +21,10 @@ _BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")
 
 ON_COMPLETION = ("keep", "delete")
 NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_VALUES: Mapping[str, str] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line with a checkbox, taken apart. Places are code points of the line."""
 
     text: str
@@ -87,8 +87,7 @@ def read_line(text: str, notation: ReadNotation) -> Line | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a task stands."""
 
     path: str
@@ -99,8 +98,7 @@ class Place:
     """Source of the nearest heading above."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A task. Dates that are no calendar day are None and stand in `invalid`."""
 
     place: Place
@@ -164,27 +162,31 @@ def read_task(text: str, place: Place, settings: TaskSettings, file_date: date |
 
 def of_line(line: Line, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task:
     """Return the task in a line that is known to hold one."""
-    values = {field.name: field.value for field in leftmost(line.fields)}
-    days, invalid = _days(values)
-    rule = _rule(values, days, invalid, settings)
+    values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else _NO_VALUES
+    invalid = dict(NOTHING)
+    days: dict[str, date | None] = dict.fromkeys(DATES)
+    for name in DATES:
+        if name in values:
+            days[name] = calendar_day(values[name])
+            if days[name] is None:
+                invalid[name] = values[name]
+    rule = _rule(values, days, invalid, settings) if "recurrence" in values else None
     action = values.get("on_completion", "").lower()
     if action and action not in ON_COMPLETION:
         invalid["on_completion"] = values["on_completion"]
     inferred = file_date is not None and not {"start", "scheduled", "due"} & values.keys()
+    if inferred:
+        days["scheduled"] = file_date
+    has_tags = "#" in line.description
     return Task(
         place=place,
         text=line.text,
         indentation=line.indentation,
         status=settings.statuses.get(line.symbol),
         description=line.description,
-        tags=tuple(tag for tag in find_tags(line.description) if tag != settings.global_filter),
+        tags=tuple(tag for tag in find_tags(line.description) if tag != settings.global_filter) if has_tags else (),
         priority=values.get("priority", "none"),
-        created=days["created"],
-        start=days["start"],
-        scheduled=file_date if inferred else days["scheduled"],
-        due=days["due"],
-        cancelled=days["cancelled"],
-        done=days["done"],
+        **days,
         rule=rule,
         on_completion=action if action in ON_COMPLETION else None,
         id=values.get("id"),
@@ -195,23 +197,11 @@ def of_line(line: Line, place: Place, settings: TaskSettings, file_date: date | 
     )
 
 
-def _days(values: Mapping[str, str]) -> tuple[dict[str, date | None], dict[str, str]]:
-    days: dict[str, date | None] = {}
-    invalid: dict[str, str] = {}
-    for name in DATES:
-        written = values.get(name)
-        days[name] = None if written is None else calendar_day(written)
-        if written is not None and days[name] is None:
-            invalid[name] = written
-    return days, invalid
-
-
 def _rule(
     values: Mapping[str, str], days: Mapping[str, date | None], invalid: dict[str, str], settings: TaskSettings
 ) -> Rule | None:
-    written = values.get("recurrence")
-    if written is None:
-        return None
+    """The rule of a task that has one, unless it or its reference date cannot be read (TASK-24)."""
+    written = values["recurrence"]
     rule = recurrence.parse(written)
     if rule is not None and not rule.when_done:
         reference = next((name for name in reference_order(settings) if name in values), None)

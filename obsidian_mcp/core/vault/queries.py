@@ -23,6 +23,7 @@ from obsidian_mcp.core.graph.indexed_vault import IndexedVault
 from obsidian_mcp.core.index.indexer import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
+from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, QueryInvalid
 
@@ -46,10 +47,12 @@ class Query:
     """The note that the query stands in."""
 
 
-Language = Callable[["Vault", Query], IndexAnswer[Answer]]
+Found = IndexAnswer[Answer] | TaskPage
+"""What a language answers: columns and rows, or a list of tasks."""
+Language = Callable[["Vault", Query], Found]
 
 
-def run_query(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+def run_query(vault: Vault, query: Query) -> Found:
     """The answer of one query (QUERIES-01).
 
     Raises: QueryInvalid, NoteNotFound for the path of a base that is not there, InvalidArguments.
@@ -97,17 +100,20 @@ class BlockAnswer:
     """What a query of a note answers, or why it is refused."""
 
     block: QueryBlock
-    answer: IndexAnswer[Answer] | None
+    answer: Found | None
     error: str | None = None
 
 
-def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime) -> Iterator[BlockAnswer]:
-    """The answer of every query that stands in a note, in the order of the text (QUERIES-04).
+def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = "") -> Iterator[BlockAnswer]:
+    """The answer of every query that stands in a note, in the order of the text, or of those in one language
+    (QUERIES-04).
 
     Raises: OperationTimeout.
     """
     inline_prefix = _dataview_settings(vault).inline_prefix
     for block in query_blocks(parse(vault.read_note(note).text.body), inline_prefix):
+        if language not in ("", block.language):
+            continue
         try:
             if block.language not in LANGUAGES:
                 raise QueryInvalid(_refusal(block.language))
@@ -173,6 +179,11 @@ def _config(vault: Vault, name: str) -> object:
         return None
 
 
-LANGUAGES: Mapping[str, Language] = {"base": _bases, "dataview": _dataview}
+def _tasks(vault: Vault, query: Query) -> TaskPage:
+    this = vault.at(query.this) if query.this else None
+    return vault.tasks.query(query.text, this, query.page)
+
+
+LANGUAGES: Mapping[str, Language] = {"base": _bases, "dataview": _dataview, "tasks": _tasks}
 _MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base, "dataview": is_dataview}
 """Whether a text is meant in a language, sound or not; languages without such a test must be named."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
@@ -16,7 +19,7 @@ from obsidian_mcp.core.tasks.file_date import file_date
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
-from obsidian_mcp.core.tasks.query import Query, parse_query, task_blocks
+from obsidian_mcp.core.tasks.query import Query, parse_query
 from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Place, Task, read_task
@@ -49,37 +52,20 @@ class VaultTasks:
 
     # -- lists -------------------------------------------------------------------------------------------------
 
-    def list(
-        self, request: ListRequest, query: str, *, limit: int, offset: int = 0, most_characters: int | None
-    ) -> TaskPage:
+    def list(self, request: ListRequest, query: str, page: Page) -> TaskPage:
         """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments, QueryInvalid."""
         source = self._source()
-        query_and_more = parse_query(query, source.environment, more=list_filters(request, source.environment))
-        return source.page(query_and_more, limit=limit, offset=offset, most_characters=most_characters)
+        narrowed = parse_query(query, source.environment, more=list_filters(request, source.environment))
+        return source.page(narrowed, page)
 
-    def query(
-        self, text: str, this: FileEntry | None, *, limit: int, offset: int = 0, most_characters: int | None
-    ) -> Sequence[TaskPage]:
-        """Return what a query finds that stands in the note `this`. Without a query run the ```` ```tasks ```` blocks
-        of the note in order, or find every task where it has none. Raises: QueryInvalid.
-        """
-        texts = [text]
+    def query(self, text: str, this: FileEntry | None, page: Page) -> TaskPage:
+        """Return what a query finds that stands in the note `this`. Raises: QueryInvalid."""
+        source = self._source()
         note = None
         if this is not None:
-            body = self._vault.read_text(this).text.body
-            note = QueryNote(str(this.path), parse(body).properties)
-            if not text.strip():
-                texts = task_blocks(body) or texts
-        sources = [(self._source(), each) for each in texts]
-        return [
-            source.page(
-                parse_query(each, source.environment, note),
-                limit=limit,
-                offset=offset,
-                most_characters=None if most_characters is None else most_characters // len(texts),
-            )
-            for source, each in sources
-        ]
+            properties = parse(self._vault.read_note(this).text.body).properties
+            note = QueryNote(str(this.path), properties)
+        return source.page(parse_query(text, source.environment, note), page)
 
     def _source(self) -> _Source:
         return _Source(self._vault, self.settings, self.today)
@@ -209,22 +195,14 @@ class _Source:
         self.today = today
         self.environment = Environment(settings, today, self.dependencies)
         self._vault = vault
-        self._building: str | None = None
+        self._notice: str | None = None
         self._dependencies: Dependencies | None = None
         self._file_dates: dict[str, date | None] = {}
 
-    def page(self, query: Query, *, limit: int, offset: int, most_characters: int | None) -> TaskPage:
+    def page(self, query: Query, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
         result = query.run(self.load(query.filters))
-        page = page_of(
-            result,
-            self.dependencies(),
-            limit=limit,
-            offset=offset,
-            explanation=query.explanation,
-            most_characters=most_characters,
-        )
-        return replace(page, building=self._building)
+        return page_of(result, self.dependencies(), page, explanation=query.explanation, note=self._notice)
 
     def load(self, filters: Sequence[Filter]) -> list[Task]:
         """Return every task that the filters may let pass, and every task with an id or dependencies (TASK-130)."""
@@ -235,13 +213,17 @@ class _Source:
             if not all(each.status(self.settings.statuses.get(status.symbol)) for each in filters if each.status)
         ]
         answer = self._vault.graph.tasks(days, without)
-        self._building = answer.notice
+        self._notice = answer.notice
         found: list[Task] = []
-        for path, fact in answer.value:
-            task = self._task(path, fact.text, fact.line, fact.heading)
-            if task is not None:
-                found.append(task)
-        deadline.checkpoint()
+        on_path = [each.path for each in filters if each.path is not None]
+        for path, facts in groupby(answer.value, key=itemgetter(0)):
+            deadline.checkpoint()
+            is_wanted = all(matches(path) for matches in on_path)
+            for _, fact in facts:
+                if is_wanted or fact.linked:
+                    task = self._task(path, fact.text, fact.line, fact.heading)
+                    if task is not None:
+                        found.append(task)
         self._dependencies = Dependencies.of(task for task in found if task.id or task.depends_on)
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from obsidian_mcp.core.tasks.collation import collation_key
-from obsidian_mcp.core.tasks.query import Result, environment_of, parse_query, unfenced
+from obsidian_mcp.core.tasks.query import Result, environment_of, parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings, of_members
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task
@@ -200,9 +200,8 @@ def test_the_global_query_and_the_notes_defaults_come_first() -> None:
 
 def test_a_whole_block_is_a_query() -> None:
     """TASK-98."""
-    assert unfenced("> ```tasks\n> done\n> ```\n") == "done"
+    assert found("> ```tasks\n> done\n> limit 1\n> ```\n") == ["call Hans"]
     assert found("```tasks\ndone\nlimit 1\n```") == ["call Hans"]
-    assert unfenced("done") == "done"
 
 
 def test_groups_nest_and_are_sorted_by_name() -> None:

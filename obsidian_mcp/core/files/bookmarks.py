@@ -1,0 +1,185 @@
+"""The app's bookmarks, listed and changed in their file (specs/bookmarks.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
+
+FILE = "bookmarks.json"
+BookmarkKind = Literal["file", "folder", "search", "url"]
+_TARGETS: Mapping[BookmarkKind, str] = {"file": "path", "folder": "path", "search": "query", "url": "url"}
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """One bookmark. `target` is a path with its subpath, a query or an address; empty for other kinds."""
+
+    kind: str
+    target: str
+    title: str = ""
+    group: str = ""
+    """Titles of the groups that it is in, joined by `/`."""
+
+
+def read(body: str | None) -> list[Bookmark]:
+    """Return the bookmarks in their order, those of a group in its place.
+
+    Raises: InvalidArguments for a broken file.
+    """
+    return [found for found, _ in _walk(_listed(_root(body)))]
+
+
+def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
+    """Return the file with a bookmark more, last in the list or in its group, which is made where it is missing.
+
+    A bookmark of the same kind and target gets the title, and none is added.
+    Raises: InvalidArguments.
+    """
+    root = _root(body)
+    for found, node in _walk(_listed(root)):
+        if (found.kind, found.target) == (bookmark.kind, bookmark.target):
+            return _retitled(body or "", node, bookmark.title)
+    kind: BookmarkKind = next(kind for kind in get_args(BookmarkKind) if kind == bookmark.kind)
+    path, mark, subpath = bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
+    values: dict[str, Any] = {"type": kind, "ctime": created_ms, _TARGETS[kind]: path}
+    if mark:
+        values["subpath"] = f"#{subpath}"
+    if bookmark.title:
+        values["title"] = bookmark.title
+    if bookmark.group:
+        group = _group(_listed(root), bookmark.group)
+        if group is not None:
+            member = group.member("items")
+            if member is not None and isinstance(member.node.value, list):
+                return _with_item(body or "", member.node, values)
+        values = {"type": "group", "ctime": created_ms, "items": [values], "title": bookmark.group}
+    items = _items(root)
+    if body is None or root is None or not root.members:
+        return json.dumps({"items": [values]}, ensure_ascii=False, indent=2)
+    if items is None:
+        last = root.members[-1]
+        made = json.dumps([values], ensure_ascii=False, indent=2).replace("\n", "\n  ")
+        gap = body[root.start + 1 : root.members[0].start]
+        return f'{body[: last.node.end]},{gap}"items": {made}{body[last.node.end :]}'
+    return _with_item(body, items, values)
+
+
+def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
+    """Return the file without the bookmark of a target or title, and that bookmark.
+
+    Raises: NoteNotFound; AmbiguousName where several have it.
+    """
+    root = _root(body)
+    wanted = name.strip().casefold()
+    found = [
+        (bookmark, node)
+        for bookmark, node in _walk(_listed(root))
+        if wanted in (bookmark.target.casefold(), bookmark.title.casefold())
+    ]
+    if not found:
+        raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_bookmarks lists them.", name=name)
+    if len(found) > 1:
+        shown = [f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _ in found[:SHOWN]]
+        raise AmbiguousName(
+            f"{len(found)} bookmarks are {name!r}: {', '.join(map(repr, shown))}. Give the target or title of one.",
+            candidates=shown,
+        )
+    bookmark, node = found[0]
+    array = next(each for each in _arrays(_items(root)) if any(item is node for item in each.items))
+    kept = [Item(item.value, item) for item in array.items if item is not node]
+    text = body or ""
+    return _spliced(text, array, rewrite_list(text, array, kept, _layout(text, array))), bookmark
+
+
+def _root(body: str | None) -> Node | None:
+    if body is None or not body.strip():
+        return None
+    try:
+        root = parse(body).root
+    except Unreadable as error:
+        raise InvalidArguments(
+            f"The bookmarks of the vault cannot be read: {FILE}, line {body.count(chr(10), 0, error.offset) + 1}: "
+            f"{error.problem}. Nothing was changed."
+        ) from error
+    if not isinstance(root.value, dict):
+        raise InvalidArguments(f"The bookmarks of the vault cannot be read: {FILE} is no JSON object.")
+    return root
+
+
+def _items(root: Node | None) -> Node | None:
+    member = root.member("items") if root is not None else None
+    return member.node if member is not None and isinstance(member.node.value, list) else None
+
+
+def _listed(root: Node | None) -> Sequence[Node]:
+    items = _items(root)
+    return items.items if items is not None else ()
+
+
+def _walk(nodes: Sequence[Node], groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, Node]]:
+    """Every bookmark that is no group, with its node."""
+    for node in nodes:
+        if not isinstance(node.value, dict):
+            continue
+        kind, title = _text(node, "type"), _text(node, "title")
+        if kind == "group":
+            yield from _walk(_listed(node), (*groups, title))
+        else:
+            keys = ("path", "subpath") if kind == "file" else ("path", "query", "url")
+            yield Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)), node
+
+
+def _group(nodes: Sequence[Node], name: str) -> Node | None:
+    """The group of a title, at any depth."""
+    for node in nodes:
+        if isinstance(node.value, dict) and _text(node, "type") == "group":
+            if _text(node, "title").casefold() == name.casefold():
+                return node
+            if (inner := _group(_listed(node), name)) is not None:
+                return inner
+    return None
+
+
+def _arrays(items: Node | None) -> Iterator[Node]:
+    if items is not None:
+        yield items
+        for node in items.items:
+            if isinstance(node.value, dict) and _text(node, "type") == "group":
+                yield from _arrays(_items(node))
+
+
+def _text(node: Node, key: str) -> str:
+    value = node.value.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _with_item(text: str, array: Node, values: Mapping[str, Any]) -> str:
+    items = [*(Item(item.value, item) for item in array.items), Item(values)]
+    return _spliced(text, array, rewrite_list(text, array, items, _layout(text, array)))
+
+
+def _retitled(text: str, node: Node, title: str) -> str:
+    if not title or _text(node, "title") == title:
+        return text
+    array = Node(node.start, node.end, [node.value], items=(node,))
+    written = rewrite_list(text, array, [Item({**node.value, "title": title}, node)], _layout(text, array))
+    return _spliced(text, array, written[1:-1])
+
+
+def _layout(text: str, array: Node) -> Layout:
+    line = text[text.rfind("\n", 0, array.start) + 1 : array.start]
+    outer = line[: len(line) - len(line.lstrip(" \t"))]
+    inner, members = f"\n{outer}  ", f"\n{outer}    "
+    usual = Layout(inner, f",{inner}", f"\n{outer}", members, f",{members}", ": ", inner)
+    return layout_of(text, array, usual)
+
+
+def _spliced(text: str, node: Node, written: str) -> str:
+    return text[: node.start] + written + text[node.end :]

@@ -1,0 +1,30 @@
+"""How long a note is, as the app counts (COUNT-1, COUNT-2 in specs/note.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+from obsidian_mcp.core.frontmatter import parser
+
+_WORD = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]"  # one each
+    r"|\p{Hangul}+"
+    r"|(?:\p{Nd}+(?:[.,]\p{Nd}+)*|[\p{L}\p{M}\p{N}--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]|-|(?<=\w)['’](?=\w))+",
+    regex.V1,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    words: int
+    characters: int
+    """UTF-16 code units."""
+
+
+def count(body: str) -> Counts:
+    """Return how many words and characters the text below a note's properties has."""
+    text = body[parser.text_start(body) :].strip()
+    characters = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return Counts(sum(1 for _ in _WORD.finditer(text)), characters)

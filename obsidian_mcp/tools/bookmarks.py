@@ -1,0 +1,115 @@
+"""The bookmarks of a vault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files import bookmarks as stored
+from obsidian_mcp.core.files.bookmarks import Bookmark
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.note import parser, sections
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import is_note, parse
+from obsidian_mcp.core.vault.changes import Create, Operation, Write
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+
+from .params import VaultName
+from .registry import tool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBookmark:
+    kind: str
+    target: str
+    title: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmarks:
+    bookmarks: list[ListedBookmark]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedBookmark:
+    kind: str
+    target: str
+    changed: bool
+    title: str | None = None
+    group: str | None = None
+
+
+@tool("bookmarks", title="Bookmarks")
+def list_bookmarks(
+    app: App,
+    text: Annotated[str, Field(description="Only those with this text in target or title")] = "",
+    vault: VaultName = "",
+) -> Bookmarks:
+    """List the app's bookmarks in their order, with the groups they are in."""
+    place = app.vaults.get(vault)
+    known = stored.read(_body(place.files.config(stored.FILE)))
+    wanted = text.casefold()
+    shown = [each for each in known if wanted in f"{each.target} {each.title}".casefold()]
+    return Bookmarks([ListedBookmark(each.kind, each.target, each.title or None, each.group or None) for each in shown])
+
+
+@tool("bookmark", title="Edit bookmarks", writes=True, destructive=True)
+def edit_bookmarks(
+    app: App,
+    action: Literal["add", "remove"],
+    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…; remove: or title")],
+    title: Annotated[str, Field(description="add: shown instead of the target")] = "",
+    group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
+    vault: VaultName = "",
+) -> ChangedBookmark:
+    """Add a bookmark to the app's bookmarks, or remove one. What is bookmarked must exist."""
+    if not target.strip():
+        raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
+    place = app.vaults.get(vault)
+    with place.changing():
+        data = place.files.config(stored.FILE)
+        body = _body(data)
+        if action == "add":
+            found = _bookmark(place, target.strip(), title, group)
+            after = stored.add(body, found, round(place.periodic.calendar.now().timestamp() * 1000))
+        else:
+            after, found = stored.remove(body, target)
+        changed = after != body
+        if changed:
+            place.commit("edit_bookmarks", [_operation(data, after)])
+    return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
+
+
+def _operation(data: bytes | None, after: str) -> Operation:
+    disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
+    written = after.encode() if data is None else Text(after, Text.decode(data).bom).encode()
+    return Create(disk, written) if data is None else Write(disk, data, written)
+
+
+def _body(data: bytes | None) -> str | None:
+    return None if data is None else Text.decode(data).body
+
+
+def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
+    """What is to be bookmarked. Raises: NoteNotFound, AmbiguousName, SectionNotFound."""
+    if target.startswith(("http://", "https://")):
+        return Bookmark("url", target, title, group)
+    if target.lower().startswith("search:"):
+        return Bookmark("search", target[len("search:") :].strip(), title, group)
+    if target.endswith("/"):
+        spelled, disk = place.folder(parse(target.strip("/")))
+        if place.subfolders(disk) is None:
+            raise NoteNotFound(f"There is no folder {target!r} in the vault.", folder=target)
+        return Bookmark("folder", spelled, title, group)
+    name, mark, subpath = target.partition("#")
+    entry = place.find(name)
+    if mark:
+        if not is_note(entry.path):
+            raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
+        sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}")
+    return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)

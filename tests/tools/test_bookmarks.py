@@ -1,0 +1,68 @@
+"""Bookmarks, counts and lists through the tools (specs/bookmarks.md; COUNT-1, COUNT-2)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import NoteNotFound, SectionNotFound
+from obsidian_mcp.tools import call
+from tests.tools.conftest import Opened
+
+
+def run(app: App, tool: str = "edit_bookmarks", /, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def test_bookmarks_are_added_listed_removed_and_taken_back(opened: Opened) -> None:
+    """BOOK-2"""
+    app = opened({"F/A.md": "# Head\n"})
+    assert run(app, "list_bookmarks") == {"bookmarks": []}
+    run(app, action="add", target="A#Head", title="Mine", group="G")
+    run(app, action="add", target="F/")
+    run(app, action="add", target="search:tag:#x")
+    file = app.vaults.get().files.root / ".obsidian/bookmarks.json"
+    written = file.read_text(encoding="utf-8")
+    assert [item["type"] for item in json.loads(written)["items"]] == ["group", "folder", "search"]
+    assert not written.endswith("\n")
+    assert run(app, "list_bookmarks", text="mine")["bookmarks"] == [
+        {"kind": "file", "target": "F/A.md#Head", "title": "Mine", "group": "G"}
+    ]
+    assert run(app, action="remove", target="F")["changed"]
+    run(app, "undo")
+    assert file.read_text(encoding="utf-8") == written
+
+
+def test_only_what_exists_is_bookmarked(opened: Opened) -> None:
+    """BOOK-2"""
+    app = opened({"A.md": ""})
+    for target, error in {"B": NoteNotFound, "A#Head": SectionNotFound, "None/": NoteNotFound}.items():
+        with pytest.raises(error):
+            run(app, action="add", target=target)
+    assert not (app.vaults.get().files.root / ".obsidian/bookmarks.json").exists()
+
+
+def test_a_note_is_counted_as_the_app_counts(opened: Opened) -> None:
+    """COUNT-1, COUNT-2"""
+    app = opened({"A.md": "---\ntitle: not counted\n---\n\nhello 世界\n"})
+    read = run(app, "read_note", name="A", view="metadata")
+    assert (read["words"], read["characters"]) == (3, 8)
+
+
+def test_the_files_opened_last_are_listed_where_they_still_exist(opened: Opened) -> None:
+    app = opened({"A.md": "", "B.md": "", "C.md": ""}, workspace={"lastOpenFiles": ["B.md", "gone.md", "A.md"]})
+    listed = run(app, "list_files", sort="opened", recursive=True)
+    assert [file["path"] for file in listed["files"]] == ["B.md", "A.md"]
+
+
+def test_a_note_is_chosen_at_random_below_a_folder(opened: Opened) -> None:
+    app = opened(
+        {"A.md": "", "F/B.md": "", "F/x.png": "", "F/Hidden/C.md": ""}, app={"userIgnoreFilters": ["F/Hidden/"]}
+    )
+    assert run(app, "read_note", name="random:F")["path"] == "F/B.md"
+    assert run(app, "read_note", name="random:")["path"] in ("A.md", "F/B.md")
+    with pytest.raises(NoteNotFound, match="to choose from"):
+        run(app, "read_note", name="random:None")
