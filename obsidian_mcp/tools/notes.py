@@ -38,6 +38,8 @@ UNIQUE = "unique:"
 """Begins the name of a note that is named by the minute (PERIODIC-19)."""
 RANDOM = "random:"
 """Begins the name of a note that is chosen at random, with a folder behind it or nothing."""
+MISTAKES_SHOWN = 10
+
 PAGE = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""
 
@@ -91,13 +93,24 @@ def create_note(
             old = Text.decode(before.data)
             data = Text(edits.adapted(content, old.newline), old.bom).encode()
             place.commit("create_note", [Write(entry.disk, before.data, data)])
+            warnings += base_mistakes(path, content)
             return Created(entry.path, False, etag_of(data), cursor, warnings or None)
         same = [other for other in place.catalog.named(path.rpartition("/")[2]) if other != path]
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = content.encode()
         place.commit("create_note", [Create(disk, data)])
+        warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)
+
+
+def base_mistakes(path: str, text: str) -> list[str]:
+    """What is wrong with a base, with line and column; nothing for other files (BASE-09)."""
+    if extension(path) != ".base":
+        return []
+    from obsidian_mcp.core.bases.base_file import validate  # loaded when it is needed
+
+    return [str(mistake) for mistake in validate(text)[:MISTAKES_SHOWN]]
 
 
 def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
@@ -200,6 +213,7 @@ def read_note(
     alias = None if ":" in name or names.bears(entry, name) else name
     facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)
     warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
+    warnings += base_mistakes(entry.path, text.body)
     if view != "text":
         return Document(_viewed(facts, text.body, view, warnings), None)
     body = text.body if not text.bom or section or lines else BOM + text.body

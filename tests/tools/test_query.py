@@ -12,6 +12,7 @@ import pytest
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, QueryInvalid
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
@@ -217,3 +218,24 @@ def test_a_dql_syntax_error_names_line_and_column(opened: Opened) -> None:
     with pytest.raises(QueryInvalid) as error:
         run(opened(NOTES), query="LIST\nWHERE price == 1")
     assert (error.value.data["line"], error.value.data["column"]) == (2, 14)
+
+
+def test_a_base_of_the_wrong_form_is_not_written_and_every_mistake_has_its_place(opened: Opened) -> None:
+    """BASE-09, FILE-10"""
+    app = opened({"a.md": ""})
+    broken = "filters:\n  and: a\nviews:\n  - type: table\n"
+    with pytest.raises(InvalidArguments) as refusal:
+        call(app, "obsidian_create_note", {"name": "x.base", "content": broken})
+    assert 'line 2, column 8: "and" filter must be an array' in refusal.value.message
+    assert 'line 4, column 5: Missing or invalid "name" in view 1' in refusal.value.message
+    assert app.vaults.get().at(VaultPath("x.base")) is None
+
+
+def test_a_formula_that_does_not_parse_is_written_with_a_warning_and_shown_again_on_reading(opened: Opened) -> None:
+    """BASE-09, BASE-15"""
+    app = opened({"a.md": ""})
+    text = "formulas:\n  sum: price +* 2\nviews:\n  - type: table\n    name: T\n"
+    made = call(app, "obsidian_create_note", {"name": "x.base", "content": text}).data
+    expected = ['line 2, column 15: Formula "sum": "*" cannot stand here. Expected a value.']
+    assert made["warnings"] == expected
+    assert call(app, "obsidian_read_note", {"name": "x.base"}).data["warnings"] == expected

@@ -100,6 +100,10 @@ class Mistake:
     refused: bool
     """Whether the whole base is refused; else only a formula or filter has no value."""
 
+    def __str__(self) -> str:
+        column = f", column {self.column}" if self.column is not None else ""
+        return f"line {self.line}{column}: {self.message}"
+
 
 def is_base(text: str) -> bool:
     """Whether a text is meant as a base: YAML with one of its keys, sound or not."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
-from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text import deadline
@@ -79,6 +78,9 @@ class Done:
     location: str | None = None
 
 
+MISTAKES_SHOWN = 10
+
+
 def _check_readable(operation: Operation) -> None:
     """No change breaks a canvas or base that was readable before (FILE-10). Raises: InvalidArguments."""
     if not isinstance(operation, Write | Create):
@@ -98,12 +100,11 @@ def _problem(disk: str, data: bytes) -> str | None:
         case ".canvas":
             return canvas.read(Text.decode(data).body).error
         case ".base":
-            try:
-                yaml12.load(Text.decode(data).body)
-            except yaml12.NoValue:
-                return None
-            except yaml12.InvalidYaml as error:
-                return f"The base is not readable: line {error.line}: {error.problem}."
+            from obsidian_mcp.core.bases.base_file import validate  # loaded when it is needed
+
+            refused = [str(mistake) for mistake in validate(Text.decode(data).body) if mistake.refused]
+            if refused:
+                return f"The base is not readable: {'; '.join(refused[:MISTAKES_SHOWN])}"
     return None
 
 
