@@ -84,7 +84,6 @@ OTHERS: dict[str, dict[str, Any]] = {
     "obsidian_edit_table": {"operations": [{"op": "remove_row", "row": 1}]},
     "obsidian_compose_notes": {"action": "merge", "into": "Folder/Inner"},
     "obsidian_update_task": {"action": "add", "text": "x"},
-    "obsidian_edit_table": {"operations": [{"op": "remove_row", "row": 1}]},
     "obsidian_edit_note": {"operation": "append", "content": "x"},
     "obsidian_move_note": {"name": "Note", "to": "Elsewhere"},
     "obsidian_search": {"query": "secret"},
