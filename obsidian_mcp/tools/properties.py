@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.text import Text
@@ -39,6 +40,8 @@ class NoteValue:
 class Properties:
     path: str | None = None
     properties: dict[str, Any] | None = None
+    inline_fields: list[str] | None = None
+    """Which of them stand in the text as inline fields of Dataview, and not, or not only, in the frontmatter."""
     vault_properties: list[ListedProperty] | None = None
     values: list[NoteValue] | None = None
     total: int | None = None
@@ -67,11 +70,14 @@ def get_properties(
     entry = place.find(name)
     content = place.shown(entry)
     parsed = note.parse(content.text.body)
-    values = parsed.properties
+    values, inline = dict(parsed.properties), None
+    if place.uses_dataview:
+        values, inline = with_inline_fields(values, parsed)
     if property:
         values = {key: found for key, found in values.items() if key.lower() == property.lower()}
+        inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
-    return Properties(entry.path, values, etag=content.etag, warning=warning)
+    return Properties(entry.path, values, inline_fields=inline or None, etag=content.etag, warning=warning)
 
 
 @tool("set-properties", title="Set properties", writes=True, destructive=True, idempotent=True)

@@ -198,11 +198,14 @@ def parse_link(text: str) -> Link | None:
 # Fields
 
 
-def inline_value(text: str) -> Value:
-    """The value of an inline field with this text (DV-09); None for one that is empty."""
+def inline_value(text: str, *, plain: bool = False) -> Value:
+    """The value of an inline field with this text (DV-09); None for one that is empty.
+
+    With `plain`, dates, durations and links stay texts as they are written, as in a property of the frontmatter.
+    """
     if not text.strip(STRIPPED):
         return None
-    first = _item(text, 0)
+    first = _item(text, 0, plain)
     if first is None:
         return text
     value, at = first
@@ -212,24 +215,24 @@ def inline_value(text: str) -> Value:
     if comma is None:
         return text
     values, at = [value], comma.end()
-    while (item := _item(text, at)) is not None:
+    while (item := _item(text, at, plain)) is not None:
         values.append(item[0])
         at = item[1]
         comma = _COMMA.match(text, at)
-        if comma is None or _item(text, comma.end()) is None:
+        if comma is None or _item(text, comma.end(), plain) is None:
             break
         at = comma.end()
     return values if at == len(text) else text
 
 
-def _item(text: str, at: int) -> tuple[Value, int] | None:
+def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
     """One value that is no list and where it ends; the kinds are tried in the order of DV-09."""
     date = match_date(text, at)
     if date is not None:
-        return date
+        return (text[at : date[1]], date[1]) if plain else date
     duration = match_duration(text, at)
     if duration is not None:
-        return normalized(duration[0]), duration[1]
+        return text[at : duration[1]] if plain else normalized(duration[0]), duration[1]
     found = _ITEM.match(text, at)
     if found is None:
         return None
@@ -238,12 +241,12 @@ def _item(text: str, at: int) -> tuple[Value, int] | None:
     match found.lastgroup:
         case "text":
             value = _ESCAPE.sub(r"\1", written[1:-1])
-        case "link":
+        case "link" if not plain:
             value = parse_link(written)
         case "word":
             value = written.lower() == "true"
         case "number":
-            value = float(written)
+            value = int(written) if plain and "." not in written else float(written)
     return value, found.end()
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import regex
 
 from obsidian_mcp.core.dataview.characters import STRIPPED, TAG
 from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, line_fields
+from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.note.parser import Note
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
@@ -93,6 +94,19 @@ def note_data(note: Note) -> NoteData:
                 if number not in item_lines:
                     fields += line_fields(lines[number])
     return NoteData(tuple(fields), items)
+
+
+def with_inline_fields(properties: Mapping[str, Any], note: Note) -> tuple[dict[str, Any], list[str]]:
+    """The properties of a note joined with its inline fields, and the names of those (DV-19).
+
+    A name with several values, in the frontmatter or the text, has a list of them. Dates and links stay texts.
+    """
+    fields = note_data(note).fields
+    found: dict[str, list[Any]] = {name: [value] for name, value in properties.items()}
+    for name, text in fields:
+        found.setdefault(name, []).append(inline_value(text, plain=True))
+    joined = {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    return joined, list(dict.fromkeys(name for name, _ in fields))
 
 
 def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from obsidian_mcp.core.dataview.query_text import INLINE_PREFIX
 
 SETTINGS_FILE = "plugins/dataview/data.json"
+ENABLED_PLUGINS_FILE = "community-plugins.json"
 BOOKMARKS_FILE = "bookmarks.json"
-"""Both in the app's settings folder."""
+"""All in the app's settings folder."""
 _NAMES = {
     "null_text": "renderNullAs",
     "date_format": "defaultDateFormat",
@@ -27,6 +30,16 @@ class Settings:
     date_time_format: str = "h:mm a - MMMM dd, yyyy"
     id_column: str = "File"
     inline_prefix: str = INLINE_PREFIX
+
+
+@lru_cache(maxsize=8)
+def uses_dataview(enabled_plugins: bytes | None) -> bool:
+    """Whether the list of the enabled plugins, as it stands in its file, names Dataview (DV-19)."""
+    try:
+        found = json.loads(enabled_plugins or b"[]")
+    except ValueError:
+        return False
+    return isinstance(found, list) and "dataview" in found
 
 
 def read_bookmarks(data: object) -> frozenset[str]:

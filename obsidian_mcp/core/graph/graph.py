@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -19,7 +19,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract as facts
 from obsidian_mcp.core.index.extract import Facts, LinkFact, TagFact, TaskFact
 from obsidian_mcp.core.index.indexer import CURRENT, Answer, Indexer
-from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
@@ -122,11 +122,17 @@ class Graph:
     """
 
     def __init__(
-        self, indexer: Indexer, catalog: Catalog, hides: Callable[[], Hides] = lambda: lambda _: False
+        self,
+        indexer: Indexer,
+        catalog: Catalog,
+        hides: Callable[[], Hides] = lambda: lambda _: False,
+        inline_fields: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`inline_fields` says whether the inline fields of Dataview are properties."""
         self._indexer = indexer
         self._catalog = catalog
         self._hides = hides
+        self._inline_fields = inline_fields
         self._web_lock = threading.Lock()
         self._web: Web | None = None
 
@@ -395,7 +401,7 @@ class Graph:
             files: dict[str, set[int]] = defaultdict(set)
             hidden = self._hides()
             shown = self._numbers(rows, lambda path: not hidden(path))
-            for file, key, name, kind in rows.property_kinds():
+            for file, key, name, kind in rows.property_kinds(self._property_tables()):
                 if file in shown:
                     names[key][name] += 1
                     types[key][kind] += 1
@@ -418,10 +424,13 @@ class Graph:
         def question(rows: Rows) -> tuple[PropertyValue, ...]:
             return tuple(
                 PropertyValue(path, fact.name, fact.type, json.loads(fact.value))
-                for path, fact in self._visible(rows.properties(key))
+                for path, fact in self._visible(rows.properties(key, self._property_tables()))
             )
 
         return self._indexer.ask(question)
+
+    def _property_tables(self) -> Sequence[str]:
+        return WITH_INLINE_FIELDS if self._inline_fields() else PROPERTIES
 
     def by_alias(self, name: str) -> Answer[tuple[VaultPath, ...]]:
         """Notes that have this name among their aliases, compared as file names are."""

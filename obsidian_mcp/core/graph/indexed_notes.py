@@ -121,7 +121,7 @@ class IndexedNotes(IndexedVault):
             if facts is None:
                 return []
             properties = ((0, place, fact.name, fact.value) for place, fact in enumerate(facts.properties))
-            inline = ((0, place, field.name, field.value) for place, field in enumerate(facts.inline_fields))
+            inline = ((0, place, field.name, field.text) for place, field in enumerate(facts.inline_fields))
             found = self._placed({0: VaultPath(path)}, properties, inline).get(path, [])
         return found
 

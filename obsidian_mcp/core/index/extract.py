@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import link_key
@@ -137,8 +138,11 @@ class InlineFieldFact(NamedTuple):
     key: str
     """Lower case."""
     name: str
+    type: str
     value: str
-    """Both as written."""
+    """As in `PropertyFact`, of what the text is: `5` is a number, a date and a link stay texts."""
+    text: str
+    """As written."""
 
 
 class ListItemsFact(NamedTuple):
@@ -273,7 +277,7 @@ def _of_note(parsed: parser.Note) -> Facts:
         tuple(HeadingFact(each.level, each.text, each.line, each.span.start) for each in parsed.outline),
         tuple(BlockFact(each.id.lower(), each.id, lines.line(each.span.start)) for each in parsed.block_ids),
         tuple(_task(parsed, item) for item in parsed.tasks),
-        tuple(InlineFieldFact(field.key.lower(), field.key, field.value) for field in data.fields),
+        tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
         (ListItemsFact(pack_items(data.items)),) if data.items else (),
         tuple(_broken(parsed)),
     )

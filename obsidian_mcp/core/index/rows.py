@@ -45,6 +45,10 @@ _SELECT = {
     for table, row in TABLES.items()
 }
 
+PROPERTIES = ("properties",)
+WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
+"""Tables with key, name, type and JSON value of the properties of notes, without and with inline fields."""
+
 Target = tuple[str, bool]
 """A link's path, and whether it is that of a card and so no link text."""
 
@@ -154,8 +158,10 @@ class Rows:
         """Occurrences of a tag and of its descendants."""
         return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
 
-    def properties(self, key: str) -> list[tuple[VaultPath, PropertyFact]]:
-        return self._of("properties", "t.key = ?", [key])
+    def properties(self, key: str, tables: Sequence[str] = PROPERTIES) -> list[tuple[VaultPath, PropertyFact]]:
+        """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
+        found = [each for table in tables for each in self._of(table, "t.key = ?", [key], PropertyFact)]
+        return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
 
     def property_values(self, key: str) -> Iterator[tuple[int, int, str]]:
         """File number, place in the file and JSON of one property in every file that has it, in no order.
@@ -179,7 +185,7 @@ class Rows:
 
     def inline_fields_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
         """File number, place, name and text of the inline fields of some files, in order."""
-        return self._ordered("inline_fields", "file, n, name, value", files)
+        return self._ordered("inline_fields", "file, n, name, text", files)
 
     def field_keys(self) -> set[str]:
         """The key, which is the name in lower case, of every property and inline field."""
@@ -206,7 +212,7 @@ class Rows:
 
     def named_inline_fields(self, name: str) -> Iterator[tuple[int, int, str]]:
         """File number, place in the file and text of every inline field with exactly this name, in order."""
-        sql = "SELECT file, n, value FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
+        sql = "SELECT file, n, text FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
         return self.connection.execute(sql, (storable(name.lower()), storable(name)))
 
     def list_items(self, path: VaultPath) -> str | None:
@@ -215,9 +221,10 @@ class Rows:
         found = self.connection.execute(sql, (stored(path),)).fetchone()
         return None if found is None else str(found[0])
 
-    def property_kinds(self) -> Iterator[tuple[int, str, str, str]]:
-        """Every property: number of the file, key, name, type."""
-        return self.connection.execute("SELECT file, key, name, type FROM properties")
+    def property_kinds(self, tables: Sequence[str] = PROPERTIES) -> Iterator[tuple[int, str, str, str]]:
+        """Every property: number of the file, key, name, type; see WITH_INLINE_FIELDS."""
+        for table in tables:
+            yield from self.connection.execute(f"SELECT file, key, name, type FROM {table}")  # noqa: S608 - our own names
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._of("aliases", "t.key = ?", [key])
@@ -254,9 +261,9 @@ class Rows:
         chosen = sql + " AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"  # noqa: S608 - as above
         return self.connection.execute(chosen, (json.dumps(list(files)),))
 
-    def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
-        """Rows of a table with the path of their file, by path and position."""
-        row = TABLES[table]
+    def _of(self, table: str, where: str, values: Sequence[str], row: type[NamedTuple] | None = None) -> list[Any]:
+        """Rows of a table, or their columns in `row`, with the path of their file, by path and position."""
+        row = row or TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
         found = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names

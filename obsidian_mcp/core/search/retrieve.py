@@ -285,13 +285,12 @@ def _property(snapshot: Snapshot, condition: HasProperty) -> Bounds:
     has_name = name_test(condition.asked.key)
     has_value = value_test(condition.asked.value, condition.match_case)
     found: set[int] = set()
-    for key in _keys(snapshot, "properties"):
-        if not has_name(key):
-            continue
+    named = [(table, key) for table in snapshot.property_tables for key in _keys(snapshot, table) if has_name(key)]
+    for table, key in named:
         if condition.asked.value is None:
-            found |= _files(snapshot, "properties WHERE key = ?", key)
+            found |= _files(snapshot, f"{table} WHERE key = ?", key)
             continue
-        sql = "SELECT value, group_concat(file) FROM properties WHERE key = ? GROUP BY value"
+        sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
         for value, files in snapshot.connection.execute(sql, (key,)):
             if has_value(json.loads(value)):
                 found |= _numbers(files)

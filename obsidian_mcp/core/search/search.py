@@ -13,7 +13,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import Rows, Stamp
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
@@ -65,12 +65,17 @@ class Search:
         catalog: Catalog,
         read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
+        inline_fields: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`read` returns the bytes of a file or raises AppError; `filters` returns what the user hides."""
+        """`read` returns the bytes of a file or raises AppError; `filters` returns what the user hides.
+
+        `inline_fields` says whether the inline fields of Dataview are properties in smart searches (SEARCH-79).
+        """
         self._indexer = indexer
         self._catalog = catalog
         self._read = read
         self._filters = filters
+        self._inline_fields = inline_fields
         self._lock = threading.Lock()
         self._state = _State()
 
@@ -113,8 +118,17 @@ class Search:
         """Plan, retrieve, rank and render. `most` None: rank all files; `query` None: only the app can read it."""
         state = self._current(rows, filters)
         words, languages = state.words, state.languages
+        with_inline_fields = request.match == "smart" and self._inline_fields()
         snapshot = Snapshot(
-            rows.connection, state.table, words, languages, self._catalog, self._read, state.flags, notice
+            rows.connection,
+            state.table,
+            words,
+            languages,
+            self._catalog,
+            self._read,
+            state.flags,
+            notice,
+            WITH_INLINE_FIELDS if with_inline_fields else PROPERTIES,
         )
         if named is not None or query is None:
             return render(_named(snapshot, request, query, named or ()), request)

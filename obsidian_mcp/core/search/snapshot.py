@@ -11,11 +11,12 @@ from typing import Any
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract, search_document
 from obsidian_mcp.core.index.database import Connection
+from obsidian_mcp.core.index.rows import PROPERTIES
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.query.document import Kind
 from obsidian_mcp.core.query.scopes import Structure, structure_of, unpack
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import AppError
 
 from .file_table import FileTable
@@ -41,8 +42,16 @@ class Snapshot:
     """Files by the bits of `search_document` that they have, as far as a search of this state looked them up."""
     notice: str | None = None
     """A sentence if some files are newer than the index (INDEX-40)."""
+    property_tables: Sequence[str] = PROPERTIES
+    """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many files contain a folded text, as far as this search found out."""
+
+    def property_values(self, key: str) -> Iterator[tuple[int, str]]:
+        """Yield file and JSON value of every property with this key, those of one file in their order."""
+        for table in self.property_tables:
+            sql = f"SELECT file, value FROM {table} WHERE key = ? ORDER BY n"  # noqa: S608 - our own names
+            yield from self.connection.execute(sql, (key,))
 
     def flagged(self, bits: int) -> frozenset[int]:
         """Return the files that have one of some bits of `search_document`."""
@@ -64,11 +73,11 @@ class Snapshot:
         for number, text, packed in self._rows("file, text, structure", files):
             if number in truncated:
                 text, packed = self.whole_text(number), b""
-            yield number, StoredDocument(self.connection, number, self.table.paths[number], text, packed)
+            yield number, StoredDocument(self, number, text, packed)
 
     def document(self, number: int, text: str) -> StoredDocument:
         """Return a file whose whole text is known already."""
-        return StoredDocument(self.connection, number, self.table.paths[number], text)
+        return StoredDocument(self, number, text)
 
     def _rows(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
         if len(files) * 2 > len(self.table.paths):
@@ -108,14 +117,16 @@ def listed(numbers: Sequence[int]) -> Iterator[str]:
 class StoredDocument:
     """A `query.document.Subject` from the rows of the index; what the query needs is read when it is needed."""
 
-    __slots__ = ("_connection", "_packed", "_properties", "_structure", "_tags", "kind", "number", "path", "text")
+    __slots__ = (
+        "_connection", "_packed", "_properties", "_structure", "_tables", "_tags", "kind", "number", "path", "text",
+    )  # fmt: skip
 
-    def __init__(
-        self, connection: Connection, number: int, path: VaultPath, text: str, packed: bytes | None = None
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
-        self._connection = connection
+        self._connection = snapshot.connection
+        self._tables = snapshot.property_tables
         self.number = number
+        path = snapshot.table.paths[number]
         self.path: str = path
         self.text = text
         self.kind: Kind = "note" if is_note(path) else "canvas"
@@ -148,7 +159,10 @@ class StoredDocument:
     @property
     def properties(self) -> Mapping[str, object]:
         if self._properties is None:
-            sql = "SELECT name, value FROM properties WHERE file = ? ORDER BY n"
-            rows = self._connection.execute(sql, (self.number,))
-            self._properties = {name: json.loads(value) for name, value in rows}
+            found: dict[str, list[object]] = {}
+            for table in self._tables:
+                sql = f"SELECT name, value FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
+                for name, value in self._connection.execute(sql, (self.number,)):
+                    found.setdefault(name, []).append(json.loads(value))
+            self._properties = {name: values[0] if len(values) == 1 else values for name, values in found.items()}
         return self._properties

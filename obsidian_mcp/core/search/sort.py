@@ -81,8 +81,8 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
     """Raises: InvalidArguments for a property that no note has: it is misspelled (SEARCH-64)."""
     if facet.kind != "property":
         return
-    rows = snapshot.connection.execute("SELECT file FROM properties WHERE key = ?", (facet.property.lower(),))
-    if not any(number in snapshot.table.paths for (number,) in rows):
+    values = snapshot.property_values(facet.property.lower())
+    if not any(number in snapshot.table.paths for number, _ in values):
         raise InvalidArguments(
             f"No note has a property {facet.property!r} to sort or group by. Give {', '.join(_KINDS)} or the name of a "
             "property that notes have.",
@@ -227,8 +227,7 @@ def _values(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int
     """The value of a property in each file that has one; one without a value counts as absent (SEARCH-65)."""
     found: dict[int | None, object] = {}
     numbers = {item.number for item in items if item.number is not None}
-    sql = "SELECT file, value FROM properties WHERE key = ? ORDER BY n"
-    for number, value in snapshot.connection.execute(sql, (name.lower(),)):
+    for number, value in snapshot.property_values(name.lower()):
         if number in numbers:
             found.setdefault(number, json.loads(value))
     return {number: value for number, value in found.items() if value is not None}

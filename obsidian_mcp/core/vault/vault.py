@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from obsidian_mcp.core.dataview.settings import ENABLED_PLUGINS_FILE, uses_dataview
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
@@ -129,8 +130,14 @@ class Vault:
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
         self.periodic = PeriodicNotes(self, calendar or Calendar())
-        self.graph = Graph(self.indexer, self.catalog, self.hides)
-        self.search = Search(self.indexer, self.catalog, lambda entry: self.files.read(entry.disk), self._filters)
+        self.graph = Graph(self.indexer, self.catalog, self.hides, lambda: self.uses_dataview)
+        self.search = Search(
+            self.indexer,
+            self.catalog,
+            lambda entry: self.files.read(entry.disk),
+            self._filters,
+            lambda: self.uses_dataview,
+        )
 
     def close(self) -> None:
         """Close the files; what is half done is finished first."""
@@ -249,6 +256,11 @@ class Vault:
         """The types that the user has assigned to properties, as they stand now."""
         data = self.files.config("types.json")
         return property_types(None if data is None else data.decode("utf-8", "replace"))
+
+    @property
+    def uses_dataview(self) -> bool:
+        """Whether the plugin Dataview is switched on, so that inline fields are properties (DV-19)."""
+        return uses_dataview(self.files.config(ENABLED_PLUGINS_FILE))
 
     def hides(self) -> Callable[[str], bool]:
         """Says which files the user hides now from search, graph, tags and properties (semantics 8.3)."""

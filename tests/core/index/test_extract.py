@@ -86,7 +86,10 @@ def test_a_note_is_kept_as_rows() -> None:
 def test_inline_fields_and_list_items_are_kept_as_dataview_reads_them() -> None:
     note = "Some Key:: 1\n\n- item [k:: [x] v] #tag [[N|o]]\n  more\n- [x] task [t:: 2] ^id\n"
     found = of(note)
-    assert found.inline_fields == (InlineFieldFact("k", "k", "[x] v"), InlineFieldFact("some key", "Some Key", "1"))
+    assert found.inline_fields == (
+        InlineFieldFact("k", "k", "text", '"[x] v"', "[x] v"),
+        InlineFieldFact("some key", "Some Key", "number", "1", "1"),
+    )
     assert unpack_items(found.list_items[0].items) == note_data(parser.parse(note)).items
     assert of("text\n").list_items == ()
 
