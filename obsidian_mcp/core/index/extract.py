@@ -210,7 +210,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            found, structured = _of_note(parsed), scopes.pack(scopes.structure_of(parsed), body)
+            found, structured = _of_note(parsed), scopes.structure_of(parsed).pack()
         elif extension(path) == drawing.EXTENSION:
             found, searched = Facts(), searched_text(path, body)
         else:

@@ -139,7 +139,7 @@ class _File:
 
     def parts(self, scope: scopes.Scope) -> scopes.Parts:
         if scope not in self._parts:
-            self._parts[scope] = self.subject.structure.parts(scope, self.text)
+            self._parts[scope] = self.subject.structure.parts(scope)
         return self._parts[scope]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, chain
-from typing import Literal, NamedTuple, overload
+from itertools import accumulate
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text import compat
@@ -31,29 +30,69 @@ class Parts(NamedTuple):
     """The largest end up to and including each part."""
 
 
-@dataclass(frozen=True, slots=True)
 class Structure:
-    """Where the parts of one text are, in code points; stored beside the text by the index."""
+    """Where the parts of one text are, in code points; the index stores it beside the text as bytes.
 
-    length: int
-    """Of the text."""
-    blocks: tuple[Sequence[int], Sequence[int]]
-    """Starts and ends of top-level blocks and of list items, each item without the items below it (QUERY-41)."""
-    headings: tuple[Sequence[int], Sequence[int]]
-    """Starts and levels of the headings that begin sections."""
-    tasks: tuple[Sequence[int], Sequence[int], Sequence[int]]
-    """Marks (code points), starts and ends of task items, without the items below them."""
-    tags: Sequence[tuple[str, Span]]
-    """Tags in the text, names without `#`."""
+    The numbers are the length of the text, the counts of blocks, headings and tasks, and then, column after column, the
+    starts and ends of blocks, the starts and levels of headings, the marks, starts and ends of tasks; for each tag its
+    start and end.
+    """
 
-    def parts(self, scope: Scope, text: str) -> Parts:
-        """Return the parts of one kind in the text of the note (QUERY-41 to QUERY-43)."""
+    __slots__ = ("_numbers", "_tags", "_text")
+
+    def __init__(self, numbers: array[int], text: str, tags: Sequence[tuple[str, Span]] | None = None) -> None:
+        """`tags` None: their names are what the text says at their places."""
+        self._numbers = numbers
+        self._text = text
+        self._tags = tags
+
+    def _columns(self, first: int, size: int, count: int) -> list[array[int]]:
+        return [self._numbers[first + n * size : first + (n + 1) * size] for n in range(count)]
+
+    @property
+    def blocks(self) -> list[array[int]]:
+        """Starts and ends of top-level blocks and of list items, each item without the items below it (QUERY-41)."""
+        return self._columns(4, self._numbers[1], 2)
+
+    @property
+    def headings(self) -> list[array[int]]:
+        """Starts and levels of the headings that begin sections (QUERY-42)."""
+        _, blocks, headings, _ = self._numbers[:4]
+        return self._columns(4 + 2 * blocks, headings, 2)
+
+    @property
+    def tasks(self) -> list[array[int]]:
+        """Marks (code points), starts and ends of task items, without the items below them (QUERY-43)."""
+        _, blocks, headings, tasks = self._numbers[:4]
+        return self._columns(4 + 2 * blocks + 2 * headings, tasks, 3)
+
+    @property
+    def tags(self) -> Sequence[tuple[str, Span]]:
+        """Tags in the text, names without `#`."""
+        if self._tags is not None:
+            return self._tags
+        _, blocks, headings, tasks = self._numbers[:4]
+        numbers = self._numbers[4 + 2 * blocks + 2 * headings + 3 * tasks :]
+        spans = [Span(start, end) for start, end in zip(numbers[::2], numbers[1::2], strict=True)]
+        self._tags = [(self._text[span.start + 1 : span.end], span) for span in spans]
+        return self._tags
+
+    def pack(self) -> bytes:
+        """Return the structure as bytes for `unpack`; empty if a tag's name is not what the text says at its place."""
+        if any(self._text[span.start + 1 : span.end] != name for name, span in self.tags):
+            return b""
+        return self._numbers.tobytes()
+
+    def parts(self, scope: Scope) -> Parts:
+        """Return the parts of one kind (QUERY-41 to QUERY-43)."""
+        starts: Sequence[int]
+        ends: Sequence[int]
         match scope:
             case "block":
                 starts, ends = self.blocks
             case "section" | "section-tree":
                 starts, ends = self._sections(tree=scope == "section-tree")
-                ends = [without_line_end(text, start, end) for start, end in zip(starts, ends, strict=True)]
+                ends = [without_line_end(self._text, start, end) for start, end in zip(starts, ends, strict=True)]
             case _:
                 marks, starts, ends = self.tasks
                 if scope != "task":
@@ -64,16 +103,17 @@ class Structure:
     def _sections(self, *, tree: bool) -> tuple[Sequence[int], Sequence[int]]:
         """From a heading to the next one; as a tree, to the next one that is not below it (QUERY-42)."""
         starts, levels = self.headings
-        ends = [*starts[1:], self.length] if starts else []
+        length = self._numbers[0]
+        ends = [*starts[1:], length] if starts else []
         if tree:
             open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
             for n in range(len(starts) - 1, -1, -1):
                 while open_headings and open_headings[-1][0] > levels[n]:
                     open_headings.pop()
-                ends[n] = open_headings[-1][1] if open_headings else self.length
+                ends[n] = open_headings[-1][1] if open_headings else length
                 open_headings.append((levels[n], starts[n]))
         if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
-            first = starts[0] if starts else self.length
+            first = starts[0] if starts else length
             if first:
                 return [0, *starts], [first, *ends]
         return starts, ends
@@ -81,18 +121,18 @@ class Structure:
 
 def structure_of(note: Note) -> Structure:
     """Return the structure of a parsed note."""
-    blocks, tasks = _blocks(note), list(note.tasks)
-    return Structure(
-        len(note.body),
-        ([span.start for span in blocks], [span.end for span in blocks]),
-        ([heading.span.start for heading in note.outline], [heading.level for heading in note.outline]),
-        (
-            [ord(item.mark or " ") for item in tasks],
-            [item.span.start for item in tasks],
-            [item.span.end for item in tasks],
-        ),
-        tuple((tag.name, tag.span) for tag in note.tags),
-    )
+    blocks, headings, tasks = _blocks(note), note.outline, list(note.tasks)
+    numbers = array("I", [len(note.body), len(blocks), len(headings), len(tasks)])
+    numbers.extend([span.start for span in blocks])
+    numbers.extend([span.end for span in blocks])
+    numbers.extend([heading.span.start for heading in headings])
+    numbers.extend([heading.level for heading in headings])
+    numbers.extend([ord(item.mark or " ") for item in tasks])
+    numbers.extend([item.span.start for item in tasks])
+    numbers.extend([item.span.end for item in tasks])
+    for tag in note.tags:
+        numbers.extend((tag.span.start, tag.span.end))
+    return Structure(numbers, note.body, [(tag.name, tag.span) for tag in note.tags])
 
 
 def _blocks(note: Note) -> list[Span]:
@@ -110,56 +150,9 @@ def _blocks(note: Note) -> list[Span]:
     return found
 
 
-def pack(structure: Structure, text: str) -> bytes:
-    """Return a structure as bytes for `unpack`; empty if a tag's name is not what the text says at its place."""
-    if any(text[span.start + 1 : span.end] != name for name, span in structure.tags):
-        return b""
-    sizes = [structure.length, len(structure.blocks[0]), len(structure.headings[0]), len(structure.tasks[0])]
-    columns = chain(*structure.blocks, *structure.headings, *structure.tasks)
-    tags = chain.from_iterable((span.start, span.end) for _, span in structure.tags)
-    return array("I", chain(sizes, columns, tags)).tobytes()
-
-
 def unpack(packed: bytes, text: str) -> Structure:
-    """Return the structure of a text from bytes that `pack` made for it; they are not empty."""
-    numbers = array("I", packed)
-    length, blocks, headings, tasks = numbers[:4]
-    columns: list[Sequence[int]] = []
-    at = 4
-    for size in (blocks, blocks, headings, headings, tasks, tasks, tasks):
-        columns.append(numbers[at : at + size])
-        at += size
-    return Structure(
-        length,
-        (columns[0], columns[1]),
-        (columns[2], columns[3]),
-        (columns[4], columns[5], columns[6]),
-        _TagsInText(text, numbers[at::2], numbers[at + 1 :: 2]),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _TagsInText(Sequence[tuple[str, Span]]):
-    """Tags whose names are what the text says at their places; most searches never look at them."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    @overload
-    def __getitem__(self, at: int) -> tuple[str, Span]: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[tuple[str, Span]]: ...
-
-    def __getitem__(self, at: int | slice) -> tuple[str, Span] | list[tuple[str, Span]]:
-        if isinstance(at, slice):
-            return [self[n] for n in range(*at.indices(len(self)))]
-        span = Span(self.starts[at], self.ends[at])
-        return self.text[span.start + 1 : span.end], span
+    """Return the structure of a text from bytes that `Structure.pack` made for it; they are not empty."""
+    return Structure(array("I", packed), text)
 
 
 def parts_within(parts: Parts, start: int, end: int, text: str, anchor: Anchor | None) -> Iterator[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.query.scopes import Scope, pack, structure_of, unpack
+from obsidian_mcp.core.query.scopes import Scope, structure_of, unpack
 from tests.core.search.naive_search import PlainFile
 
 from .test_evaluate import files
@@ -17,12 +17,12 @@ SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-t
 @settings(max_examples=200, deadline=None)
 def test_a_packed_structure_has_the_parts_and_tags_of_the_note(plain: PlainFile) -> None:
     structure = structure_of(parse(plain.text))
-    packed = pack(structure, plain.text)
+    packed = structure.pack()
     assert packed
     unpacked = unpack(packed, plain.text)
     assert list(unpacked.tags) == list(structure.tags)
     for scope in SCOPES:
-        found, expected = unpacked.parts(scope, plain.text), structure.parts(scope, plain.text)
+        found, expected = unpacked.parts(scope), structure.parts(scope)
         assert [list(column) for column in found] == [list(column) for column in expected]
 
 
@@ -31,7 +31,7 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     structure = structure_of(parse(text))
 
     def shown(scope: Scope) -> list[str]:
-        starts, ends, _ = structure.parts(scope, text)
+        starts, ends, _ = structure.parts(scope)
         return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
