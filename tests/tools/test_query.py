@@ -12,8 +12,9 @@ import pytest
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import InvalidArguments, NoteNotFound, QueryInvalid
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout, QueryInvalid
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 
@@ -99,6 +100,7 @@ def test_a_base_in_its_fence_and_in_a_callout_is_run(opened: Opened) -> None:
     app = opened(FILES)
     for text in (f"```base\n{BASE}```", "".join(f"> {line}\n" for line in f"```base\n{BASE}```".splitlines())):
         assert run(app, query=text, this="Home")["total"] == 2
+        assert run(app, query=text, language="base", this="Home")["total"] == 2
 
 
 def test_a_note_alone_answers_its_own_queries_in_order(opened: Opened) -> None:
@@ -147,6 +149,17 @@ def test_a_broken_base_names_the_line(opened: Opened) -> None:
     """BASE-09"""
     with pytest.raises(QueryInvalid, match=r"Views must be an array \(line 2, column 8\)"):
         run(opened({"a.md": ""}), query="filters: a\nviews: x\n")
+
+
+def test_a_query_is_stopped_after_the_limit_of_its_call(opened: Opened) -> None:
+    """EXPR-62"""
+    app = opened({"a.md": ""})
+    base = "formulas: {x: '/(a+)+b/.matches(\"a\".repeat(5000))'}\nviews: [{type: t, name: V, order: [formula.x]}]"
+    run(app, query="views: []")  # the index is there
+    with deadline.limited_to(0.1), pytest.raises(OperationTimeout):
+        run(app, query=base)
+    with deadline.limited_to(10):
+        assert "/(a+)+b/ ran for more than 1 s" in run(app, query=base)["rows"][0][0]["error"]
 
 
 def test_now_is_the_clock_of_the_vault_and_the_creation_time_is_known(opened: Opened) -> None:

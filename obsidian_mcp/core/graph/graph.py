@@ -32,6 +32,9 @@ from .link_graph import Web, brought_up, target_of
 CONTEXT = 200
 """Code points shown of the line that holds a link."""
 
+QUERY_SECONDS = 60.0
+"""Time limit of a query in a call without one, as on the command line (EXPR-62)."""
+
 T = TypeVar("T")
 
 
@@ -438,11 +441,17 @@ class Graph:
         return self._indexer.ask(lambda rows: tuple(sorted({path for path, _ in self._there(rows.aliases(key))})))
 
     def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
-        """What a query over all files gives; it may be run again when the index was replaced meanwhile."""
+        """What a query over all files gives; it may be run again when the index was replaced meanwhile.
+
+        Raises: OperationTimeout after QUERY_SECONDS where the call has no limit of its own.
+        """
         hides = self._hides()
-        return self._indexer.ask(
-            lambda rows: query(IndexedVault(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns))
-        )
+
+        def run(rows: Rows) -> T:
+            with deadline.limited_to(QUERY_SECONDS):
+                return query(IndexedVault(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns))
+
+        return self._indexer.ask(run)
 
     def evaluate_notes(
         self,
@@ -453,11 +462,16 @@ class Graph:
     ) -> Answer[T]:
         """As `evaluate`, for Dataview, which also asks for texts of files that are no notes, and for the bookmarks."""
         hides = self._hides()
-        return self._indexer.ask(
-            lambda rows: query(
-                IndexedNotes(rows, self._catalog, hides, lambda: self._web_of(rows), created_ns, read_text, bookmarks)
-            )
-        )
+
+        def run(rows: Rows) -> T:
+            with deadline.limited_to(QUERY_SECONDS):
+                return query(
+                    IndexedNotes(
+                        rows, self._catalog, hides, lambda: self._web_of(rows), created_ns, read_text, bookmarks
+                    )
+                )
+
+        return self._indexer.ask(run)
 
     def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:
         """What was wrong with each file that could not be read whole."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from obsidian_mcp.errors import OperationTimeout
@@ -65,6 +67,19 @@ class Deadline:
 
 
 current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def limited_to(seconds: float) -> Iterator[None]:
+    """Give a call without a limit this one inside the block; a call with a limit keeps its own."""
+    if current.get() is not None:
+        yield
+        return
+    token = current.set(Deadline(seconds))
+    try:
+        yield
+    finally:
+        current.reset(token)
 
 
 def checkpoint() -> None:

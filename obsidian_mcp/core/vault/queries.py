@@ -60,6 +60,8 @@ def run_query(vault: Vault, query: Query) -> Found:
     query = _of_file(vault, query)
     if not query.language:
         query = _told_from_text(query)
+    elif (block := unfenced(query.text))[0] == query.language:
+        query = replace(query, text=block[1])
     language = LANGUAGES.get(query.language)
     if language is None:
         raise InvalidArguments(
