@@ -24,6 +24,7 @@ from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
+from obsidian_mcp.adapters.pdf_texts import PdfTexts
 from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import Changer, Obsidian
@@ -276,7 +277,8 @@ class FolderVaults:
         journal = SqliteJournal(self._config.state / place, process=self._author)
         index = open_index(versioned(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"))
         dirty: Dirty = watcher or Scanning()
-        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config))
+        pdf = PdfTexts(self._config.cache / place / "pdf", disk.read)
+        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config), pdf)
         vault.indexer.is_patient = not self._is_server
         workers = IndexWorkers(
             vault.indexer, disk.root, vault.refresh if watcher else None, reported, NICENESS if self._is_server else 0

@@ -62,7 +62,7 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
         lines[0] += f"; more with --offset {found.next_offset}"
     if found.widened:
         lines.append(f"Nothing has all of this; these were found by {found.widened}.")
-    lines += [said for said in (found.note, found.building) if said]
+    lines += [said for said in (found.note, found.building, getattr(found, "pdfs", None)) if said]
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
@@ -81,9 +81,14 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
     yield paint.path(safe(hit.path)) + said
     above = None
     for snippet in hit.snippets or ():
-        if snippet.heading != above and snippet.heading:
-            yield paint.coloured(paint.fitted(f"  # {safe(snippet.heading)}", ())[0], QUIET)
-        above = snippet.heading
+        part = snippet.heading and f"# {snippet.heading}"
+        if snippet.page is not None:
+            part = f"page {snippet.page}"
+        elif snippet.card is not None:
+            part = f"card {snippet.card}"
+        if part != above and part:
+            yield paint.coloured(paint.fitted(f"  {safe(part)}", ())[0], QUIET)
+        above = part
         number = f"{snippet.line:>6}: "
         yield paint.coloured(number, LINE) + paint.line(safe(snippet.text), snippet.marks, len(number))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -24,12 +24,12 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     """Opens an App on a new vault: `files` by path, `settings` below `.obsidian` by name, on Sunday 2026-11-22."""
     apps = []
 
-    def build(files: dict[str, str] | None = None, /, **settings: Any) -> App:
+    def build(files: Mapping[str, str | bytes] | None = None, /, **settings: Any) -> App:
         root = tmp_path / "vault"
         root.mkdir()
         for path, text in (files or {}).items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8", newline="")
+            (root / path).write_bytes(text if isinstance(text, bytes) else text.encode())
         plugins = [
             name for name in ("periodic-notes", "calendar", "templater-obsidian") if name.replace("-", "_") in settings
         ]

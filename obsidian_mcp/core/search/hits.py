@@ -65,6 +65,8 @@ class Snippet:
     """Starts and ends of the matches in `text`, in code points."""
     card: str | None = None
     """Id of the canvas card that the line is in."""
+    page: int | None = None
+    """Page of the PDF that the line is on; a link to it is `[[x.pdf#page=3]]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Hits:
     """A sentence if some files are newer than the index (INDEX-40)."""
     note: str | None = None
     """Who else found these files, and how (SEARCH-18)."""
+    pdfs: str | None = None
+    """Which PDFs could not be read, and how many are not read yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,9 +149,11 @@ def hit_size(hit: Hit) -> int:
         members["value"] = hit.value
     if hit.snippets is not None:
         members["snippets"] = [
-            {"line": snippet.line, "text": snippet.text, "heading": snippet.heading}
-            if snippet.heading is not None
-            else {"line": snippet.line, "text": snippet.text}
+            {
+                name: value
+                for name in ("line", "text", "heading", "card", "page")
+                if (value := getattr(snippet, name)) is not None
+            }
             for snippet in hit.snippets
         ]
     return len(_json(members)) + 1

@@ -209,7 +209,7 @@ def _named(snapshot: Snapshot, request: Request, query: Node | None, named: Sequ
     """The files that the app found, in its order or in that of the request; hidden ones are left out (SEARCH-18)."""
     is_hidden, numbers = snapshot.table.is_hidden, snapshot.table.numbers
     within = _within(snapshot, request)
-    is_wanted = _wanted(request)
+    is_wanted = wanted(request)
     items = []
     for path in named:
         number, entry = numbers.get(path), snapshot.catalog.get(path)
@@ -247,7 +247,7 @@ def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item
     """Files without text that a query finds; only one that names paths can find them (QUERY-11, QUERY-15)."""
     if not _asks_for_paths(query):
         return []
-    matcher, is_wanted = Matcher(query), _wanted(request)
+    matcher, is_wanted = Matcher(query), wanted(request)
     found = [entry for entry in snapshot.table.others if matcher.matches(Document(entry.path, "", "other"))]
     return [Item(entry.path, None) for entry in found if is_wanted(snapshot.catalog.get(entry.path) or entry)]
 
@@ -263,7 +263,7 @@ def _asks_for_paths(query: Node) -> bool:
     return False
 
 
-def _wanted(request: Request) -> Callable[[FileEntry], bool]:
+def wanted(request: Request) -> Callable[[FileEntry], bool]:
     """Whether a file is in the folder and times of a request."""
     since, until = request.since, request.until
     is_inside = None if request.folder is None else _inside(request.folder)
