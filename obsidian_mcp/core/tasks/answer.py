@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # the tools import this module before any task is asked for
     from .query import Result
     from .task import Task
 
-PAGE_CHARACTERS = 10_000
-"""A page is cut so that it stays below this as JSON."""
+PAGE_CHARACTERS = 9_500
+"""Characters of the tasks of a page as JSON; with what stands around them it stays below 10 000."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from datetime import date, timedelta
 from functools import cached_property, partial
 
 from obsidian_mcp.core.periodic.moment import format_moment
-from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
 from obsidian_mcp.errors import QueryInvalid
 
 from .day_phrases import PERIODS, Days, parse_days
@@ -19,6 +18,7 @@ from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
 from .statuses import TYPES, Status
 from .task import Task
+from .text_match import contains, parse_regexp
 
 DATE_FIELDS = ("due", "scheduled", "start", "created", "done", "cancelled")
 
@@ -299,9 +299,6 @@ def long_date(day: date) -> str:
 
 # Texts
 
-MAX_REGEXP_LENGTH = 500
-MAX_REPETITIONS = 25
-_REGEXP_HELP = "Write it as /pattern/ or /pattern/flags, for example /waiting|waits/i."
 _OPERATORS = "includes|does not include|regex matches|regex does not match"
 _TEXT_LINE = re.compile(
     rf"(?:(path|folder|root|filename|heading|description|status\.name|recurrence|id) ({_OPERATORS})"
@@ -336,7 +333,7 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
     operator, value = (match[2] or match[4]).lower(), match[5]
     wanted = "not" not in operator
     if "regex" in operator:
-        found, explanation = _regexp(line, value)
+        found, explanation = parse_regexp(line, value)
     else:
         found, explanation = contains(value), Explanation(line)
     if match[3]:
@@ -352,65 +349,3 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
     if name == "status.name":
         return by_status(lambda status: found(status.name) == wanted, explanation)
     return Filter(lambda task: found(text_of(task)) == wanted, explanation)
-
-
-def contains(value: str) -> Callable[[str], bool]:
-    """Return whether a text contains this one, in any case."""
-    lower = value.lower()
-    return lambda text: lower in text.lower()
-
-
-def _regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanation]:
-    match = re.fullmatch(r"/(.+)/([^/]*)", value)
-    if match is None:
-        raise QueryInvalid(f"Invalid instruction: {line!r}. {_REGEXP_HELP}", line=line)
-    source, flags = match.groups()
-    if problem := _regexp_problem(source, flags):
-        raise QueryInvalid(f"Error: Parsing regular expression. {problem} Problem line: {line!r}.", line=line)
-    pattern = translate(source, match_case="i" not in flags)
-    shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
-    intro = "using regex: ".ljust(line.index("/") - 2)
-    return pattern.found, Explanation(f"{intro}'{source}' with {shown}")
-
-
-def _regexp_problem(source: str, flags: str) -> str:
-    """What keeps an expression from being run, or nothing (TASK-105)."""
-    if len(source) > MAX_REGEXP_LENGTH:
-        return f"It has {len(source)} characters, of at most {MAX_REGEXP_LENGTH}."
-    if set(flags) - set("dgimsuv") or len(set(flags)) < len(flags):
-        return f"The flags {flags!r} are not known; i takes either case."
-    try:
-        translate(source, match_case="i" not in flags)
-    except InvalidRegExp as problem:
-        return f"/{source}/: {problem.problem}."
-    repetitions, nested = _repetitions(source)
-    if nested:
-        return f"/{source}/ repeats a repetition, as in (a+)+, which can take very long."
-    if repetitions > MAX_REPETITIONS:
-        return f"/{source}/ has {repetitions} repetitions, of at most {MAX_REPETITIONS}."
-    return ""
-
-
-_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
-
-
-def _repetitions(source: str) -> tuple[int, bool]:
-    """How many repetitions a valid expression has, and whether one holds another."""
-    count = 0
-    groups = [False]
-    """For each open group whether a repetition is in it."""
-    closed = -1
-    closed_repeats = False
-    for match in _REGEXP_PARTS.finditer(re.sub(r"\(\?", "(", source)):
-        part = match[0]
-        if part == "(":
-            groups.append(False)
-        elif part == ")":
-            closed, closed_repeats = match.end(), groups.pop()
-            groups[-1] = groups[-1] or closed_repeats
-        elif part[0] in "*+?{":
-            if closed == match.start() and closed_repeats:
-                return count, True
-            count += 1
-            groups[-1] = True
-    return count, False

@@ -18,13 +18,13 @@ from .filters import (
     Predicate,
     by_path,
     by_status,
-    contains,
     date_filter,
     has_happens_date,
     priority_predicate,
     without_global_filter,
 )
 from .statuses import TYPES
+from .text_match import contains
 
 _UNEXPLAINED = Explanation("")
 
