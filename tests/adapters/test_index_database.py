@@ -20,7 +20,7 @@ from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import BATCH_FILES
 from obsidian_mcp.core.text.vault_path import VaultPath
-from tests.core.memory import MemoryVault
+from tests.core.memory import MemoryVault, apply
 
 SCHEMA = ("CREATE TABLE state (identity TEXT, generation INTEGER)", "CREATE TABLE words (word TEXT UNIQUE)")
 PACKAGE = Path(__file__).parents[2]
@@ -308,7 +308,7 @@ def test_many_threads_write_and_read_one_database(tmp_path: Path, place: str | N
 BUILD = """
     import sys
     from pathlib import Path
-    from tests.core.memory import MemoryVault
+    from tests.core.memory import MemoryVault, apply
 
     class Pausing(MemoryVault):
         looks = 0
@@ -362,7 +362,7 @@ def vault_of_build(place: Path | None = None) -> MemoryVault:
 
 def dump_of_build() -> dict[str, list[tuple[object, ...]]]:
     vault = vault_of_build()
-    vault.index.apply(vault.contents())
+    apply(vault.index, vault.contents())
     return vault.index.dump()
 
 

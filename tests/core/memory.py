@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -10,7 +10,9 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 
@@ -22,6 +24,16 @@ class Always:
 
     def scanned(self) -> None:
         pass
+
+
+def apply(
+    index: Index,
+    upserts: Iterable[tuple[FileEntry, bytes]],
+    gone: Iterable[VaultPath] = (),
+    stat: Callable[[str], DiskFile | None] | None = None,
+) -> list[FileEntry]:
+    """Parse and store files and delete others, without an indexer; the files that were refused."""
+    return index.store(index.parse(upserts), gone, stat)
 
 
 class MemoryVault:
@@ -93,5 +105,5 @@ class MemoryVault:
         self.index.close()
 
     def contents(self) -> list[tuple[FileEntry, bytes]]:
-        """Every file with its bytes, as `Index.apply` takes them."""
+        """Every file with its bytes, as `apply` takes them."""
         return [(entry, self.data[entry.disk]) for entry in self.catalog if entry.path.endswith((".md", ".canvas"))]

@@ -501,7 +501,7 @@ class Graph:
 
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
         """The numbers of files that exist and are wanted."""
-        return {number for number, path in rows.files().items() if path in self._catalog and wanted(path)}
+        return {number for path, number in rows.numbers().items() if path in self._catalog and wanted(path)}
 
 
 def _around(body: str, link: str, start: int) -> str:

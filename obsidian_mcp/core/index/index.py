@@ -1,7 +1,7 @@
-"""What is known of every note and canvas of a vault, in SQLite, and how it follows the files (specs/index.md).
+"""The rows that are stored of every note and canvas of a vault, and how they are changed (specs/index.md).
 
-Nothing that depends on which other files exist is stored. A link is kept with the key of its name, and where it leads
-is decided when somebody asks, so that a file that appears, goes or is renamed never makes another file's rows wrong.
+Nothing that depends on which other files exist is stored: a link is kept with the key of its name, and resolved when a
+question is asked. So a file that appears, goes or is renamed never makes another file's rows wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .rows import TABLES, marks, parts, stored, to_path
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
 
 _KEYED = ("links", "tags", "aliases", "inline_fields")
-"""Tables that are asked by `key`."""
+"""Tables that are queried by `key`."""
 
 SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
@@ -42,7 +42,7 @@ SCHEMA = (
         for table, row in TABLES.items()
     ),
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
-    "CREATE INDEX files_by_change ON files (changed)",  # which rows are newer: else a look at all after every change
+    "CREATE INDEX files_by_change ON files (changed)",  # else every change would cost a scan of all files
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *fulltext.SCHEMA,
 )
@@ -58,10 +58,10 @@ _INSERT = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one file says, to be stored.
+    """What is to be stored of one file.
 
     `digest` is the hash of the bytes that `facts` come from; None when the file could not be read, so that it is tried
-    again at the next start. `facts` None means: those already stored for this digest.
+    again at the next start. `facts` is None where the facts of this digest are stored already.
     """
 
     entry: FileEntry
@@ -83,7 +83,7 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """For people: where the index is and what it holds."""
+    """Where the index is and what it holds, for people."""
 
     file: Path | None
     """None in memory."""
@@ -106,8 +106,6 @@ class Index:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._words: tuple[int, set[str]] = (self.database.epoch, set())
-        """Words that are in the tables for certain, of this epoch: a build asks for the same ones again and again."""
 
     @property
     def file(self) -> Path | None:
@@ -117,17 +115,17 @@ class Index:
     def close(self) -> None:
         self.database.close()
 
-    # -- keeping in step ---------------------------------------------------------------------------------------
+    # -- comparing with the files ------------------------------------------------------------------------------
 
     def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
-        """Which files must be parsed and which rows are of no file, by size and time alone: no file is read.
+        """Return which files must be parsed and which rows are of no file, by size and time: no file is read.
 
-        `entries` are all files of the vault. Files that could not be read the last time are among the changed.
+        `entries` are all files of the vault. Files that could not be read the last time count as changed.
         """
         given = list(entries)
         plain = "disk IS NULL AND digest NOTNULL"
         with self.database.reading() as connection:
-            # Entries equal their rows, so that two sets are compared instead of thousands of members.
+            # An entry equals its row as a tuple, so two sets are compared and no attributes.
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
             others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
             rest = {path for (path,) in others}
@@ -139,7 +137,7 @@ class Index:
         return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new)
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
-        """Those of these files that must be parsed; another process may have done some."""
+        """Return the files that must be parsed; another process may have stored some of them."""
         return self._stale(entries)[0]
 
     def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], int]:
@@ -153,6 +151,8 @@ class Index:
             or row.digest is None
         ]
         return found, len(entries) - len(known)
+
+    # -- changing ----------------------------------------------------------------------------------------------
 
     def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]]) -> list[Record]:
         """Parse the bytes of files into records; bytes that are indexed already are not parsed again.
@@ -172,15 +172,6 @@ class Index:
             records.append(Record(entry, digest, None if same else facts.of(entry.path, data, entry.size)))
         return records
 
-    def apply(
-        self,
-        upserts: Iterable[tuple[FileEntry, bytes]],
-        gone: Iterable[VaultPath] = (),
-        stat: Callable[[str], DiskFile | None] | None = None,
-    ) -> list[FileEntry]:
-        """Parse and store files and forget others, as one transaction; see `store`."""
-        return self.store(self.parse(upserts), gone, stat)
-
     def store(
         self,
         records: Sequence[Record],
@@ -188,20 +179,16 @@ class Index:
         stat: Callable[[str], DiskFile | None] | None = None,
         patience: float = PATIENCE,
     ) -> list[FileEntry]:
-        """Make the rows say what the records say, as one transaction; the entries that were left out.
+        """Store records, and delete the rows of files that are gone, in one transaction; return the refused entries.
 
-        With `stat`, which looks at the disk, a record is left out when its file is no longer as the entry says: another
-        process may have stored what is newer. The look is taken inside the transaction, so that whoever writes last
+        With `stat`, which looks at the disk, a record is refused when its file is no longer as the entry says: another
+        process may have stored something newer. `stat` is called inside the transaction, so that the last one to write
         has seen the last state of the file. `patience` is how many seconds to wait for other writers.
         """
         latest = {record.entry.path: record for record in records}
         with self.database.writing(patience) as connection:
-            epoch, words_ = self._words
-            self._words = (epoch, set())  # where the transaction fails, nothing is known
-            words_ = words_ if epoch == self.database.epoch else set()
-            epoch = self.database.epoch
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
-            batch = _Batch(connection, generation, words_)
+            batch = _Batch(connection, generation)
             for path in gone:
                 if path not in latest:
                     batch.remove(path)
@@ -212,11 +199,10 @@ class Index:
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
-        self._words = (epoch, words_)
         return refused
 
     def clear(self) -> None:
-        """Forget everything, so that all files have to be taken in again."""
+        """Forget everything, so that all files must be parsed again."""
         self.database.begin_anew()
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
@@ -231,7 +217,7 @@ class Index:
                     found[to_path(path)] = _Known(*rest)
         return found
 
-    # -- asking ------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         counts: dict[str, int] = {}
@@ -244,7 +230,7 @@ class Index:
         return Status(database.file, database.size(), files, counts, warned, database.warning)
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table with paths in place of row ids, in order: equal for equal vaults."""
+        """Return every row of every table with paths in place of row ids, in order: equal for equal vaults."""
         with self.database.reading() as connection:
             files = "SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path"
             kept = {"files": list(connection.execute(files))}
@@ -267,18 +253,18 @@ class _Known(NamedTuple):
 
 
 class _Batch:
-    """Records on their way into the tables, inside one transaction."""
+    """One transaction of `Index.store`."""
 
-    def __init__(self, connection: Connection, generation: int, words_: set[str]) -> None:
+    def __init__(self, connection: Connection, generation: int) -> None:
         self._connection = connection
         self._generation = generation
         self._stale: list[tuple[int]] = []
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._contents = fulltext.Writer(connection, words_)
+        self._contents = fulltext.Writer(connection)
         self._changed = False
 
     def put(self, record: Record) -> bool:
-        """False when the record leaves out facts that the index does not have."""
+        """Store a record; return False when it lacks facts that the index does not have either."""
         entry, facts_ = record.entry, record.facts
         stat = (_disk(entry), entry.size, entry.mtime_ns)
         known = self._connection.execute(
@@ -317,7 +303,7 @@ class _Batch:
             self._connection.execute("DELETE FROM files WHERE id = ?", known)
 
     def finish(self) -> bool:
-        """Write what is left; whether anything that can be asked for has changed."""
+        """Write what is left; return whether an answer may be different from now on."""
         self._delete(self._stale)
         for table, rows in self._new.items():
             self._connection.executemany(_INSERT[table], rows)
@@ -332,7 +318,7 @@ class _Batch:
 
 
 def digest_of(data: bytes) -> bytes:
-    """What tells two contents apart."""
+    """Return the hash that identifies these contents."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
@@ -344,5 +330,5 @@ def _is_there(stat: Callable[[str], DiskFile | None], entry: FileEntry) -> bool:
 
 
 def _disk(entry: FileEntry) -> bytes | None:
-    """How the disk spells a file, None when that is its path."""
+    """Return how the disk spells a file, None when that is its path."""
     return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Questions to the rows of the index, as they were at one moment (specs/index.md)."""
+"""Queries of the index's tables, from one consistent view of them (specs/index.md)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TABLES: Mapping[str, type[NamedTuple]] = {
     "inline_fields": InlineFieldFact,
     "list_items": ListItemsFact,
 }
-"""Each is a field of `Facts`, and its columns are the fields of the tuple, after `file` and the position `n`."""
+"""Every table is a field of `Facts`. Its columns are `file`, the position `n`, and the fields of the tuple."""
 
 _SELECT = {
     table: f"SELECT {', '.join(row._fields)} FROM {table}"  # noqa: S608 - our own names
@@ -50,15 +50,15 @@ WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
 """Tables with key, name, type and JSON value of the properties of notes, without and with inline fields."""
 
 Target = tuple[str, bool]
-"""A link's path, and whether it is that of a card and so no link text."""
+"""A link's path, and whether it is the path of a card, which is no link text."""
 
-MANY = 500
-"""Values in one SQL list; SQLite's own limit was 999 for long."""
+LIST_VALUES = 500
+"""Values in one SQL list; SQLite's limit was 999 until 2020."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Names one state of the contents: equal stamps, equal rows."""
+    """Identifies one state of the rows: equal stamps, equal rows."""
 
     identity: str
     generation: int
@@ -66,14 +66,14 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One consistent view. Paths may be those of files that are gone by now."""
+    """One consistent view. Its paths may be those of files that are gone by now."""
 
     connection: Connection
     """For a module with SQL of its own."""
     stamp: Stamp
 
     def facts(self, path: VaultPath) -> Facts | None:
-        """All that is stored of one file, None when nothing is."""
+        """Return everything stored of one file, None when nothing is."""
         found = self.connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
         if found is None:
             return None
@@ -85,15 +85,15 @@ class Rows:
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
 
     def links_from(self, path: VaultPath) -> list[LinkFact]:
-        """The links of one file in their order."""
+        """Return the links of one file in their order."""
         return [link for _, link in self._of("links", "files.path = ?", [stored(path)])]
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
-        """Every link with one of these keys and the file that holds it, by path and order in the file."""
+        """Return every link with one of these keys and the file that holds it, by path and order in the file."""
         return self._of("links", f"t.key IN ({marks(keys)})", keys)
 
     def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
-        """For each file that has links (of `paths`, or all) where they want to go, in order."""
+        """Yield the files that have links (of `paths`, or all) with the targets of their links, in order."""
         sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
         if paths is None:
             yield from _grouped(self.connection.execute(f"{sql} ORDER BY t.file, t.n"))
@@ -103,7 +103,7 @@ class Rows:
             yield from _grouped(self.connection.execute(f"{sql} {where} ORDER BY t.file, t.n", some))
 
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
-        """Files that hold a link with one of these keys."""
+        """Return the files that hold a link with one of these keys."""
         return {
             to_path(path)
             for some in parts([storable(key) for key in keys])
@@ -115,21 +115,17 @@ class Rows:
         }
 
     def changed_since(self, generation: int) -> dict[VaultPath, int]:
-        """Files whose rows are newer than this generation of the same identity, with their numbers."""
+        """Return the files whose rows are newer than a generation of the same identity, with their numbers."""
         found = self.connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
         return {to_path(path): number for path, number in found}
 
-    def files(self) -> dict[int, VaultPath]:
-        """Every file by its number in these rows."""
-        return {number: path for path, number in self.numbers().items()}
-
     def count(self) -> int:
-        """How many files there are."""
+        """Return how many files have rows."""
         (found,) = self.connection.execute("SELECT count(*) FROM files").fetchone()
         return int(found)
 
     def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
-        """The numbers of those of some files that have rows."""
+        """Return the numbers of some files, without those that have no rows."""
         return {
             to_path(path): number
             for some in parts([stored(path) for path in paths])
@@ -140,14 +136,14 @@ class Rows:
         }
 
     def numbers(self) -> dict[VaultPath, int]:
-        """The number of every file."""
+        """Return the number of every file."""
         found: dict[VaultPath, int] = dict(self.connection.execute("SELECT path, id FROM files"))
         for path in [path for path in found if path.startswith("/")]:
             found[to_path(path)] = found.pop(path)
         return found
 
     def tags(self) -> Iterator[tuple[int, str]]:
-        """Every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
+        """Yield every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
         return self.connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
 
     def text_tags(self, files: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
@@ -155,7 +151,7 @@ class Rows:
         return self._ordered("tags", "file, tag", files, "at = ''")
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
-        """Occurrences of a tag and of its descendants."""
+        """Return the occurrences of a tag and of its descendants."""
         return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
 
     def properties(self, key: str, tables: Sequence[str] = PROPERTIES) -> list[tuple[VaultPath, PropertyFact]]:
@@ -222,7 +218,7 @@ class Rows:
         return None if found is None else str(found[0])
 
     def property_kinds(self, tables: Sequence[str] = PROPERTIES) -> Iterator[tuple[int, str, str, str]]:
-        """Every property: number of the file, key, name, type; see WITH_INLINE_FIELDS."""
+        """Yield every property: number of the file, key, name, type; see WITH_INLINE_FIELDS."""
         for table in tables:
             yield from self.connection.execute(f"SELECT file, key, name, type FROM {table}")  # noqa: S608 - our own names
 
@@ -247,7 +243,7 @@ class Rows:
         return [(to_path(path), TaskFact(*rest)) for path, *rest in found]
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
-        """What was wrong with each file that could not be read whole."""
+        """Return the warnings of every file that could not be read whole."""
         found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
 
@@ -262,7 +258,7 @@ class Rows:
         return self.connection.execute(chosen, (json.dumps(list(files)),))
 
     def _of(self, table: str, where: str, values: Sequence[str], row: type[NamedTuple] | None = None) -> list[Any]:
-        """Rows of a table, or their columns in `row`, with the path of their file, by path and position."""
+        """Return rows of a table, or their columns in `row`, with the path of their file, by path and position."""
         row = row or TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
         found = self.connection.execute(
@@ -279,7 +275,7 @@ def _grouped(rows: Iterable[tuple[str, str, int]]) -> Iterator[tuple[VaultPath, 
 
 
 def stored(path: str) -> str:
-    """A path as SQLite takes it: one with bytes that are not UTF-8 as `/` and hexadecimal digits."""
+    """Return a path as SQLite can store it: one that is not UTF-8 as `/` and hexadecimal digits."""
     if not path.isascii():
         try:
             path.encode()
@@ -299,5 +295,5 @@ def marks(values: Collection[object]) -> str:
 
 
 def parts(values: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(values), MANY):
-        yield values[start : start + MANY]
+    for start in range(0, len(values), LIST_VALUES):
+        yield values[start : start + LIST_VALUES]

@@ -1,29 +1,29 @@
-"""What a search looks at in one file, in the form in which the index takes it (specs/search.md, SEARCH-20 to 29)."""
+"""The searchable contents of one file, in the form in which they are stored (specs/search.md, SEARCH-20 to 29)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from obsidian_mcp.core.text import tokenizer as words
+from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.casefold import fold
 
 ODD_KEYS = 1
-"""A tag or property compares otherwise in a search (QUERY-21) than by the key of its row."""
+"""A search compares a tag or property differently (QUERY-21) from the key of its row."""
 ODD_WORDS = 2
-"""A word is longer than the vocabulary takes."""
+"""A word is too long for the vocabulary."""
 TRUNCATED = 4
-"""Only the beginning of the file is here."""
+"""Only the beginning of the file is indexed."""
 UNDERSCORES = 16
-"""The text has underscores, which are letters for regular expressions and none for words."""
+"""The text has underscores: letters of regular expressions, but not of words."""
 ODD_FIELDS = 8
-"""An alias, heading or tag has a word that the text has not: it is written with escapes there."""
-ITEMS = f" {words.GAP} {words.GAP} "
-"""Between the aliases, headings or tags of a note: no words follow each other over it."""
+"""An alias, heading or tag has a word that the text lacks, because it is written with escapes there."""
+ITEMS = f" {tokenizer.GAP} {tokenizer.GAP} "
+"""Separates the aliases, headings or tags of a note, so that no phrase spans two of them."""
 
 
 class Content(NamedTuple):
-    """Only `text` is as in the file; the others are `words.spread`."""
+    """Only `text` is as in the file; the other texts are prepared by `tokenizer.spread`."""
 
     text: str = ""
     """The body with its frontmatter; of a canvas the texts of its cards, an empty line between two."""
@@ -35,7 +35,7 @@ class Content(NamedTuple):
     tag: str = ""
     folder: str = ""
     words: str = ""
-    """Every different word of all these, with spaces between; without those that are too long."""
+    """The distinct words of all these, separated by spaces, without those that are too long."""
     odd: int = 0
     structure: bytes = b""
     """`scopes.pack` of the structure; empty if it is not known."""
@@ -56,28 +56,28 @@ def of(
     truncated: bool = False,
     structure: bytes = b"",
 ) -> Content:
-    """`text` holds no lone surrogates. `tags` without `#`; of `properties` the names."""
+    """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties` are names."""
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
-    body = words.spread(text)
+    body = tokenizer.spread(text)
     fields = (
-        words.spread(name.rpartition(".")[0]),
-        ITEMS.join(map(words.spread, aliases)),
-        ITEMS.join(map(words.spread, headings)),
-        ITEMS.join(map(words.spread, tags)),
-        words.spread(folder),
+        tokenizer.spread(name.rpartition(".")[0]),
+        ITEMS.join(map(tokenizer.spread, aliases)),
+        ITEMS.join(map(tokenizer.spread, headings)),
+        ITEMS.join(map(tokenizer.spread, tags)),
+        tokenizer.spread(folder),
     )
-    found = set(words.words(body))
-    found.discard(words.GAP.encode())
+    found = set(tokenizer.words(body))
+    found.discard(tokenizer.GAP.encode())
     odd = TRUNCATED if truncated else 0
-    if not found.issuperset(words.words(" ".join(fields[1:4]).replace(words.GAP, " "))):
+    if not found.issuperset(tokenizer.words(" ".join(fields[1:4]).replace(tokenizer.GAP, " "))):
         odd |= ODD_FIELDS
-    found.update(words.words(" ".join(fields).replace(words.GAP, " ")))
+    found.update(tokenizer.words(" ".join(fields).replace(tokenizer.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
     if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
         odd |= ODD_KEYS
-    if max(map(len, found), default=0) > words.LONGEST:
+    if max(map(len, found), default=0) > tokenizer.LONGEST:
         odd |= ODD_WORDS
-        found = {word for word in found if len(word) <= words.LONGEST}
+        found = {word for word in found if len(word) <= tokenizer.LONGEST}
     return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)

@@ -12,7 +12,7 @@ from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
-from tests.core.memory import MemoryVault
+from tests.core.memory import MemoryVault, apply
 
 NAMES = [
     "a.md",
@@ -94,10 +94,10 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             changes = vault.look()
             entries = [vault.catalog.get(change.path) for change in changes if extract.indexable(change.path)]
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
-            vault.index.apply(upserts, [change.path for change in changes if change.gone])
+            apply(vault.index, upserts, [change.path for change in changes if change.gone])
 
             fresh.index.clear()
-            fresh.index.apply(vault.contents())
+            apply(fresh.index, vault.contents())
             assert vault.index.dump() == fresh.index.dump()
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
@@ -123,7 +123,7 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
 def test_another_spelling_of_the_same_path_is_another_file() -> None:
     """Twins in two normal forms may trade their path, with sizes and times that tell nothing."""
     with MemoryVault({"e\u0301.md": "[[a]]"}) as vault:
-        vault.index.apply(vault.contents())
+        apply(vault.index, vault.contents())
         (entry,) = vault.catalog
         other = entry._replace(disk="\u00e9.md")
 
@@ -138,7 +138,7 @@ def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
         contents = vault.contents()
         vault.write("a.md", "[[new]]")
         vault.delete("b.md")
-        refused = vault.index.apply(contents, stat=vault.stat)
+        refused = apply(vault.index, contents, stat=vault.stat)
 
         assert [entry.path for entry in refused] == ["a.md", "b.md"]
         assert vault.index.dump()["files"] == []
@@ -147,14 +147,14 @@ def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
     with MemoryVault({"a.md": "[[b]]"}) as vault:
         contents = vault.contents()
-        vault.index.apply(contents)
-        vault.index.apply(contents, [contents[0][0].path])
+        apply(vault.index, contents)
+        apply(vault.index, contents, [contents[0][0].path])
         assert len(vault.index.dump()["links"]) == 1
 
 
 def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) -> None:
     with MemoryVault({"a.md": "[[b]] #t", "b.md": "---\nx: [\n---\n"}, tmp_path / "v.db") as vault:
-        vault.index.apply(vault.contents())
+        apply(vault.index, vault.contents())
         status = vault.index.status()
 
         assert status.file is not None

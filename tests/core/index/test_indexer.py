@@ -18,7 +18,7 @@ from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, PermissionDenied
-from tests.core.memory import MemoryVault
+from tests.core.memory import MemoryVault, apply
 
 MANY = 300
 
@@ -373,6 +373,6 @@ def test_questions_and_changes_in_many_threads_agree_in_the_end(large: MemoryVau
     large.indexer.complete()
 
     with MemoryVault() as fresh:
-        fresh.index.apply(large.contents())
+        apply(fresh.index, large.contents())
         assert large.index.dump() == fresh.index.dump()
         assert Indexer(fresh.index, lambda: list(large.catalog), large.read).pending() == {}
