@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.graph.graph import Reference
+from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments

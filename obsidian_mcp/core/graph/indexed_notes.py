@@ -15,7 +15,7 @@ from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .indexed_vault import IndexedVault, written_link
-from .link_graph import Web
+from .link_graph import LinkGraph
 
 SCOPE = 2000
 """Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
@@ -33,12 +33,12 @@ class IndexedNotes(IndexedVault):
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
-        web: Callable[[], Web],
+        link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
         read_text: Callable[[FileEntry], str | None],
         bookmarks: Callable[[], frozenset[str]],
     ) -> None:
-        super().__init__(rows, catalog, hides, web, created_ns)
+        super().__init__(rows, catalog, hides, link_graph, created_ns)
         self._read_text = read_text
         self._bookmarks = bookmarks
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}

@@ -16,7 +16,7 @@ from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .link_graph import Web
+from .link_graph import LinkGraph
 
 FILES_KEPT = 1000
 """Files of which all facts are kept for the next access."""
@@ -34,14 +34,14 @@ class IndexedVault:
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
-        web: Callable[[], Web],
+        link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
     ) -> None:
-        """`hides` says which files the user excludes, `web` gives all links resolved."""
+        """`hides` says which files the user excludes, `link_graph` gives all links resolved."""
         self._rows = rows
         self._catalog = catalog
         self._hides = hides
-        self._web = web
+        self._link_graph = link_graph
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
@@ -112,8 +112,8 @@ class IndexedVault:
         return column
 
     @cached_property
-    def _links_resolved(self) -> Web:
-        return self._web()
+    def _links_resolved(self) -> LinkGraph:
+        return self._link_graph()
 
     @cached_property
     def _paths(self) -> dict[int, VaultPath]:

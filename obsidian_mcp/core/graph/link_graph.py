@@ -1,4 +1,4 @@
-"""Every link of a vault resolved: what leads where (semantics 1.4)."""
+"""All links of a vault, resolved (semantics 1.4)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from obsidian_mcp.core.links.resolve import clean, keys_of, resolve
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, parent
 
-Links = Iterable[tuple[VaultPath, list[Target]]]
-"""What the links of each file want."""
-
 
 @dataclass(frozen=True)
-class Web:
-    """All links, as of one state of the rows and of the files. Files without links are not in it."""
+class LinkGraph:
+    """All links, for one state of the rows and of the catalog. Files without links are not in the maps."""
 
     stamp: Stamp
     generation: int
     """Of the catalog."""
     paths: frozenset[VaultPath]
+    """Every file of the vault."""
     resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
     """Source -> target -> how many links."""
     unresolved: Mapping[VaultPath, Mapping[str, int]]
@@ -39,56 +37,58 @@ class Web:
         return found
 
 
-def brought_up(web: Web | None, rows: Rows, catalog: Catalog) -> Web:
-    """The web of these rows and files. Of an older one only what the changes may touch is resolved again."""
+def update(known: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
+    """Return the graph of these rows and files; of an older one, only links that a change may affect are resolved."""
     stamp, generation = rows.stamp, catalog.generation
-    if web is not None and web.stamp == stamp and web.generation == generation:
-        return web
+    if known is not None and known.stamp == stamp and known.generation == generation:
+        return known
     paths = frozenset(entry.path for entry in list(catalog))
-    if web is None or web.stamp.identity != stamp.identity:
-        return _with_links(Web(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
-    moved = paths ^ web.paths
-    touched = moved | rows.sources_of({key for path in moved for key in keys_of(path)})
-    touched = touched.union(rows.changed_since(web.stamp.generation))
-    now = replace(web, stamp=stamp, generation=generation, paths=paths)
-    return _with_links(now, touched, rows.targets(touched), catalog)
+    if known is None or known.stamp.identity != stamp.identity:
+        return _with_links(LinkGraph(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
+    moved = paths ^ known.paths
+    affected = moved | rows.sources_of({key for path in moved for key in keys_of(path)})
+    affected = affected.union(rows.changed_since(known.stamp.generation))
+    current = replace(known, stamp=stamp, generation=generation, paths=paths)
+    return _with_links(current, affected, rows.targets(affected), catalog)
 
 
-def target_of(catalog: Catalog, source: VaultPath, wanted: Target) -> VaultPath | None:
-    """The file that a link leads to, None when there is none."""
-    path, card = wanted
-    return catalog.at(path) if card else resolve(catalog, source, path)
+def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath | None:
+    """Return the file that a link leads to, None when there is none."""
+    path, is_card = target
+    return catalog.at(path) if is_card else resolve(catalog, source, path)
 
 
-def _with_links(web: Web, without: Iterable[VaultPath], links: Links, catalog: Catalog) -> Web:
-    """The web with the links of some sources taken out, and these put in."""
-    resolved, unresolved = dict(web.resolved), dict(web.unresolved)
-    for source in without:
+def _with_links(
+    graph: LinkGraph, removed: Iterable[VaultPath], added: Iterable[tuple[VaultPath, list[Target]]], catalog: Catalog
+) -> LinkGraph:
+    """Return the graph without the links of some sources, and with these links of sources."""
+    resolved, unresolved = dict(graph.resolved), dict(graph.unresolved)
+    for source in removed:
         resolved.pop(source, None)
         unresolved.pop(source, None)
     known: dict[tuple[str, Target], VaultPath | None] = {}
-    for source, wishes in links:
-        if source not in web.paths:
+    for source, targets in added:
+        if source not in graph.paths:
             continue
         deadline.checkpoint()
         folder = parent(source)
-        to: dict[VaultPath, int] = {}
-        nowhere: dict[str, int] = {}
-        for wanted in wishes:
-            name = clean(wanted[0])
+        paths: dict[VaultPath, int] = {}
+        names: dict[str, int] = {}
+        for target in targets:
+            name = clean(target[0])
             if not name:
-                target: VaultPath | None = source
-            elif (folder, wanted) in known:  # a link means the same in all files of a folder
-                target = known[folder, wanted]
+                path: VaultPath | None = source
+            elif (folder, target) in known:  # a link means the same in all files of a folder
+                path = known[folder, target]
             else:
-                target = known[folder, wanted] = target_of(catalog, source, wanted)
-            if target is not None:
-                to[target] = to.get(target, 0) + 1
+                path = known[folder, target] = target_of(catalog, source, target)
+            if path is not None:
+                paths[path] = paths.get(path, 0) + 1
             else:
                 name = name.removesuffix(NOTE_EXTENSION)
-                nowhere[name] = nowhere.get(name, 0) + 1
-        if to:
-            resolved[source] = to
-        if nowhere:
-            unresolved[source] = nowhere
-    return replace(web, resolved=resolved, unresolved=unresolved)
+                names[name] = names.get(name, 0) + 1
+        if paths:
+            resolved[source] = paths
+        if names:
+            unresolved[source] = names
+    return replace(graph, resolved=resolved, unresolved=unresolved)

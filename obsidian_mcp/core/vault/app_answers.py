@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from obsidian_mcp.core.files.obsidian import UnresolvedLink
-from obsidian_mcp.core.graph.graph import Reference
+from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.extract import LinkFact
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note

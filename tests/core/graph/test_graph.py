@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from obsidian_mcp.core.graph.graph import Graph, LinkMaps, Neighbour, PropertyUse, PropertyValue, TagUse, Unresolved
+from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.graph.results import LinkMaps, Neighbour, PropertyUse, PropertyValue, TagUse, Unresolved
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 

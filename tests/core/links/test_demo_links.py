@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.core.graph.graph import LinkMaps
+from obsidian_mcp.core.graph.results import LinkMaps
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 
