@@ -1,4 +1,4 @@
-"""What other programs change in a vault's folder: watchdog, or scans where it cannot be trusted (specs/watching.md).
+"""Finds what other programs change in a vault's folder: by watchdog, or by scans (specs/watching.md).
 
 The core asks (`drain`) instead of being called, so that an answer is never older than the events that the system has
 reported when the question comes. Between two calls `adapters/index_workers.py` asks.
@@ -29,11 +29,11 @@ SAFETY_NET_SECONDS = 600.0
 """After so long the next call scans the whole folder although events came: no system promises to report all."""
 
 REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}
-"""File systems whose other clients' changes the kernel does not report."""
+"""File systems on which the kernel does not report the changes of other clients."""
 
 
 class Watcher:
-    """`Dirty` for one folder. Until watchdog has started, and wherever it cannot, scans tell what changed."""
+    """`Dirty` for one folder. Until watchdog has started, and where it cannot, scans find what changed."""
 
     def __init__(
         self, root: Path, notify: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
@@ -153,7 +153,7 @@ class _Losses(logging.Handler):
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
     def add(self, watcher: Watcher) -> None:
-        self.acquire()  # as whoever calls `emit` has
+        self.acquire()  # `emit` is called with it
         try:
             self._watchers.add(watcher)
         finally:
@@ -170,7 +170,7 @@ _losses = _Losses()
 
 
 def relative_path(root: str, path: str) -> str | None:
-    """The `/`-separated path below `root`; "" for the root, None for what is hidden or elsewhere."""
+    """Return the `/`-separated path below `root`; "" for the root, None for what is hidden or elsewhere."""
     if path == root:
         return ""
     prefix = root.rstrip(os.sep) + os.sep
@@ -181,8 +181,8 @@ def relative_path(root: str, path: str) -> str | None:
 
 
 def _changes() -> list[type[FileSystemEvent]]:
-    """The events to ask the system for. Without those of reading, a note is read in half the time: each would wake
-    two threads. A folder that was modified is left out because what changed inside is reported by itself.
+    """Return the events to subscribe to: without those of reading, which would wake two threads for every note read,
+    and of modified folders, because the change inside is reported too.
     """
     from watchdog import events
 
@@ -199,7 +199,7 @@ def _changes() -> list[type[FileSystemEvent]]:
 
 
 def filesystem_of(root: str, mounts: str = "/proc/self/mounts") -> str:
-    """The type of the file system that holds `root`, "" where it cannot be told."""
+    """Return the type of the file system that holds `root`, "" where it is unknown."""
     try:
         lines = Path(mounts).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:

@@ -17,7 +17,8 @@ from typing import TypeVar
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import extract as facts
 from obsidian_mcp.core.index.extract import Facts, LinkFact, TaskFact
-from obsidian_mcp.core.index.indexer import CURRENT, Answer, Indexer
+from obsidian_mcp.core.index.freshness import CURRENT, Answer
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import compat, deadline, tags

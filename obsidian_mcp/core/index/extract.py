@@ -1,7 +1,7 @@
-"""What the index keeps of one file: made from its bytes alone, whatever else the vault holds (specs/index.md).
+"""What the index stores of one file, made from its bytes alone, whatever else the vault holds (specs/index.md).
 
 The rows are named tuples, not dataclasses: a vault has millions of them, and SQLite and pickle take tuples as they
-are. Every text in them can be stored: what was not UTF-8 in the file is U+FFFD here.
+are. SQLite can store every text in them: what is not UTF-8 in the file is U+FFFD here.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .search_document import Content
 log = logging.getLogger(__name__)
 
 VERSION = "2"
-"""To be raised whenever the same file would give other facts: indexes made before are made anew."""
+"""Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a file that are parsed. What lies beyond is found by no link, tag or task, and the file has a warning."""
+"""Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
 
 LINKS_LIMIT = 50_000
-"""Links kept of one file; the rest is left out with a warning."""
+"""Links stored of one file; the others are left out with a warning."""
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,10 +50,10 @@ LinkKind = Literal["link", "embed", "property", "card"]
 
 
 class LinkFact(NamedTuple):
-    """One link as it is written. Where it leads is not known here."""
+    """One link as it is written; it is not resolved."""
 
     key: str
-    """`link_key` of the path: what it shares with every file that it may mean."""
+    """`link_key` of the path, which it shares with every file that it may lead to."""
     kind: LinkKind
     style: Style
     path: str
@@ -65,7 +65,7 @@ class LinkFact(NamedTuple):
     at: str
     """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds it."""
     line: int | None
-    """0-based, in a card the line of its text; None where the link has no place of its own."""
+    """0-based, in a card the line of its text; None where the link has no position."""
     start: int | None
     """Code points of the body, in a card of its text."""
     stop: int | None
@@ -89,7 +89,7 @@ class PropertyFact(NamedTuple):
     """Lower case."""
     name: str
     type: str
-    """Inferred from the value; what `types.json` says is not known here."""
+    """Inferred from the value, without `types.json`."""
     value: str
     """JSON."""
 
@@ -154,7 +154,7 @@ class ListItemsFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that is kept of one file."""
+    """Everything that is stored of one file."""
 
     links: tuple[LinkFact, ...] = ()
     tags: tuple[TagFact, ...] = ()
@@ -166,18 +166,18 @@ class Facts:
     inline_fields: tuple[InlineFieldFact, ...] = ()
     list_items: tuple[ListItemsFact, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Sentences of one line each on what could not be read."""
+    """One sentence for everything that could not be read."""
     content: Content = field(default=Content(), compare=False)
-    """What a search looks at; empty when the facts come from rows."""
+    """The searchable contents; empty when the facts come from rows."""
 
 
 def indexable(path: str) -> bool:
-    """Whether a file has contents that the index keeps: notes, canvases and drawings. Of others the name is enough."""
+    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
     return is_note(path) or extension(path) in (canvas.EXTENSION, drawing.EXTENSION)
 
 
 def texts(path: str, data: bytes) -> dict[str, str]:
-    """The texts of a file that positions count in, by the `at` of the facts in them."""
+    """Return the texts of a file in which positions count, by the `at` of the facts in them."""
     body = storable(Text.decode(data[:BODY_LIMIT]).body)
     if is_note(path):
         return {"": body}
@@ -187,14 +187,14 @@ def texts(path: str, data: bytes) -> dict[str, str]:
 
 
 def unreadable(error: AppError) -> Facts:
-    """What is known of a file that cannot be read: why."""
+    """Return the facts of a file that cannot be read: a warning that says why."""
     return Facts(warnings=(_one_line(error.message),))
 
 
 def of(path: str, data: bytes, size: int) -> Facts:
-    """What a note or canvas says. Never raises: what cannot be read is a warning.
+    """Return the facts of a note or canvas. It raises nothing: what cannot be read is a warning.
 
-    `data` are the first bytes of the file, of which BODY_LIMIT are looked at; `size` is that of the whole file.
+    `data` is the beginning of the file, of which BODY_LIMIT bytes are parsed; `size` is that of the whole file.
     """
     warnings = []
     if size > BODY_LIMIT:
@@ -229,7 +229,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
             aliases=[alias.alias for alias in found.aliases],
             headings=[heading.text for heading in found.headings if heading.level],
             tags=[tag.tag for tag in found.tags],
-            properties=[each.name for each in found.properties],
+            properties=[fact.name for fact in found.properties],
             truncated=size > BODY_LIMIT,
             structure=structured,
         ),
@@ -246,12 +246,12 @@ def searched_text(path: str, body: str) -> str:
 
 
 def cards_text(read: canvas.Canvas) -> str:
-    """The text of a canvas: that of its cards, an empty line between two."""
+    """Return the text of a canvas: that of its cards, separated by empty lines."""
     return storable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
 
 
 def _beginning(data: bytes) -> bytes:
-    """Whole lines of at most BODY_LIMIT bytes, or whole characters when there is only one line."""
+    """Return whole lines of at most BODY_LIMIT bytes, or whole characters where there is only one line."""
     lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
     if lines:
         return data[:lines]
@@ -274,8 +274,8 @@ def _of_note(parsed: parser.Note) -> Facts:
         tuple(tagged),
         tuple(_property(name, value) for name, value in values.items()),
         tuple(AliasFact(name_key(alias), alias) for alias in map(storable, parsed.aliases)),
-        tuple(HeadingFact(each.level, each.text, each.line, each.span.start) for each in parsed.outline),
-        tuple(BlockFact(each.id.lower(), each.id, lines.line(each.span.start)) for each in parsed.block_ids),
+        tuple(HeadingFact(found.level, found.text, found.line, found.span.start) for found in parsed.outline),
+        tuple(BlockFact(found.id.lower(), found.id, lines.line(found.span.start)) for found in parsed.block_ids),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
         (ListItemsFact(pack_items(data.items)),) if data.items else (),
@@ -284,7 +284,7 @@ def _of_note(parsed: parser.Note) -> Facts:
 
 
 def _of_canvas(parsed: canvas.Canvas) -> Facts:
-    """Files on cards are links of their own kind; the text of a card is read as a note, but has no properties."""
+    """Files on cards are links of kind `card`; the text of a card is parsed as a note without properties."""
     links: list[LinkFact] = []
     tagged: list[TagFact] = []
     for card in parsed.cards:
@@ -345,7 +345,7 @@ def _property_link(link: PropertyLink) -> LinkFact:
 
 
 def _card(path: str, subpath: str, at: str) -> LinkFact:
-    """`path` is a path of the vault, not a link text: no character in it has a meaning."""
+    """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
     path, subpath = storable(path), storable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
     return LinkFact(key, "card", "wiki", path, subpath, None, path + subpath, at, None, None, None)
@@ -370,7 +370,7 @@ def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:
 
 
 def storable(text: str) -> str:
-    """The text as SQLite can hold it: of the same length, with U+FFFD for every byte that is not UTF-8."""
+    """Return the text as SQLite can store it: as long, with U+FFFD for every byte that is not UTF-8."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
@@ -22,6 +22,7 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from . import extract
 from .database import PATIENCE
+from .freshness import CURRENT, Answer, Freshness, Progress
 from .index import Busy, Index, Outdated, Replaced
 from .ingest import Read, Stat, ingest
 from .rows import Rows, Stamp
@@ -43,56 +44,6 @@ ATTEMPTS = 3
 """How often a question is repeated after the index was found damaged."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Of the files that had to be read since the last moment at which nothing was pending."""
-
-    done: int
-    total: int
-
-    @property
-    def left(self) -> int:
-        return self.total - self.done
-
-    def __str__(self) -> str:
-        return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
-
-
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """How current the rows are that an answer comes from (INDEX-40)."""
-
-    pending: int = 0
-    """Files whose rows are missing or older than the file."""
-    building: Progress | None = None
-    """How far the first build is, while the rows of files are missing."""
-
-    @property
-    def notice(self) -> str | None:
-        """A sentence for the answer; None where the rows are current."""
-        if not self.pending:
-            return None
-        if self.building is not None:
-            return f"The index is being built: {self.building}. This answer covers only those; ask again in a while."
-        count = "1 changed file is" if self.pending == 1 else f"{self.pending:,} changed files are".replace(",", " ")
-        return f"{count} not in the index yet; this answer shows what was indexed before."
-
-
-CURRENT = Freshness()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """`value` is complete when `freshness.pending` is 0."""
-
-    value: T
-    freshness: Freshness
-
-    @property
-    def notice(self) -> str | None:
-        return self.freshness.notice
 
 
 @dataclass(frozen=True, slots=True)

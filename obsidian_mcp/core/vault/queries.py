@@ -20,7 +20,7 @@ from obsidian_mcp.core.dataview.settings import (
 from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
-from obsidian_mcp.core.index.indexer import Answer as IndexAnswer
+from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
 from obsidian_mcp.core.tasks.answer import TaskPage

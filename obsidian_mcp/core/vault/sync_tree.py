@@ -1,4 +1,4 @@
-"""What is in a vault's folder, as far as its policy shows it, kept in step with the disk (specs/watching.md)."""
+"""Keeps the catalog of a vault's visible files in step with the disk (specs/watching.md)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ listing a file 5."""
 PREFIX_FOLDERS = 8
 """Up to this many folders, match by path prefix."""
 SCAN_SECONDS = 0.5
-"""Between two scans that cost little."""
+"""From the end of a quick scan to the next one."""
 SCAN_SHARE = 9
-"""So many times as long as a scan took, no other one begins."""
+"""The pause after a scan is at least nine times as long as the scan took."""
 LONGEST_SCAN_PAUSE_SECONDS = 60.0
 
 
 class Dirty(Protocol):
-    """Says what may have changed on disk since the last question."""
+    """Reports what may have changed on disk since the last question."""
 
     def drain(self) -> set[str] | None:
-        """Raw paths of files or folders that may have changed; None when only a scan can tell."""
+        """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
         ...
 
     def scanned(self) -> None:
-        """A scan has ended."""
+        """Take note that a scan has ended."""
         ...
 
 
@@ -88,7 +88,7 @@ class Listing:
         self._indexer = indexer
 
     def refresh(self) -> list[Change]:
-        """Bring the catalog in step with the disk; what changed since the last time."""
+        """Bring the catalog in step with the disk; return what changed since the last time."""
         with self.lock:
             if self._is_frozen:
                 return []
@@ -137,12 +137,12 @@ class Listing:
         return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
 
     def look_at(self, disk: str) -> None:
-        """Take in one path that this program has just changed or come across."""
+        """Look at one path that this program has just changed or found."""
         if not self._is_frozen:
             self._indexer.note(self._look([disk]), self.catalog.get)
 
     def _look(self, disks: Sequence[str]) -> list[Change]:
-        """Paths that may have changed: files, or folders with all that is below them."""
+        """Look at paths that may have changed: files, or folders with everything below them."""
         changes: list[Change] = []
         others: set[str] = set()
         # a symbolic link that took the place of a file or folder is not part of the vault
@@ -158,7 +158,7 @@ class Listing:
         return changes
 
     def _look_below(self, folders: AbstractSet[str]) -> list[Change]:
-        """Folders, none below another, that came, changed or are gone."""
+        """Look at folders, none below another, that came, changed or are gone."""
         changes: list[Change] = []
         below = {found.disk for folder in folders for found in self._files.scan(folder) if self.visible(found.disk)}
         known = self._known_below(folders)
@@ -171,14 +171,14 @@ class Listing:
         return changes
 
     def _known_below(self, folders: AbstractSet[str]) -> list[str]:
-        """As the disk spells them."""
+        """Return the known files below folders, as the disk spells them."""
         if len(folders) > PREFIX_FOLDERS:
             return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
         beginnings = tuple(f"{folder}/" for folder in folders)
         return [entry.disk for entry in self.catalog if entry.disk.startswith(beginnings)]
 
     def look_at_all(self, steps: Iterable[Step]) -> None:
-        """Take in the files of a change, all at once."""
+        """Look at the files of a change, all at once."""
         paths = {disk for step in steps for disk in (step.disk, step.target) if disk is not None}
         with self.lock:
             try:

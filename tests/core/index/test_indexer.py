@@ -12,8 +12,9 @@ import pytest
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.index import indexer
+from obsidian_mcp.core.index.freshness import CURRENT, Progress
 from obsidian_mcp.core.index.index import Busy
-from obsidian_mcp.core.index.indexer import BATCH_FILES, CURRENT, FRESH_FILES, Indexer, Progress
+from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.vault_path import VaultPath
