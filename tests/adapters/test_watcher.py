@@ -51,6 +51,7 @@ def eventually(answer: Callable[[], object], signal: threading.Event | None = No
         (signal or threading.Event()).wait(0.05)
 
 
+# WATCH-01
 def test_events_bring_the_catalog_in_step(root: Path) -> None:
     (root / "a.md").write_bytes(b"1")
     reported = threading.Event()

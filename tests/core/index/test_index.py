@@ -82,7 +82,7 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
     }
 
 
-# INDEX-01
+# INDEX-01, INDEX-08 (the words of old texts are gone from the full-text index too)
 @settings(max_examples=60, deadline=None)
 @given(steps)
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
@@ -117,6 +117,15 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
         assert second.indexer.pending() == {}
         assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
         assert second.reads == []
+
+
+# INDEX-07
+def test_other_files_have_no_rows_and_are_never_read() -> None:
+    with MemoryVault({"a.md": "![[c.png]]", "c.png": "", "d.base": "views: []", "e.txt": "[[a]]"}) as vault:
+        vault.indexer.complete()
+        assert [row[0] for row in vault.index.dump()["files"]] == ["a.md"]
+        assert vault.reads == ["a.md"]
+        assert [found.source for found in vault.graph.backlinks(VaultPath("c.png")).value] == ["a.md"]
 
 
 # INDEX-03
