@@ -1,4 +1,4 @@
-"""Operators, equality and order of Bases (BASE-30 to BASE-39)."""
+"""Operators, equality and order of Bases (BASE-30 to BASE-37)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of Bases: types, truth, texts, and properties as values (BASE-20 to BASE-27)."""
+"""The values of Bases: types, truth, texts, and properties as values (BASE-20 to BASE-23)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One view of a base over the vault (BASE-70 to BASE-79)."""
+"""One view of a base over the vault (BASE-70 to BASE-77)."""
 
 from __future__ import annotations
 

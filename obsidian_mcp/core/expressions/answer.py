@@ -1,4 +1,4 @@
-"""What a query answers: columns, cells of one page, groups, warnings (EXPR-57 to EXPR-59)."""
+"""What a query answers: columns, cells of one page, groups, warnings (EXPR-57)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, texts and indexes as JavaScript treats them (EXPR-20 to EXPR-25)."""
+"""Numbers, texts and indexes as JavaScript treats them (EXPR-20 to EXPR-24)."""
 
 from __future__ import annotations
 

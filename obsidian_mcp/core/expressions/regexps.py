@@ -1,4 +1,4 @@
-"""Regular expressions of JavaScript as a query's functions use them (EXPR-26 to EXPR-29).
+"""Regular expressions of JavaScript as a query's functions use them (EXPR-26).
 
 A search takes at most `REGEXP_SECONDS`; there is no state between two calls.
 """
@@ -6,12 +6,13 @@ A search takes at most `REGEXP_SECONDS`; there is no state between two calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
 from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
+from obsidian_mcp.core.query.regexp import RegExp as Compiled
 from obsidian_mcp.core.text.deadline import checkpoint, current
 
 from .limits import Budget
@@ -30,7 +31,7 @@ class RegExp:
     def __post_init__(self) -> None:
         """Raises: ExpressionError when it cannot be read."""
         try:
-            self._pattern()
+            self._compiled()
         except InvalidRegExp as problem:
             raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
 
@@ -44,7 +45,7 @@ class RegExp:
         at = 0
         budget.charge(len(text))
         for found in self._found(text):
-            parts += (text[at : found.start()], expand(template, found))
+            parts += (text[at : found.start()], expand(template, found, self._compiled().groups))
             budget.charge(len(parts[-1]) + 1)
             at = found.end()
             if not everywhere:
@@ -67,12 +68,12 @@ class RegExp:
             return []
         return [*parts, text[at:]]
 
-    def _pattern(self) -> Any:
+    def _compiled(self) -> Compiled:
         flags = self.flags
-        return translate(self.source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags).pattern
+        return translate(self.source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _found(self, text: str) -> Iterator[Any]:
-        pattern = self._pattern()
+        pattern = self._compiled().pattern
         checkpoint()
         deadline = current.get()
         left = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
@@ -90,8 +91,8 @@ def escape(text: str) -> str:
     return re.sub(r"[$()*+.?\[\\\]^{|}/]", r"\\\g<0>", text)
 
 
-def expand(template: str, found: Any) -> str:
-    """A replacement template filled in for one match, by the rules of `String.replace`."""
+def expand(template: str, found: Any, names: Sequence[str | None] = ()) -> str:
+    """A replacement template filled in for one match, by the rules of `String.replace`; `names` of its groups."""
     if "$" not in template:
         return template
     groups = found.groups()
@@ -103,7 +104,9 @@ def expand(template: str, found: Any) -> str:
                 {"$": "$", "&": found[0], "`": found.string[: found.start()], "'": found.string[found.end() :]}[sign]
             )
         if name is not None:
-            return str(found.groupdict().get(name) or "") if found.re.groupindex else reference[0]
+            if not any(names):
+                return reference[0]
+            return (groups[names.index(name)] or "") if name in names else ""
         for digits in (number, number[:1]):
             if 1 <= int(digits) <= len(groups):
                 return (groups[int(digits) - 1] or "") + number[len(digits) :]

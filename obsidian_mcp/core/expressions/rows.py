@@ -1,4 +1,4 @@
-"""The row loop of all languages: filter, sort, group, flatten, limit (EXPR-51 to EXPR-56).
+"""The row loop of all languages: filter, sort, group, flatten, limit (EXPR-51 to EXPR-55).
 
 A row is a `Scope`. A row whose expression has an error is left out and counted under the name of the step, unless the
 step says otherwise.

@@ -1,4 +1,4 @@
-"""The nodes that the parsers of all languages make, and how a parser says what is wrong (EXPR-30 to EXPR-32)."""
+"""The nodes that the parsers of all languages make, and how a parser says what is wrong (EXPR-30, EXPR-31)."""
 
 from __future__ import annotations
 

@@ -84,6 +84,8 @@ class RegExp:
     """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
     shorter: RegExp | None = None
     """Matches in the same texts, but less of them, and sooner."""
+    groups: tuple[str | None, ...] = ()
+    """Names of the capturing groups, None where one has none."""
 
     @property
     def shortest(self) -> RegExp:
@@ -157,7 +159,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     if rest:
         simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
         shorter = replace(simpler.shortest, source=source)
-    return RegExp(source, pattern, asked.clauses, reader.looks_around, shorter)
+    return RegExp(source, pattern, asked.clauses, reader.looks_around, shorter, reader.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +248,11 @@ class _Reader:
 
     def _peek(self, length: int = 1) -> str:
         return self.source[self.at : self.at + length]
+
+    @property
+    def groups(self) -> tuple[str | None, ...]:
+        """Names of the capturing groups in their order."""
+        return tuple(self._groups)
 
     # Structure
 

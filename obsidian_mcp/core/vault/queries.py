@@ -1,4 +1,4 @@
-"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to QUERIES-09)."""
+"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to QUERIES-08)."""
 
 from __future__ import annotations
 

@@ -157,6 +157,36 @@ def test_dates_and_durations(expression: str, expected: Any) -> None:
     assert value_of(expression) == expected
 
 
+@pytest.mark.parametrize(
+    ("expression", "truth", "empty", "text"),
+    [
+        ("missing", False, True, ""),
+        ("false", False, False, "false"),
+        ("0", False, False, "0"),
+        ('""', False, True, ""),
+        ("[]", False, True, ""),
+        ('"a"', True, False, "a"),
+        ("[0]", True, False, "0"),
+        ('[1, ["a", null]]', True, False, "1, a, "),
+        ("due", True, False, "2025-01-31"),
+        ('date("2025-01-31 10:00")', True, False, "2025-01-31T10:00:00"),
+        ('duration("0d")', False, False, "a few seconds"),
+        ("up", True, False, "[[B]]"),
+        ("file", True, False, "A.md"),
+        ("/a/i", True, False, "/a/i"),
+        ('file.properties.filter(key == "price")', True, False, '{"price":10}'),
+        ("file.properties.filter(false)", False, True, "{}"),
+        ('html("<b>")', True, False, "<b>"),
+        ('image("a.png")', True, False, "![](a.png)"),
+    ],
+)
+def test_truth_emptiness_and_text_of_values(expression: str, truth: bool, empty: bool, text: str) -> None:
+    """BASE-21 to BASE-23, BASE-90"""
+    assert value_of(f"({expression}).isTruthy()") is truth
+    assert value_of(f"({expression}).isEmpty()") is empty
+    assert value_of(f"({expression}).toString()") == text
+
+
 LINKED = TextVault(
     {
         "n.md": (
