@@ -213,7 +213,7 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
     st.integers(100, 4_000),
 )
 @settings(max_examples=200, deadline=None)
-def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74
+def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74, SEARCH-75
     def written(each: Hit) -> int:
         return len(Outcome(plain(each), None, document=False, enveloped=False).contents()[0])
 

@@ -13,6 +13,7 @@ from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.search.plan import WIDENINGS, is_smart
+from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.vocabulary import Lexicon, Vocabulary
 from obsidian_mcp.errors import QueryInvalid
 
@@ -310,8 +311,7 @@ def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
 
 def test_hidden_files_are_not_found() -> None:  # SEARCH-19
     with indexed({"A.md": "heron", "Hidden/B.md": "heron"}) as vault:
-        search = search_of(vault)
-        search._filters = lambda: IgnoreFilters(("Hidden/",))
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(("Hidden/",)))
         assert [hit.path for hit in search.find(Request("heron")).hits] == ["A.md"]
 
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.indexer import FRESH_FILES
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.search.hits import Match, Request
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.snapshot import ROWS_AT_ONCE
 from obsidian_mcp.core.text.text import Text
@@ -82,6 +83,7 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
     return found
 
 
+# SEARCH-29, SEARCH-40, SEARCH-41, SEARCH-43, SEARCH-44, SEARCH-45, SEARCH-46
 @given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
 @settings(max_examples=250, deadline=None)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
@@ -91,11 +93,36 @@ def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[Plain
             assert listed(search, query) == scanned(vault, query), query
 
 
-# SEARCH-40
+# SEARCH-40, SEARCH-47
 def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extract, "BODY_LIMIT", 100)
     with indexed({"Long.md": "word\n" * 50 + "at 9:30\n", "Short.md": "word\n"}) as vault:
         assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
+
+
+class Held:
+    """A background that stores nothing."""
+
+    def wake(self) -> None:
+        pass
+
+
+def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> None:  # SEARCH-17
+    with indexed({f"{number}.md": f"common old{number}" for number in range(FRESH_FILES + 5)}) as vault:
+        vault.indexer.background = Held()
+        for number in range(FRESH_FILES + 1):
+            vault.write(f"{number}.md", f"common new{number}")
+        vault.delete(f"{FRESH_FILES + 4}.md")
+        vault.look()
+        search = search_of(vault)
+        matches: tuple[Match, ...] = ("exact", "smart")
+        for match in matches:
+            found = search.find(Request("common", match, limit=EVERYTHING))
+            assert found.total == FRESH_FILES + 4  # what is gone is in no answer
+            assert found.building is not None
+            assert f"{FRESH_FILES + 1} changed files" in found.building
+            assert search.find(Request('"old3"', match)).total == 1
+            assert search.find(Request('"new3"', match)).total == 0
 
 
 BEGINNINGS = [
