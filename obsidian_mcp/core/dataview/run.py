@@ -21,9 +21,14 @@ class Run(Context):
 
     def path_of(self, link: Link) -> str:
         """The path of the file that a link leads to; the written path where it leads nowhere."""
-        path = self._paths.get(link.path)
+        return self.full_path(link.path)
+
+    def full_path(self, written: str) -> str:
+        """The path of the file that a link path leads to, itself where it leads nowhere. A `#` is part of a name."""
+        path = self._paths.get(written)
         if path is None:
-            path = self._paths[link.path] = self.vault.resolve(link.path, self.source) or link.path
+            found = None if "#" in written else self.vault.resolve(written, self.source)
+            path = self._paths[written] = found or written
         return path
 
     def page_of(self, link: Link) -> Page | None:

@@ -7,16 +7,21 @@ import io
 import posixpath
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
 
 from obsidian_mcp.core.dataview import literals, syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.objects import Identified
 from obsidian_mcp.core.dataview.pages import DataviewVault, PageStore, exact_tags
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*-?(?:\d+\.?|\.\d+|\d+\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[+-][0-2]\d:[0-5]\d|Z)", re.ASCII)
+"""A moment in a CSV file, which is read as the local date and time."""
 _BOOLEANS = {"true": True, "TRUE": True, "false": False, "FALSE": False}
 _PLACES = ("link", "embed", "property")
 MAX_CSV_CELLS = 1_000_000
@@ -143,4 +148,7 @@ def _csv_value(written: str) -> Value:
         return _BOOLEANS[written]
     if _NUMBER.fullmatch(written):
         return float(written)
+    if _INSTANT.fullmatch(written):
+        with suppress(ValueError, ExpressionError):  # no moment of the calendar: a text
+            return from_milliseconds(Date(datetime.fromisoformat(written)).milliseconds)
     return literals.frontmatter_value(written)

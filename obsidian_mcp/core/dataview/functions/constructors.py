@@ -69,7 +69,7 @@ def _number_of_text(_run: Run, text: str) -> float | None:
 
 
 def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> Link:
-    return Link(run.vault.resolve(path, run.source) or path, "", display, embed, run.source)
+    return Link(run.full_path(path), "", display, embed)
 
 
 def _meta(_run: Run, link: Link) -> dict[str, Value]:
