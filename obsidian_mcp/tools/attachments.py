@@ -13,6 +13,7 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, names, picture
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent, parse
 from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
@@ -184,7 +185,9 @@ class Added:
     path: str
     size: int
     embed: str
-    """What to write into a note to show it."""
+    """What to write into a note to show it; a link for a kind that cannot be shown."""
+    existing: bool | None = None
+    """True where a file with the same bytes was there already, and none was added."""
 
 
 @tool("attach", title="Add attachment", writes=True)
@@ -202,10 +205,17 @@ def add_attachment(
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
     content = app.outside.read(source, MOST_ADDED) if source else _decoded(data)
     with place.changing():
-        path, disk = names.spelled(place.catalog, _free(place, _target(place, name, note)))
-        place.commit("add_attachment", [Create(disk, content)])
-    shown = f"![[{path}]]" if len(place.catalog.named(path.rpartition("/")[2])) > 1 else f"![[{_file_name(path)}]]"
-    return Added(path, len(content), shown)
+        target, entry = _free(place, _target(place, name, note), content)
+        path, disk = names.spelled(place.catalog, target)
+        if entry is None:
+            place.commit("add_attachment", [Create(disk, content)])
+        source_path = place.find(note).path if note else ""
+        is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
+        try:
+            link = generate(place.catalog, path, source_path, settings=place.settings, embed=is_shown)
+        except InvalidName:  # the file is there, whatever its name holds
+            link = f"![[{path}]]"
+    return Added(path, len(content), link, None if entry is None else True)
 
 
 def _decoded(data: str) -> bytes:
@@ -235,15 +245,14 @@ def _target(place: Vault, name: str, note: str) -> VaultPath:
     return path
 
 
-def _free(place: Vault, path: VaultPath) -> VaultPath:
-    """The path, or with a number where it is taken, as the app does."""
+def _free(place: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, FileEntry | None]:
+    """The path, or with a number where it is taken, as the app does; and the file that has these very bytes."""
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
-        if place.at(candidate) is None and not place.files.exists(names.spelled(place.catalog, candidate)[1]):
-            return candidate
+        entry = place.at(candidate)
+        if entry is not None and entry.size == len(content) and place.read(entry).data == content:
+            return entry.path, entry
+        if entry is None and not place.files.exists(names.spelled(place.catalog, candidate)[1]):
+            return candidate, None
     raise NoteExists(f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path)
-
-
-def _file_name(path: str) -> str:
-    return path.rpartition("/")[2]

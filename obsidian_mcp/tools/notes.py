@@ -17,6 +17,7 @@ from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
 from obsidian_mcp.core.text.vault_path import (
+    TEXT_EXTENSIONS,
     VaultPath,
     extension,
     is_note,
@@ -139,6 +140,8 @@ class Deleted:
     trashed: bool
     location: str | None = None
     """Where the note can be found again."""
+    attachments: list[str] | None = None
+    """Attachments that were deleted with it."""
 
 
 @tool("delete", title="Delete note", writes=True, destructive=True)
@@ -146,6 +149,7 @@ def delete_note(
     app: App,
     name: Name,
     permanent: Annotated[bool, Field(description="Do not use the trash")] = False,
+    attachments: Annotated[bool, Field(description="Also attachments that nothing else links to")] = False,
     vault: VaultName = "",
 ) -> Deleted:
     """Delete a note or attachment; it goes to the trash that the vault's settings name. Links to it stay."""
@@ -153,8 +157,18 @@ def delete_note(
     entry = place.find(name)
     option = place.settings.trash_option
     gone = permanent or option == "none"
-    done = place.commit("delete_note", [Remove(entry.disk, permanent=gone, system=option == "system")])
-    return Deleted(entry.path, trashed=not gone, location=done.location)
+    along = _own_attachments(place, entry) if attachments else []
+    operations = [Remove(each.disk, permanent=gone, system=option == "system") for each in (*along, entry)]
+    done = place.commit("delete_note", operations)
+    return Deleted(entry.path, not gone, done.location, [str(each.path) for each in along] or None)
+
+
+def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:
+    """The attachments that a note links to and no other file does."""
+    place.indexer.complete()
+    targets = dict.fromkeys(link.target for link in place.graph.outgoing(note.path).value if link.target)
+    found = [place.catalog[target] for target in targets if extension(target) not in TEXT_EXTENSIONS]
+    return [each for each in found if {link.source for link in place.graph.backlinks(each.path).value} == {note.path}]
 
 
 @dataclass(frozen=True, slots=True)

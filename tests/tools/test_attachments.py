@@ -264,7 +264,8 @@ def test_an_added_file_goes_where_the_settings_of_the_app_say(
 
 def test_nothing_is_replaced_and_the_embed_leads_to_the_new_file(app: App, basic: Path) -> None:
     """ATT-06."""
-    first = add(app, name="img/pixel.png", data=f"data:image/png;base64,{DATA[:20]}\n{DATA[20:]}")
+    other = base64.b64encode(PIXEL + b"\0").decode()
+    first = add(app, name="img/pixel.png", data=f"data:image/png;base64,{other[:20]}\n{other[20:]}")
     second = add(app, name="Other/pixel.png", data=DATA)
 
     assert (first["path"], first["embed"]) == ("img/pixel 1.png", "![[pixel 1.png]]")
@@ -345,3 +346,32 @@ def test_the_command_line_writes_an_image_to_a_file_and_its_facts_as_json(app: A
 
     assert image.stdout == PIXEL
     assert base64.b64decode(json.loads(facts.stdout)["base64"]) == PIXEL
+
+
+def test_the_same_bytes_are_not_added_twice(app: App) -> None:
+    """ATT-09"""
+    given = {"name": "new.png", "data": base64.b64encode(PIXEL).decode()}
+    first = call(app, "obsidian_add_attachment", given).whole()
+    again = call(app, "obsidian_add_attachment", given).whole()
+    other = call(app, "obsidian_add_attachment", {**given, "data": "eA=="}).whole()
+    assert (first["path"], again["path"], other["path"]) == ("new.png", "new.png", "new 1.png")
+    assert "existing" not in first
+    assert again["existing"]
+    assert first["embed"] == "![[new.png]]"
+    assert call(app, "obsidian_add_attachment", {"name": "a.csv", "data": "eA=="}).whole()["embed"] == "[[a.csv]]"
+
+
+def test_attachments_go_with_their_note_only_where_that_is_asked_and_nobody_else_has_them(
+    app: App, basic: Path
+) -> None:
+    """ATT-10"""
+    (basic / "Other.md").write_text("![[pixel.png]]", encoding="utf-8")
+    assert "attachments" not in call(app, "obsidian_delete_note", {"name": "Pictures"}).whole()
+    call(app, "obsidian_undo", {})
+    deleted = call(app, "obsidian_delete_note", {"name": "Pictures", "attachments": True}).whole()
+    assert deleted["attachments"] == ["paper.pdf"]
+    assert (basic / "img/pixel.png").exists()
+    assert not (basic / "paper.pdf").exists()
+    call(app, "obsidian_undo", {})
+    assert (basic / "paper.pdf").exists()
+    assert (basic / "Pictures.md").exists()
