@@ -30,8 +30,8 @@ SERVING = {"serve", "http", "bridge"}
 def commands_in(document: Path) -> list[str]:
     """Lines of shell blocks that call this program."""
     blocks = re.findall(r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line.startswith("obsidian-mcp")]
+    lines = [line.partition("  #")[0].strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("obsidian-mcp ")]
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ class Search:
         Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        notice, filters = self._indexer.freshen().notice, self._filters()
+        notice, filters = self._notice(), self._filters()
         query = _parsed(request, named)
         search = partial(
             self._search, request, query, named, filters, notice, request.offset + request.limit, render_page
@@ -94,10 +94,15 @@ class Search:
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
-        notice, filters = self._indexer.freshen().notice, self._filters()
+        notice, filters = self._notice(), self._filters()
         query = _parsed(request, named)
         search = partial(self._search, request, query, named, filters, notice, None, partial(render_groups, by=by))
         return self._indexer.query(search)
+
+    def _notice(self) -> str | None:
+        """A sentence if some files are newer than the index, after it was brought up to date as far as possible."""
+        freshness = self._indexer.freshen()
+        return freshness.notice if freshness.pending else None
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
