@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable
 
-from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse
 from obsidian_mcp.errors import (
     AppCommandFailed,
@@ -39,7 +38,7 @@ Send = Callable[[ObsidianCommand], object]
 
 
 class AppFiles:
-    """`Changer` for one vault. Not safe to share between threads: the vault's lock guards it."""
+    """`Changer` for one vault. Not safe to share between threads: only the thread that changes the vault uses it."""
 
     def __init__(
         self,
@@ -60,18 +59,18 @@ class AppFiles:
         self._clock = clock
         self._left_alone_until = float("-inf")
 
-    def write(self, disk: str, data: bytes) -> DiskFile:
+    def write(self, disk: str, data: bytes) -> None:
         send = self._rewriting(disk, data)
-        if send is not None and self._carried(
+        if send is None or not self._carried(
             send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data)
         ):
-            return self._there(disk)
-        return self._disk.write(disk, data)
+            self._disk.write(disk, data)
 
-    def create(self, disk: str, data: bytes) -> DiskFile:
+    def create(self, disk: str, data: bytes) -> None:
         text = _text(data)
         if text is None or not is_note(disk) or not _is_sendable(disk) or self._disk.exists(disk):
-            return self._disk.create(disk, data)
+            self._disk.create(disk, data)
+            return
         is_folder_new = self._disk.subfolders(disk.rpartition("/")[0]) is None
 
         def send(command: ObsidianCommand) -> None:
@@ -86,9 +85,8 @@ class AppFiles:
             put = self._disk.write if self._disk.exists(disk) else self._disk.create
             put(disk, data)
 
-        if self._carried(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
-            return self._there(disk)
-        return self._disk.create(disk, data)
+        if not self._carried(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
+            self._disk.create(disk, data)
 
     def move(self, source: str, target: str) -> None:
         """Through the app only where the app knows no link to the file: it would change the notes with such links some
@@ -235,12 +233,6 @@ class AppFiles:
             return self._disk.read(disk)
         except NoteNotFound:
             return None
-
-    def _there(self, disk: str) -> DiskFile:
-        found = self._disk.stat(disk)
-        if found is None:  # taken away by somebody else in this moment
-            raise NoteNotFound(f"There is no file {disk!r} in the vault any more.", path=disk)
-        return found
 
 
 class _Unsuited(Exception):

@@ -6,8 +6,7 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
@@ -110,10 +109,11 @@ class Disk:
     def stat(self, disk: str) -> DiskFile | None:
         try:
             with self._folder.place(disk) as place:
-                return _regular(place, disk)
+                facts = place.real(disk)
         except OSError as error:
             _check_absent(error, disk)
             return None
+        return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
 
     def created_ns(self, disk: str) -> int:
         try:
@@ -123,34 +123,6 @@ class Disk:
             return 0
         born: float | None = getattr(facts, "st_birthtime", None)  # seconds; Linux tells none
         return min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
-
-    def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
-        found: list[DiskFile | None] = []
-        for _, group in groupby(disks, lambda disk: disk.rpartition("/")[0]):
-            found += self._stats_in_folder(list(group))
-        return found
-
-    def _stats_in_folder(self, disks: Sequence[str]) -> list[DiskFile | None]:
-        """The way to the folder is gone once: five calls of the system less for each file."""
-        try:
-            with self._folder.place(disks[0]) as first:
-                return [self._stat_beside(first, disk) for disk in disks]
-        except PermissionDenied:
-            return [None for _ in disks]
-        except OSError as error:
-            _check_absent(error, disks[0])
-            return [None for _ in disks]
-
-    def _stat_beside(self, first: Place, disk: str) -> DiskFile | None:
-        try:
-            if first.folder is None:
-                return _regular(Place(None, self._folder.contained(disk)), disk)
-            return _regular(Place(first.folder, disk.rpartition("/")[2]), disk)
-        except PermissionDenied:
-            return None
-        except OSError as error:
-            _check_absent(error, disk)
-            return None
 
     def exists(self, disk: str) -> bool:
         try:
@@ -232,7 +204,7 @@ class Disk:
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> DiskFile:
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         try:
             with self._folder.place(disk) as place:
                 if place.there():
@@ -248,7 +220,6 @@ class Disk:
                     self._replace(place, temporary, disk, expected)
                 finally:
                     discard(place, temporary)
-                return _listed(place, disk, data)
         except OSError as error:
             raise translated(error, disk, "writing") from error
 
@@ -288,7 +259,7 @@ class Disk:
                     path=shown(disk),
                 )
 
-    def create(self, disk: str, data: bytes) -> DiskFile:
+    def create(self, disk: str, data: bytes) -> None:
         try:
             with self._folder.place(disk, make=True) as place:
                 self._check_stub(place, disk)
@@ -302,7 +273,6 @@ class Disk:
                     discard(place, temporary)
                     raise
                 place.sync()
-                return _listed(place, disk, data)
         except FileExistsError as error:
             raise NoteExists(f"There is already a file {shown(disk)!r}.", path=shown(disk)) from error
         except OSError as error:
@@ -381,12 +351,6 @@ def _check_absent(error: OSError, disk: str) -> None:
         raise translated(error, disk, "reading") from error
 
 
-def _regular(place: Place, disk: str) -> DiskFile | None:
-    """None for a folder or device. Raises: OSError, PermissionDenied."""
-    facts = place.real(disk)
-    return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
-
-
 def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
     """The file to its end, or its first `most` bytes. One call of the system, where it is of the `size` that it said:
     each lets go of the interpreter's lock, which another thread may keep for 5 ms."""
@@ -397,15 +361,6 @@ def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
     while parts[-1]:  # it is being written, or its disk gives it piece by piece
         parts.append(os.read(descriptor, PIECE))
     return b"".join(parts)[:most]
-
-
-def _listed(place: Place, disk: str, data: bytes) -> DiskFile:
-    """A file that was just written; the write counts also where it cannot be looked at any more."""
-    try:
-        facts = place.facts()
-    except OSError:
-        return DiskFile(disk, len(data), 0)
-    return DiskFile(disk, facts.st_size, facts.st_mtime_ns)
 
 
 def _not_downloaded(disk: str) -> StorageFailed:

@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, pars
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
-from .params import Limit, Offset, VaultName
+from .params import Limit, Offset, VaultName, page_of
 from .registry import tool
 
 
@@ -75,13 +75,13 @@ def list_files(
     elif sort == "opened":
         ranks = {path: rank for rank, path in enumerate(last_open_files(_settings_text(place, "workspace.json")))}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
-    page = files[offset : offset + limit]
+    page, following = page_of(files, offset, limit)
     return Listing(
         folder=spelled,
         folders=[] if offset else sorted(map(normal_form, folders)),
         files=[ListedFile(entry.path, entry.size, timestamp(entry.mtime_ns)) for entry in page],
         total=len(files),
-        next_offset=offset + limit if offset + limit < len(files) else None,
+        next_offset=following,
     )
 
 

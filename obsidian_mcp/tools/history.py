@@ -19,7 +19,7 @@ from obsidian_mcp.core.vault.undo import Wins
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
-from .params import Limit, Offset, VaultName
+from .params import Limit, Offset, VaultName, next_offset
 from .registry import tool
 
 FILES_SHOWN = 20
@@ -63,8 +63,9 @@ def history(
         return History([_shown(place, recorded)], 1, diff=_diff(recorded))
     disk, anywhere = _disk_of(place, name) if name else (None, False)
     found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
-    following = offset + limit if offset + limit < total else None
-    return History([_shown(place, recorded) for recorded in found], total, next_offset=following)
+    return History(
+        [_shown(place, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
+    )
 
 
 @dataclass(frozen=True, slots=True)

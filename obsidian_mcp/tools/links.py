@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
@@ -11,11 +10,12 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Reference
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import Limit, Name, Offset, VaultName
+from .params import Limit, Name, Offset, VaultName, next_offset, page_of
 from .registry import tool
 
 
@@ -82,7 +82,7 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
         ],
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
-        next_offset=offset + limit if offset + limit < total else None,
+        next_offset=next_offset(offset, limit, total),
         note=outgoing.notice or backlinks.notice,
     )
 
@@ -173,38 +173,40 @@ def graph(
         if needed != bool(given):
             problem = f"needs {argument}" if needed else f"takes no {argument}"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
-    window = slice(offset, offset + limit)
-    if question in ("orphans", "dead_ends", "unresolved") and place.app is not None:
-        return _as_the_app_says(place, question, window)
-    if question == "unresolved":
-        found = place.graph.unresolved()
-        order = sorted(found.value, key=lambda each: (-each.count, each.name))
-        shown = [
-            UnresolvedName(each.name, each.count, list(map(str, each.sources))[:SOURCES_SHOWN])
-            for each in order[window]
-        ]
-        return GraphAnswer(len(order), unresolved=shown, next_offset=_next(window, order), note=found.notice)
     if question == "neighbours":
         near = place.graph.neighbours(place.find(name).path, depth)
-        neighbours = [Near(each.path, each.distance, each.via) for each in near.value[window]]
-        following = _next(window, near.value)
+        page, following = page_of(near.value, offset, limit)
+        neighbours = [Near(each.path, each.distance, each.via) for each in page]
         return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.notice)
-    if question == "path":
-        paths = place.graph.shortest_path(place.find(name).path, place.find(to).path)
-    else:
-        paths = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
-    following = _next(window, paths.value)
-    return GraphAnswer(len(paths.value), list(map(str, paths.value[window])), next_offset=following, note=paths.notice)
-
-
-def _as_the_app_says(place: Vault, question: Question, window: slice) -> GraphAnswer:
     if question == "unresolved":
-        links = sorted(app_answers.unresolved(place), key=lambda each: (-each.count, each.link))
-        shown = [UnresolvedName(each.link, each.count, list(each.sources[:SOURCES_SHOWN])) for each in links[window]]
-        return GraphAnswer(len(links), unresolved=shown, next_offset=_next(window, links))
-    paths = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
-    return GraphAnswer(len(paths), list(map(str, paths[window])), next_offset=_next(window, paths))
+        missing, notice = _unresolved(place)
+        names, following = page_of(missing, offset, limit)
+        return GraphAnswer(len(missing), unresolved=list(names), next_offset=following, note=notice)
+    if question == "path":
+        answer = place.graph.shortest_path(place.find(name).path, place.find(to).path)
+        found, notice = list(answer.value), answer.notice
+    else:
+        found, notice = _unconnected(place, question)
+    paths, following = page_of(found, offset, limit)
+    return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, note=notice)
 
 
-def _next(window: slice, found: Sequence[object]) -> int | None:
-    return window.stop if window.stop < len(found) else None
+def _unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
+    if place.app is not None:
+        notice = None
+        named = [(link.link, link.count, link.sources) for link in app_answers.unresolved(place)]
+    else:
+        answer = place.graph.unresolved()
+        notice = answer.notice
+        named = [(missing.name, missing.count, tuple(missing.sources)) for missing in answer.value]
+    named.sort(key=lambda missing: (-missing[1], missing[0]))
+    return [
+        UnresolvedName(name, count, list(map(str, sources))[:SOURCES_SHOWN]) for name, count, sources in named
+    ], notice
+
+
+def _unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
+    if place.app is not None:
+        return (app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)), None
+    answer = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
+    return list(answer.value), answer.notice

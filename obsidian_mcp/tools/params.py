@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
+
+T = TypeVar("T")
 
 whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
 """True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
@@ -18,6 +21,16 @@ def _fits_a_page(limit: int) -> int:
     if limit > MOST_RESULTS and not whole_answers.get():
         raise ValueError(f"should be less than or equal to {MOST_RESULTS}")
     return limit
+
+
+def next_offset(offset: int, limit: int, total: int) -> int | None:
+    """Return where the next page begins; None after the last one (TOOL-07)."""
+    return offset + limit if offset + limit < total else None
+
+
+def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
+    """Return one page of a list, and where the next one begins."""
+    return found[offset : offset + limit], next_offset(offset, limit, len(found))
 
 
 Name = Annotated[str, Field(description="Note name or path, .md optional", min_length=1)]

@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Etag, Limit, Names, Offset, VaultName
+from .params import DryRun, Etag, Limit, Names, Offset, VaultName, page_of
 from .registry import tool
 
 
@@ -125,12 +125,12 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
     place = app.vaults.get(vault)
     if name:
         found = place.graph.with_property(name)
-        values = [NoteValue(each.path, each.value) for each in found.value[offset : offset + limit]]
-        total, building = len(found.value), found.notice
-        following = offset + limit if offset + limit < total else None
-        return Properties(values=values, total=total, next_offset=following, note=building)
+        page, following = page_of(found.value, offset, limit)
+        values = [NoteValue(each.path, each.value) for each in page]
+        return Properties(values=values, total=len(found.value), next_offset=following, note=found.notice)
     used = place.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
+    uses, following = page_of(order, offset, limit)
     assigned = place.property_types
     listed = [
         ListedProperty(
@@ -139,7 +139,6 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
             use.files,
             dict(use.types) if len(use.types) > 1 else None,
         )
-        for use in order[offset : offset + limit]
+        for use in uses
     ]
-    following = offset + limit if offset + limit < len(order) else None
     return Properties(vault_properties=listed, total=len(order), next_offset=following, note=used.notice)

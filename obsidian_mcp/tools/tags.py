@@ -15,7 +15,7 @@ from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Limit, Offset, VaultName
+from .params import DryRun, Limit, Offset, VaultName, page_of
 from .registry import tool
 
 
@@ -56,7 +56,7 @@ def tags(
     place = app.vaults.get(vault)
     if tag:
         found = place.graph.tagged(tag)
-        page = found.value[offset : offset + limit]
+        page, following = page_of(found.value, offset, limit)
         notes = [
             TaggedNote(
                 file.path,
@@ -65,17 +65,12 @@ def tags(
             )
             for file in page
         ]
-        return Tags(len(found.value), notes=notes, next_offset=_next(offset, limit, found.value), note=found.notice)
+        return Tags(len(found.value), notes=notes, next_offset=following, note=found.notice)
     used = place.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
-    listed = [
-        ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in order[offset : offset + limit]
-    ]
-    return Tags(len(order), tags=listed, next_offset=_next(offset, limit, used.value), note=used.notice)
-
-
-def _next(offset: int, limit: int, found: tuple[object, ...]) -> int | None:
-    return offset + limit if offset + limit < len(found) else None
+    uses, following = page_of(order, offset, limit)
+    listed = [ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses]
+    return Tags(len(order), tags=listed, next_offset=following, note=used.notice)
 
 
 @tool("rename-tag", title="Rename tag", writes=True, destructive=True)

@@ -57,8 +57,8 @@ class Catalog:
         self._path_of: dict[str, VaultPath] = {}
         """Disk spelling -> path, where the two differ."""
         self._names = threading.Lock()
-        self._by_name: dict[str, VaultPath | list[VaultPath]] | None = None
-        """Comparison key of a file name -> path or paths; made when it is first asked for, which a search does not."""
+        self._by_name: dict[str, list[VaultPath]] | None = None
+        """Comparison key of a file name -> paths; made when it is first needed, which no search does."""
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
         """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
@@ -203,7 +203,7 @@ class Catalog:
         with self._names:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
-                _put_name(self._by_name, entry.path)
+                self._by_name.setdefault(_name(entry.path), []).append(entry.path)
         self._moved(entry.path)
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
@@ -222,25 +222,28 @@ class Catalog:
         with self._names:
             entry = self._by_path.pop(path)
             if self._by_name is not None:
-                _drop_name(self._by_name, path)
+                paths = self._by_name[_name(path)]
+                paths.remove(path)
+                if not paths:
+                    del self._by_name[_name(path)]
         self._moved(path)
         self._path_of.pop(entry.disk, None)
 
     def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
         """Every comparison key of a file name, with the paths that have it."""
-        return ((key, _listed(found)) for key, found in self._names_by_key().items())
+        return iter(self._names_by_key().items())
 
     def _called(self, key: str) -> list[VaultPath]:
         """Paths of the files whose name has this comparison key."""
-        return _listed(self._names_by_key().get(key, []))
+        return self._names_by_key().get(key, [])
 
-    def _names_by_key(self) -> dict[str, VaultPath | list[VaultPath]]:
+    def _names_by_key(self) -> dict[str, list[VaultPath]]:
         by_name = self._by_name
         if by_name is None:
             with self._names:
                 by_name = {}
                 for entry in self._by_path.values():
-                    _put_name(by_name, entry.path)
+                    by_name.setdefault(_name(entry.path), []).append(entry.path)
                 self._by_name = by_name
         return by_name
 
@@ -271,32 +274,6 @@ def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultP
 
 def _name(path: str) -> str:
     return name_key(path.rpartition("/")[2])
-
-
-def _listed(found: VaultPath | list[VaultPath]) -> list[VaultPath]:
-    return [found] if isinstance(found, str) else found
-
-
-def _put_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
-    key = _name(path)
-    known = by_name.get(key)
-    if known is None:
-        by_name[key] = path  # as nearly all are alone, without a list around it
-    elif isinstance(known, str):
-        by_name[key] = [known, path]
-    else:
-        known.append(path)
-
-
-def _drop_name(by_name: dict[str, VaultPath | list[VaultPath]], path: VaultPath) -> None:
-    key = _name(path)
-    known = by_name[key]
-    if isinstance(known, str):
-        del by_name[key]
-        return
-    known.remove(path)
-    if not known:
-        del by_name[key]
 
 
 def normal_form(disk: str) -> str:

@@ -27,11 +27,11 @@ class DiskFile(NamedTuple):
 class Changer(Protocol):
     """Makes changes in the vault's folder. After each method the files hold what was asked, or it raises."""
 
-    def write(self, disk: str, data: bytes) -> DiskFile:
+    def write(self, disk: str, data: bytes) -> None:
         """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
         ...
 
-    def create(self, disk: str, data: bytes) -> DiskFile:
+    def create(self, disk: str, data: bytes) -> None:
         """Create, folders too. Raises: NoteExists when something is there, without touching it."""
         ...
 
@@ -59,7 +59,7 @@ class Files(Changer, Protocol):
     @property
     def root(self) -> Path: ...
 
-    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> DiskFile:
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
         ...
 
@@ -75,10 +75,6 @@ class Files(Changer, Protocol):
         """When a file was created, in nanoseconds since the epoch: the birth time where the system tells it, else the
         older one of the last changes of status and content; 0 where it cannot be looked at.
         """
-        ...
-
-    def stats(self, disks: Sequence[str]) -> list[DiskFile | None]:
-        """`stat` of each, None for a symbolic link too; cheapest where those of one folder follow each other."""
         ...
 
     def exists(self, disk: str) -> bool:

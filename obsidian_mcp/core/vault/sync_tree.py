@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, PermissionDenied
 
 RESCAN_PATHS = 200
 RESCAN_PART = 5
@@ -146,7 +146,11 @@ class Listing:
         changes: list[Change] = []
         others: set[str] = set()
         # a symbolic link that took the place of a file or folder is not part of the vault
-        for disk, file in zip(disks, self._files.stats(disks), strict=True):
+        for disk in disks:
+            try:
+                file = self._files.stat(disk)
+            except PermissionDenied:
+                file = None
             if file is not None:
                 changes += self.catalog.put(file) if self.visible(disk) else []
             elif self.catalog.on_disk(disk) is not None:
