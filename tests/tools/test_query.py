@@ -151,6 +151,34 @@ def test_a_broken_base_names_the_line(opened: Opened) -> None:
         run(opened({"a.md": ""}), query="filters: a\nviews: x\n")
 
 
+def test_a_move_names_the_bases_that_name_the_note_or_folder(opened: Opened) -> None:
+    """BASE-91"""
+    base = (
+        "filters:\n  and:\n    - categories.contains(link(\"Books\"))\n    - file.inFolder('Old/Notes')\n"
+        "    - file.hasLink('[[Old/Books.md#x|y]]')\n    - status == \"Book\"\nviews: []\n"
+    )
+    app = opened({"Old/Books.md": "", "Old/Notes/n.md": "", "x.base": base, "y.base": "- broken"})
+
+    def warnings(name: str, to: str) -> list[str] | None:
+        moved: list[str] | None = call(app, "obsidian_move_note", {"name": name, "to": to, "dry_run": True}).data.get(
+            "warnings"
+        )
+        return moved
+
+    assert warnings("Books", "Volumes") == [
+        "Bases are not changed by a move, and these name what moves: x.base line 3 ('Books'); "
+        "x.base line 5 ('[[Old/Books.md#x|y]]')."
+    ]
+    assert warnings("Books", "New/") == [
+        "Bases are not changed by a move, and these name what moves: x.base line 5 ('[[Old/Books.md#x|y]]')."
+    ]
+    [folder] = warnings("Old", "New") or []
+    assert "line 4 ('Old/Notes')" in folder
+    assert "line 5" in folder
+    assert "line 3" not in folder
+    assert warnings("Old/Notes/n.md", "Other") is None
+
+
 def test_a_query_is_stopped_after_the_limit_of_its_call(opened: Opened) -> None:
     """EXPR-62"""
     app = opened({"a.md": ""})

@@ -7,22 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.errors import QueryInvalid
 
 from . import parser
+from .places import Path, locate
 
 EXTENSION = ".base"
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
 _KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
-
-Path = tuple[str | int, ...]
-"""Keys and list positions that lead to a value of the YAML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +86,6 @@ class Base:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is wrong at one place of a base. Line and column count from 1; `column` is None where it is not known."""
-
-    message: str
-    line: int
-    column: int | None
-    refused: bool
-    """Whether the whole base is refused; else only a formula or filter has no value."""
-
-    def __str__(self) -> str:
-        column = f", column {self.column}" if self.column is not None else ""
-        return f"line {self.line}{column}: {self.message}"
-
-
 def is_base(text: str) -> bool:
     """Whether a text is meant as a base: YAML with one of its keys, sound or not."""
     return _KEY.search(text) is not None
@@ -112,28 +93,12 @@ def is_base(text: str) -> bool:
 
 def read(text: str) -> Base:
     """The base that a YAML text says. Raises: QueryInvalid with line and column of the first mistake."""
-    values = _load(text)
-    reader = _Reader()
-    base = reader.base(values)
+    base, found = mistakes(text)
     if base is None:
-        first = reader.mistakes[0]
-        line, column = locate(text, first[0]) or (1, 1)
-        raise QueryInvalid(f"{first[1]} (line {line}, column {column})", line=line, column=column)
+        path, message = found[0]
+        line, column = locate(text, path) or (1, 1)
+        raise QueryInvalid(f"{message} (line {line}, column {column})", line=line, column=column)
     return base
-
-
-def validate(text: str) -> list[Mistake]:
-    """Every mistake of a base, in the order of its lines (BASE-09)."""
-    try:
-        values = _load(text)
-    except QueryInvalid as error:
-        return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
-    reader = _Reader()
-    base = reader.base(values)
-    found = [Mistake(message, *(locate(text, path) or (1, 1)), refused=True) for path, message in reader.mistakes]
-    if base is not None:
-        found += [_syntax_mistake(text, path, problem) for path, problem in _problems(base)]
-    return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
 
 def expressions(base: Base, views: Iterable[View]) -> Iterator[tuple[Path, str]]:
@@ -154,14 +119,6 @@ def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
                 yield from _statements(each)
 
 
-def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
-    for path, text in expressions(base, base.views):
-        try:
-            parser.parse(text)
-        except SyntaxProblem as problem:
-            yield path, problem
-
-
 def parse_or_problem(text: str) -> Node | SyntaxProblem:
     try:
         return parser.parse(text)
@@ -169,52 +126,11 @@ def parse_or_problem(text: str) -> Node | SyntaxProblem:
         return problem
 
 
-def _syntax_mistake(text: str, path: Path, problem: SyntaxProblem) -> Mistake:
-    """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
-    place = locate(text, path, inside=problem.at)
-    line, column = place or (1, None)
-    expected = f" Expected {problem.expected}." if problem.expected else ""
-    hint = f" {problem.hint}" if problem.hint else ""
-    return Mistake(f"{_subject(path)}: {problem.problem}.{expected}{hint}", line, column, refused=False)
-
-
-def _subject(path: Path) -> str:
-    """What the expression at this place is."""
-    match path:
-        case ("formulas", name):
-            return f'Formula "{name}"'
-        case ("summaries", name):
-            return f'Summary "{name}"'
-        case ("views", int() as place, *_):
-            return f"Filter of view {place + 1}"
-    return "Filter"
-
-
-def locate(text: str, path: Path, inside: int = 0) -> tuple[int, int] | None:
-    """Line and column, from 1, of a value in the YAML, or of the character `inside` it; None where there is none."""
-    node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    for step in path:
-        found = _child(node, step)
-        if found is None:
-            break
-        node = found
-    if node is None:
-        return None
-    line, column = node.start_mark.line + 1, node.start_mark.column + 1
-    if inside and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
-        written = text.splitlines()[line - 1][column - 1 :]
-        shift = 1 if node.style in ("'", '"') else 0
-        if written[shift:].startswith(node.value):
-            column += shift + inside
-    return line, column
-
-
-def _child(node: Any, step: str | int) -> Any:
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == step), None)
-    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        return node.value[step]
-    return None
+def mistakes(text: str) -> tuple[Base | None, list[tuple[Path, str]]]:
+    """The base, None where it is refused, and why: places and messages. Raises: QueryInvalid for broken YAML."""
+    reader = _Reader()
+    base = reader.base(_load(text))
+    return base, reader.mistakes
 
 
 def _load(text: str) -> dict[str, Any]:

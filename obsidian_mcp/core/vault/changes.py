@@ -100,7 +100,7 @@ def _problem(disk: str, data: bytes) -> str | None:
         case ".canvas":
             return canvas.read(Text.decode(data).body).error
         case ".base":
-            from obsidian_mcp.core.bases.base_file import validate  # loaded when it is needed
+            from obsidian_mcp.core.bases.validation import validate  # loaded when it is needed
 
             refused = [str(mistake) for mistake in validate(Text.decode(data).body) if mistake.refused]
             if refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -24,6 +24,7 @@ from obsidian_mcp.core.text.vault_path import (
 )
 from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
 
+from .base_mentions import mentions
 from .changes import Move, Operation, Write
 from .vault import Content, Vault
 
@@ -112,6 +113,9 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
         )
     links = rewrite_links(vault, files) if update_links else Rewriting(())
     unlinked = update_links and not (is_folder or links.rewritten or links.warnings)
+    if update_links:
+        warnings = mentions(vault, files, source if is_folder else None)
+        links = replace(links, warnings=(*links.warnings, *warnings))
     apart = vault.apart(disk) if is_folder else None
     return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import read, validate
+from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.validation import validate
 from obsidian_mcp.errors import QueryInvalid
 
 from .bases_runner import run

@@ -1,0 +1,83 @@
+"""Every mistake of a base with its place, and the texts that its expressions hold (BASE-09, BASE-91)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, children
+from obsidian_mcp.errors import QueryInvalid
+
+from .base_file import Base, expressions, mistakes, parse_or_problem, read
+from .places import Path, locate
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong at one place of a base. Line and column count from 1; `column` is None where it is not known."""
+
+    message: str
+    line: int
+    column: int | None
+    refused: bool
+    """Whether the whole base is refused; else only a formula or filter has no value."""
+
+    def __str__(self) -> str:
+        column = f", column {self.column}" if self.column is not None else ""
+        return f"line {self.line}{column}: {self.message}"
+
+
+def validate(text: str) -> list[Mistake]:
+    """Every mistake of a base, in the order of its lines (BASE-09)."""
+    try:
+        base, refused = mistakes(text)
+    except QueryInvalid as error:
+        return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
+    found = [Mistake(message, *(locate(text, path) or (1, 1)), refused=True) for path, message in refused]
+    if base is not None:
+        found += [_syntax_mistake(text, path, problem) for path, problem in _problems(base)]
+    return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
+
+
+def text_literals(text: str) -> Iterator[tuple[int, str]]:
+    """The texts in the expressions of a base, each with its line; nothing where the base is broken."""
+    try:
+        base = read(text)
+    except QueryInvalid:
+        return
+    for path, expression in expressions(base, base.views):
+        node = parse_or_problem(expression)
+        pending: list[Node] = [] if isinstance(node, SyntaxProblem) else [node]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, Literal) and isinstance(current.value, str):
+                yield (locate(text, path) or (1, 1))[0], current.value
+            pending += children(current)
+
+
+def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
+    for path, text in expressions(base, base.views):
+        found = parse_or_problem(text)
+        if isinstance(found, SyntaxProblem):
+            yield path, found
+
+
+def _syntax_mistake(text: str, path: Path, problem: SyntaxProblem) -> Mistake:
+    """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
+    place = locate(text, path, inside=problem.at)
+    line, column = place or (1, None)
+    expected = f" Expected {problem.expected}." if problem.expected else ""
+    hint = f" {problem.hint}" if problem.hint else ""
+    return Mistake(f"{_subject(path)}: {problem.problem}.{expected}{hint}", line, column, refused=False)
+
+
+def _subject(path: Path) -> str:
+    """What the expression at this place is."""
+    match path:
+        case ("formulas", name):
+            return f'Formula "{name}"'
+        case ("summaries", name):
+            return f'Summary "{name}"'
+        case ("views", int() as place, *_):
+            return f"Filter of view {place + 1}"
+    return "Filter"
