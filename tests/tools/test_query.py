@@ -165,13 +165,10 @@ def test_a_move_names_the_bases_that_name_the_note_or_folder(opened: Opened) -> 
         )
         return moved
 
-    assert warnings("Books", "Volumes") == [
-        "Bases are not changed by a move, and these name what moves: x.base line 3 ('Books'); "
-        "x.base line 5 ('[[Old/Books.md#x|y]]')."
-    ]
-    assert warnings("Books", "New/") == [
-        "Bases are not changed by a move, and these name what moves: x.base line 5 ('[[Old/Books.md#x|y]]')."
-    ]
+    begin = "Bases are not changed by a move, and these name what moves: "
+    link = "x.base line 5 ('[[Old/Books.md#x|y]]')."
+    assert warnings("Books", "Volumes") == [f"{begin}x.base line 3 ('Books'); {link}"]
+    assert warnings("Books", "New/") == [begin + link]
     [folder] = warnings("Old", "New") or []
     assert "line 4 ('Old/Notes')" in folder
     assert "line 5" in folder
