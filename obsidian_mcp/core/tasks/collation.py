@@ -1,61 +1,79 @@
 """Order texts as `localeCompare` with numeric order does (TASK-110).
 
-An approximation of the root collation of ICU: scripts follow each other by code point.
+An approximation of the root collation of ICU: scripts follow each other by code point. For the order of
+`expressions/collation.py` texts that differ only in case or accents are equal; here small letters come before capitals.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
-_PUNCTUATION = {char: rank for rank, char in enumerate("_-,;:!?.'\"()[]{}@*/\\&#%")}
-_SYMBOLS = {char: rank for rank, char in enumerate("`^+<=>|~")}
-_BEHIND_KNOWN = 1000
-_CURRENCY = 0x110000 + _BEHIND_KNOWN
-_SPACE, _MARK, _SYMBOL, _NUMBER, _LETTER = range(5)
+_PUNCTUATION = "_-,;:!?.'\"()[]{}@*/\\&#%"
+_SYMBOLS = "`^+<=>|~"
+_SPACE, _FIRST_PUNCTUATION, _PUNCTUATION_ELSE = "\x01", 0x02, "\x28"
+_FIRST_SYMBOL, _SYMBOL_ELSE, _CURRENCY, _NUMBER = 0x40, "\x50", "\x51", "\x60"
+_FIRST_LETTER = 0x100
+"""What characters become in a key, in the order of their kinds. Digits stay: they follow _NUMBER and their count."""
+_VARIATION_SELECTORS = range(0xFE00, 0xFE10)
+_MOST_DIGITS = 0xFFFF
 
-Key = tuple[tuple[tuple[int, int], ...], tuple[tuple[int, str], ...], tuple[bool, ...]]
-"""Characters by kind; then accents with their places; then capitals."""
+_find_numbers = re.compile("[0-9]+").sub
+
+Key = tuple[str, str, str]
+"""Characters by kind; then accents with their places; then small letters before capitals."""
 
 
 @lru_cache(maxsize=16_384)
 def collation_key(text: str) -> Key:
     """Return a sort key: white space < punctuation < symbols < numbers by value < letters, then accents, then case."""
-    primary: list[tuple[int, int]] = []
-    accents: list[tuple[int, str]] = []
-    capitals: list[bool] = []
-    in_number = False
-    for char in unicodedata.normalize("NFD", text.replace("ß", "ss")):
-        category = unicodedata.category(char)
-        if category == "Nd":
-            digit = unicodedata.decimal(char)
-            if in_number:
-                primary[-1] = (_NUMBER, primary[-1][1] * 10 + digit)
-            else:
-                primary.append((_NUMBER, digit))
-                capitals.append(False)
-            in_number = True
-            continue
-        if category == "Mn":
-            if not 0xFE00 <= ord(char) <= 0xFE0F:  # variation selectors do not count
-                accents.append((len(primary), char))
-            continue
-        if category in ("Cc", "Cf") and not char.isspace():
-            continue
-        in_number = False
-        lower = char.lower()
-        primary.append(_primary(lower if len(lower) == 1 else char, category))
-        capitals.append(lower != char)
-    return tuple(primary), tuple(accents), tuple(capitals)
+    decomposed = unicodedata.normalize("NFD", text.replace("ß", "ss"))
+    accents = "" if text.isascii() else decomposed.translate(_ACCENTS).rstrip("\0")
+    primary = _find_numbers(_number, decomposed.lower().translate(_PRIMARY))
+    return primary, accents, decomposed.swapcase()
 
 
-def _primary(char: str, category: str) -> tuple[int, int]:
+def _number(match: re.Match[str]) -> str:
+    digits = match[0].lstrip("0")
+    return f"{_NUMBER}{chr(_FIRST_LETTER + min(len(digits), _MOST_DIGITS))}{digits}"
+
+
+class _Primary(dict[int, str]):
+    """Code point -> what it is in a key; empty for what does not count."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = _primary(chr(code))
+        return found
+
+
+def _primary(char: str) -> str:
+    category = unicodedata.category(char)
     if char.isspace():
-        return _SPACE, ord(char)
-    if category[0] == "P" or char in _PUNCTUATION:
-        return _MARK, _PUNCTUATION.get(char, _BEHIND_KNOWN + ord(char))
+        return _SPACE
+    if char in _PUNCTUATION:
+        return chr(_FIRST_PUNCTUATION + _PUNCTUATION.index(char))
+    if char in _SYMBOLS:
+        return chr(_FIRST_SYMBOL + _SYMBOLS.index(char))
+    if category == "Nd":
+        return str(unicodedata.decimal(char))
+    if category in ("Mn", "Cc", "Cf"):
+        return ""
     if category == "Sc":
-        return _SYMBOL, _CURRENCY + ord(char)
-    if category[0] == "S":
-        return _SYMBOL, _SYMBOLS.get(char, _BEHIND_KNOWN + ord(char))
-    return _LETTER, ord(char)
+        return _CURRENCY + char
+    if category[0] in "PS":
+        return (_PUNCTUATION_ELSE if category[0] == "P" else _SYMBOL_ELSE) + char
+    return chr(min(_FIRST_LETTER + ord(char), 0x10FFFF))
+
+
+class _Accents(dict[int, str]):
+    """Code point -> itself for an accent, U+0000 for any other character that counts."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        is_accent = unicodedata.category(char) == "Mn"
+        self[code] = found = ("" if code in _VARIATION_SELECTORS else char) if is_accent else "\0"
+        return found
+
+
+_PRIMARY, _ACCENTS = _Primary(), _Accents()
