@@ -76,7 +76,7 @@ def edit_bookmarks(
         body = _body(data)
         if action == "add":
             found = _bookmark(place, target.strip(), title, group)
-            after = stored.add(body, found, round(place.periodic.calendar.now().timestamp() * 1000))
+            after = stored.add(body, found, round(place.calendar.now().timestamp() * 1000))
         else:
             after, found = stored.remove(body, target)
         changed = after != body

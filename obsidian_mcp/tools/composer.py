@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.vault import composer
-from obsidian_mcp.core.vault.composer import End, Left
+from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import DryRun, Name, VaultName
@@ -52,6 +51,8 @@ def compose_notes(
         raise InvalidArguments("part is for extract only.", argument="part")
     if action == "extract" and not part:
         raise InvalidArguments("extract needs part: a heading, ^block, or lines such as 10-20.", argument="part")
+    from obsidian_mcp.core.vault import composer
+
     place = app.vaults.get(vault)
     with place.changing():
         entry = place.find(name)

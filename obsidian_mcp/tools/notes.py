@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -27,13 +27,15 @@ from obsidian_mcp.core.text.vault_path import (
     parse_folder,
 )
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
-from obsidian_mcp.core.vault.periodic_notes import Located
-from obsidian_mcp.core.vault.templates import Filled, Templates
 from obsidian_mcp.core.vault.vault import Vault, etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .params import Name, VaultName, whole_answers
 from .registry import Document, tool
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.periodic_notes import Located
+    from obsidian_mcp.core.vault.templates import Filled
 
 UNIQUE = "unique:"
 """Begins the name of a note that is named by the minute (PERIODIC-19)."""
@@ -70,7 +72,7 @@ def create_note(
     """
     place = app.vaults.get(vault)
     with place.changing():
-        located = place.periodic.named(name)
+        located = place.periodic.named(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
             return _periodic(place, located, content)
         unique = name.lower().startswith(UNIQUE)
@@ -78,10 +80,12 @@ def create_note(
             name, template = place.periodic.unique(name[len(UNIQUE) :], template)
         path, disk = names.new_path(place.catalog, located.path if located else name)
         warnings = [warning] if (warning := link_warning(path)) else []
-        filled = _filled(place, template, path, content)
-        content = filled.text
-        cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
-        warnings += filled.warnings
+        cursor = None
+        if template:
+            filled = _filled(place, template, path, content)
+            content = filled.text
+            cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
+            warnings += filled.warnings
         entry = place.at(path) or place.look_for(disk)
         if entry is not None:
             if not overwrite:
@@ -116,8 +120,8 @@ def base_mistakes(path: str, text: str) -> list[str]:
 
 def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
     """The text of a new note: the template filled in, and the content behind it."""
-    if not template:
-        return Filled(content)
+    from obsidian_mcp.core.vault.templates import Filled, Templates
+
     templates = Templates(place)
     found = templates.of_folder(parent(path)) if template == "auto" else templates.find(template)
     if found is None:

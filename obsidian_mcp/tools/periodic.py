@@ -9,7 +9,7 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import Position, insert_text
-from obsidian_mcp.core.vault.periodic_notes import ADJECTIVES
+from obsidian_mcp.core.periodic.periods import ADJECTIVES
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import VaultName
@@ -71,4 +71,4 @@ def daily_note(
         next_offset=PAGE if not content and len(text) > PAGE else None,
         warnings=[*opened.warnings] or None,
     )
-    return facts if content else Document(facts, text[:PAGE])
+    return facts if content or not text else Document(facts, text[:PAGE])

@@ -43,7 +43,7 @@ def query(
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)
-    now = place.periodic.calendar.now()
+    now = place.calendar.now()
     if note is not None and not query.strip():
         blocks = [
             {

@@ -10,7 +10,6 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import insertion
 from obsidian_mcp.core.note.insertion import Position
-from obsidian_mcp.core.vault.templates import Templates
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Name, VaultName
@@ -45,6 +44,8 @@ def list_templates(
     vault: VaultName = "",
 ) -> TemplateList | Document:
     """List the vault's templates, or read one. obsidian_create_note makes a note from a template."""
+    from obsidian_mcp.core.vault.templates import Templates
+
     place = app.vaults.get(vault)
     known = Templates(place)
     if not template:
@@ -65,6 +66,8 @@ def insert_template(
     """Put a template into a note: its variables filled in, its properties merged with the note's."""
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading or ^block.", argument="heading")
+    from obsidian_mcp.core.vault.templates import Templates
+
     place = app.vaults.get(vault)
     known = Templates(place)
     found = known.find(template)

@@ -14,6 +14,10 @@ from . import edits, sections
 Position = Literal["append", "prepend", "section"]
 """`prepend` is behind the frontmatter, `section` at the end of a heading's section or behind a block."""
 
+End = Literal["append", "prepend"]
+Left = Literal["link", "embed", "nothing"]
+"""What stays where a part of a note was taken out."""
+
 
 def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
     """Return a note with text on lines of its own at a place. With a heading, the place is in its section.

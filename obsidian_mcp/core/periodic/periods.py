@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeVar, get_args
 
@@ -12,6 +13,15 @@ Period = Literal["day", "week", "month", "quarter", "year"]
 
 PERIODS: tuple[Period, ...] = get_args(Period)
 """From the shortest to the longest."""
+
+ADJECTIVES: Mapping[str, Period] = {
+    "daily": "day",
+    "weekly": "week",
+    "monthly": "month",
+    "quarterly": "quarter",
+    "yearly": "year",
+}
+"""What notes of each period are called."""
 
 _Date = TypeVar("_Date", date, datetime)
 _SECONDS = {"h": 3600, "m": 60, "s": 1}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -16,6 +15,7 @@ from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
+from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text
@@ -26,9 +26,6 @@ from .changes import Create, Operation, Remove, Write
 from .move import applied, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
-
-End = Literal["append", "prepend"]
-Left = Literal["link", "embed", "nothing"]
 
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 

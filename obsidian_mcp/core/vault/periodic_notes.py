@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.periodic.notes import find_elsewhere, note_path, period_notes
-from obsidian_mcp.core.periodic.periods import Period, start_of
+from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.periodic.template import fill_periodic
@@ -28,13 +27,6 @@ from .templates import Filled, Templates
 if TYPE_CHECKING:
     from .vault import Content, Vault
 
-ADJECTIVES: dict[str, Period] = {
-    "daily": "day",
-    "weekly": "week",
-    "monthly": "month",
-    "quarterly": "quarter",
-    "yearly": "year",
-}
 _PREFIXED = re.compile(rf"\s*({'|'.join(ADJECTIVES)}):(.*)", re.IGNORECASE | re.DOTALL)
 _BARE = {"": "this", "current": "this"}
 _STEPS = {"last": "yesterday", "this": "today", "next": "tomorrow"}
@@ -69,9 +61,9 @@ class Opened:
 class PeriodicNotes:
     """The periodic notes of one vault."""
 
-    def __init__(self, vault: Vault, calendar: Calendar) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self.calendar = calendar
+        self.calendar = vault.calendar
 
     @property
     def settings(self) -> PeriodicSettings:

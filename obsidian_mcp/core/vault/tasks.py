@@ -48,7 +48,7 @@ class VaultTasks:
 
     @property
     def today(self) -> date:
-        return self._vault.periodic.calendar.today
+        return self._vault.calendar.today
 
     # -- lists -------------------------------------------------------------------------------------------------
 

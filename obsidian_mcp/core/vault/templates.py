@@ -89,7 +89,7 @@ class Templates:
     def variables(self, path: str) -> Variables:
         """Return what the variables of a template stand for in the note at a path."""
         settings = self._settings
-        return Variables(basename(path), self._vault.periodic.calendar.now(), settings.templates, settings.locale)
+        return Variables(basename(path), self._vault.calendar.now(), settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
         """Return a template filled in for the note at a path, which `target` is where it exists already.
@@ -104,7 +104,7 @@ class Templates:
         if self._settings.templater is None or not has_commands(text):
             return Filled(text)
         vault = self._vault
-        now = vault.periodic.calendar.now()
+        now = vault.calendar.now()
         body = vault.read_text(target).text.body if target else ""
         parsed = parser.parse(body)
         modified = datetime.fromtimestamp(target.mtime_ns / 1e9) if target else now  # noqa: DTZ006  local, as `now` is

@@ -32,10 +32,10 @@ from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extensi
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
 
 from .changes import Changes, Done, Operation, Write
-from .periodic_notes import PeriodicNotes
 from .sync_tree import Dirty, Listing
 
 if TYPE_CHECKING:
+    from .periodic_notes import PeriodicNotes
     from .tasks import VaultTasks
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class Vault:
         self._listing = Listing(files, dirty, policy, self.catalog, self.indexer)
         self._changes = Changes(files, journal, policy, self._listing, through_app)
         self.lock = self._listing.lock
-        self.periodic = PeriodicNotes(self, calendar or Calendar())
+        self.calendar = calendar or Calendar()
         self.graph = Graph(self.indexer, self.catalog, self.hides, lambda: self.uses_dataview)
         self.search = Search(
             self.indexer,
@@ -141,6 +141,13 @@ class Vault:
             self._filters,
             lambda: self.uses_dataview,
         )
+
+    @cached_property
+    def periodic(self) -> PeriodicNotes:
+        """The daily to yearly notes; what they need is loaded when they are first asked for."""
+        from .periodic_notes import PeriodicNotes
+
+        return PeriodicNotes(self)
 
     def close(self) -> None:
         """Close the files; what is half done is finished first."""
@@ -164,7 +171,7 @@ class Vault:
         A name such as `daily:today` means a periodic note (PERIODIC-11).
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
         """
-        if (located := self.periodic.named(raw)) is not None:
+        if ":" in raw and (located := self.periodic.named(raw)) is not None:
             if located.entry is None:
                 raise self.periodic.missing(located)
             return located.entry

@@ -59,7 +59,7 @@ def weekly_review(
 ) -> str:
     """Review the notes that changed in the last days: what happened, what is open, what comes next."""
     place = app.vaults.get(vault)
-    since = place.periodic.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    since = place.calendar.now() - timedelta(days=number(days, "days", 1, 366))
     wanted = chosen(place, folder, tag)
     notes = recent_notes(place, lambda entry: entry.mtime_ns >= since.timestamp() * 1e9 and wanted(entry))
     weekly = place.periodic.locate("week")
@@ -191,7 +191,7 @@ def plan_from_tasks(
         f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
         "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
         "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
-        f"clear. Today is {place.periodic.calendar.now():%A, %Y-%m-%d}.\n\n"
+        f"clear. Today is {place.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
     )
 
