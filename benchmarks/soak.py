@@ -133,7 +133,7 @@ def soak(vault: Path, clients: int, seconds: float, pause: float) -> Soak:
     Raises: RuntimeError where the server does not start.
     """
     count = sum(1 for _ in vault.rglob("*.md"))
-    for name in [SHARED, *(f"Log of {number}.md" for number in range(clients))]:
+    for name in [SHARED, *(f"Log of {number}.md" for number in range(clients + 1))]:
         (vault / name).write_text("# Log\n", encoding="utf-8")
     environment = {**os.environ, "OBSIDIAN_MCP_CACHE": f"{vault}-cache", "OBSIDIAN_MCP_STATE": f"{vault}-state"}
     command = [sys.executable, "-m", "obsidian_mcp", "http", "--vault", str(vault), "--port", "0"]
@@ -161,7 +161,7 @@ async def _run(
     found: Soak, url: str, notes: Sequence[str], clients: int, seconds: float, pause: float, process: int
 ) -> None:
     # The index is built before the clock starts.
-    warm = _Client(0, url, notes, Soak())
+    warm = _Client(clients, url, notes, Soak())
     await warm.run(time.monotonic() + min(seconds, 5.0), 0.0)
     server = psutil.Process(process)
     until = time.monotonic() + seconds

@@ -30,7 +30,7 @@ class ChatGateway:
 
 @dataclass(frozen=True, slots=True)
 class HttpConfig:
-    """Doors and limits of the HTTP server (specs/http.md)."""
+    """Access and limits of the HTTP server (specs/http.md)."""
 
     keys: tuple[str, ...] = field(default=(), repr=False)
     """Any of them opens; several, so that one can be replaced while clients still use it. None: loopback only."""

@@ -1,6 +1,6 @@
 """The HTTP server with the fixtures that the official conformance suite calls by name.
 
-Doors, routes, sessions, guard and the vault's tools are the program's own; only what is behind the names `test_…` is
+Access control, routes, sessions, error middleware and the vault's tools are the program's own; only what is behind the names `test_…` is
 made here, as the suite's scenarios describe it. Run as `python -m tests.conformance_app VAULT`; it prints its URL.
 """
 

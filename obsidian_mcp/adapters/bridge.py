@@ -69,7 +69,7 @@ class _Reply:
 
     @property
     def message(self) -> str:
-        """What the plugin says went wrong, for people only: nothing is decided by it."""
+        """The plugin's own error text, for people only: no decision depends on it."""
         body = self.body if isinstance(self.body, dict) else {}
         error = body.get("error")
         for candidate in (body.get("message"), error.get("message") if isinstance(error, dict) else error):
@@ -108,8 +108,8 @@ class Bridge:
         self._call_seconds = call_seconds
         self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
         self._ids = itertools.count(1)
-        # No proxies and no .netrc of the environment: what is said here is for this machine.
-        # No kept connections: one that the plugin closed by a restart would lose the next call.
+        # No proxies and no .netrc of the environment: the plugin runs on this machine.
+        # No kept connections: after a restart of the plugin one would lose the next call.
         limits = httpx.Limits(max_keepalive_connections=0)
         self._client = httpx.Client(base_url=self.address, transport=transport, trust_env=False, limits=limits)
 
@@ -136,7 +136,7 @@ class Bridge:
         return self._v1_call(name, arguments, limit)
 
     def _either(self, by_mcp: Callable[[], _Result], by_v1: Callable[[], _Result]) -> _Result:
-        """MCP, and in mode `auto` v1 after any failure of it; what answered is spoken from now on (BRIDGE-02)."""
+        """Try MCP, and in mode `auto` v1 after any failure; later calls go to the dialect that answered (BRIDGE-02)."""
         if self._mode == "v1":
             return by_v1()
         try:
@@ -166,8 +166,8 @@ class Bridge:
         reply = self._v1("GET", "/bridge/v1/tools", None, self._list_seconds)
         if not isinstance(reply.body, dict) or not isinstance(reply.body.get("tools"), list):
             raise self._garbage(reply)
-        told, entries = reply.body.get("hash"), reply.body["tools"]
-        return PluginTools(_tools(entries), told if isinstance(told, str) and told else _hash(entries), "v1")
+        given, entries = reply.body.get("hash"), reply.body["tools"]
+        return PluginTools(_tools(entries), given if isinstance(given, str) and given else _hash(entries), "v1")
 
     def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> PluginResult:
         path = f"/bridge/v1/tools/{quote(name, safe='')}/call"
@@ -183,7 +183,7 @@ class Bridge:
 
     def _v1(self, method: str, path: str, body: object, limit: float) -> _Reply:
         reply = self._send(method, path, body, limit, {})
-        if reply.status == 401 and self._key is not None:  # never sent unasked: the plugin's v1 knows no keys
+        if reply.status == 401 and self._key is not None:  # not sent at first: the plugin's v1 knows no keys
             reply = self._send(method, path, body, limit, {_KEY_HEADER: self._key})
         self._check(reply)
         return reply
@@ -280,7 +280,7 @@ class Bridge:
         )
 
     def _check(self, reply: _Reply) -> None:
-        """Raise for a status that is no success; the body only lends its words."""
+        """Raise for a status that is no success; the body is only quoted."""
         status, said = reply.status, reply.message.rstrip(".")
         if 200 <= status < 300:
             return
@@ -312,7 +312,7 @@ def _encoded(body: object) -> bytes:
 
 
 def _decoded(raw: bytes) -> Any:
-    """The JSON of a body, None where it is none; a number that JSON cannot hold makes it none."""
+    """Return the JSON of a body; None where it is not valid, or has a number that no double can hold."""
     try:
         return json.loads(raw, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -339,5 +339,5 @@ def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
 
 
 def _hash(entries: list[object]) -> str:
-    """A hash of our own, where the plugin gives none; only ever compared with itself."""
+    """Return a hash of our own, for plugins that give none; it is only compared with itself."""
     return hashlib.sha256(json.dumps(entries, separators=(",", ":")).encode()).hexdigest()

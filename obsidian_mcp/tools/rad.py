@@ -67,7 +67,7 @@ class Tool:
     description: str
     input_schema: InputSchema = field(default_factory=InputSchema)
     writes: bool = False
-    """Whether it changes anything: clients are told, and contract 001 asks for `_confirm`."""
+    """Whether it changes anything: annotated for clients, and contract 001 requires `_confirm`."""
 
 
 @dataclass(frozen=True, slots=True)

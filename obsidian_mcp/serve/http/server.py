@@ -40,7 +40,7 @@ from .tool_service import ToolService
 log = logging.getLogger(__name__)
 
 PEEKED_BYTES = 65_536
-"""Part of a body that is too large from which its dialect is told."""
+"""How much of a body that is too large is read to find its dialect."""
 MAX_SESSIONS = 1000
 
 
@@ -117,7 +117,7 @@ class Endpoint:
 
 
 class McpEndpoint(Endpoint):
-    """`/mcp`, where the request tells three dialects apart (wire rows 1 to 6)."""
+    """`/mcp`, where the request decides between three dialects (wire rows 1 to 6)."""
 
     def __init__(
         self,

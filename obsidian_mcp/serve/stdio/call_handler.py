@@ -33,6 +33,10 @@ from . import jsonrpc
 log = logging.getLogger(__name__)
 
 MAX_THREADS: Final = 40
+IN_COMMIT: Final = (
+    "Connection closed while a change was being made. It is finished, or taken back before the next change; read the "
+    "notes to see which."
+)
 _REQUEST: Final = {"jsonrpc", "id", "method", "params"}
 _PARAMS: Final = {"name", "arguments", "_meta"}
 _RESERVED: Final = re.compile("mcp|modelcontextprotocol", re.IGNORECASE)
@@ -150,7 +154,7 @@ class RunningCalls:
         for running in [running for calls in self._calls.values() for running in calls]:
             stopped = running.deadline.cancel()
             self._end(running)
-            reason = "Connection closed" if stopped else "Connection closed. The change had begun and is finished."
+            reason = "Connection closed" if stopped else IN_COMMIT
             self._send(jsonrpc.encode(jsonrpc.error(running.message["id"], jsonrpc.CONNECTION_CLOSED, reason)))
         self._threads.shutdown(wait=False, cancel_futures=True)
 

@@ -250,7 +250,7 @@ class Conversation:
             return
         if "id" in message:
             self._questions[jsonrpc.correlated(message["id"])] = message["id"]
-            self._order.release()  # nobody waits for a person's answer but the call that asked
+            self._order.release()  # later calls do not wait for the person
             self._progress.set()
         elif self.writer.unsent > 4 * MAX_UNSENT:
             logger.warning("dropped %s: the client does not read", message["method"])
@@ -341,7 +341,7 @@ class Conversation:
 
     def _abandon_calls(self) -> None:
         """Answer what is still in flight when the time is over (END-05)."""
-        waiting = [each for requests in self._in_flight.values() for each in requests]
+        waiting = [request for requests in self._in_flight.values() for request in requests]
         if waiting:
             logger.warning("gave up %d calls in flight at shutdown", len(waiting))
         self._in_flight.clear()

@@ -1,7 +1,7 @@
-"""One line of JSON-RPC to a message and back (specs/stdio.md, MSG-…).
+"""Converts lines of JSON-RPC to messages and back (specs/stdio.md, MSG-…).
 
-The SDK's transports drop what they cannot parse; here every line that expects an answer gets one, with a sentence
-that says what was wrong. Without the SDK, which is not loaded yet when the first lines come.
+The SDK's transports drop what they cannot parse; here every line that expects an answer gets one that says what was
+wrong. This module does not use the SDK, which is not loaded yet when the first lines come.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONNECTION_CLOSED: Final = -32000
 
 RequestId = int | str
 Message = dict[str, Any]
-"""A valid request, notification, result or error, as it came."""
+"""A valid request, notification, result or error, unchanged."""
 
 _ERROR_WORDS: Final = {
     PARSE_ERROR: "PARSE_ERROR",
@@ -34,9 +34,9 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]+")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A line that is not a message we can serve.
+    """A line that is no valid message.
 
-    `answer` is what the client is told; None where JSON-RPC forbids one (a notification). `reason` is for the log.
+    `answer` is for the client; None where JSON-RPC forbids one (a notification). `reason` is for the log.
     """
 
     reason: str
@@ -44,9 +44,9 @@ class Refusal:
 
 
 def decode(line: bytes) -> Message | Refusal:
-    """The message in one line of UTF-8 JSON, or why there is none. Never raises."""
+    """Return the message in one line of UTF-8 JSON, or why there is none. Never raises."""
     try:
-        # NaN and Infinity are not JSON, although Python's own parser takes them.
+        # NaN and Infinity are not JSON, although Python's own parser accepts them.
         value = from_json(line, allow_inf_nan=False)
     except ValueError as exc:
         return _refuse(PARSE_ERROR, _parse_problem(str(exc)))
@@ -60,7 +60,7 @@ def decode(line: bytes) -> Message | Refusal:
 
 
 def refuse_long_line(limit: int) -> Refusal:
-    """The refusal of a line over the size limit, in bytes."""
+    """Return the refusal of a line over the size limit, in bytes."""
     return _refuse(
         PARSE_ERROR,
         f"Parse error: the line is longer than {limit} bytes and was skipped. Send the content in smaller pieces.",
@@ -68,11 +68,11 @@ def refuse_long_line(limit: int) -> Refusal:
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """One line of UTF-8 with its line end. Never raises: what JSON cannot hold is replaced, or told as -32603."""
+    """Return one line of UTF-8 with its line end. Never raises: a message that JSON cannot hold becomes -32603."""
     try:
         return to_json(message, inf_nan_mode="null") + b"\n"
     except (PydanticSerializationError, ValueError):
-        # Most often a lone surrogate: a file name that is not UTF-8. No client can parse one, so it becomes U+FFFD.
+        # Mostly a lone surrogate, of a file name that is not UTF-8. Clients cannot parse one, so it becomes U+FFFD.
         pass
     try:
         return to_json(_without_surrogates(message), inf_nan_mode="null") + b"\n"
@@ -88,12 +88,12 @@ def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
 
 
 def error(request_id: RequestId | None, code: int, message: str, data: Mapping[str, Any] | None = None) -> Message:
-    told = {"code": code, "message": message} | ({} if data is None else {"data": data})
-    return {"jsonrpc": "2.0", "id": request_id, "error": told}
+    details = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": request_id, "error": details}
 
 
 def refusal(code: int, message: str, request_id: RequestId | None) -> Message:
-    """An error of this layer, with its word for programs."""
+    """Return an error of this layer with its `errorCode`."""
     return error(request_id, code, message, {"errorCode": _ERROR_WORDS[code]})
 
 
@@ -102,7 +102,7 @@ def is_id(value: object) -> TypeGuard[RequestId]:
 
 
 def correlated(request_id: RequestId) -> RequestId:
-    """By this, ids are the same: to the SDK "7" and 7 are."""
+    """Return what two equal ids have in common: to the SDK "7" and 7 are one id."""
     try:
         return int(request_id)
     except ValueError:
@@ -190,5 +190,5 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _mend(run: re.Match[str]) -> str:
-    """Pairs become the character they stand for, lone ones U+FFFD."""
+    """Replace pairs by their character and lone surrogates by U+FFFD."""
     return run[0].encode("utf-16", "surrogatepass").decode("utf-16", "replace")

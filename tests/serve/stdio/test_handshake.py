@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.serve.stdio.handshake import FILE, Early, is_server, tool_list
+from obsidian_mcp.serve.stdio.handshake import FILE, Handshake, is_server, tool_list
 from tests.conftest import FIXTURES
 from tests.serve.raw import RawServer, initialize_params, notification, request, tool_call
 
@@ -126,10 +126,10 @@ def written(sdk: RawServer, vault: Path, request: pytest.FixtureRequest) -> None
         Path(FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def beginning(*, every_tool: bool = True) -> tuple[Early, list[bytes]]:
+def beginning(*, every_tool: bool = True) -> tuple[Handshake, list[bytes]]:
     said: list[bytes] = []
     answers = json.loads(Path(FILE).read_text(encoding="utf-8"))
-    return Early(answers, said.append, lambda: answers["tools/list"] if every_tool else None), said
+    return Handshake(answers, said.append, lambda: answers["tools/list"] if every_tool else None), said
 
 
 def line(message: object) -> bytes:
@@ -244,7 +244,7 @@ def test_the_tools_that_need_the_app_are_listed_where_it_is(vault: Path) -> None
     answers = json.loads(Path(FILE).read_text(encoding="utf-8"))
 
     said: list[bytes] = []
-    early = Early(answers, said.append, lambda: tool_list(answers, lambda: True))
+    early = Handshake(answers, said.append, lambda: tool_list(answers, lambda: True))
     early.feed(HELLO + line(request(2, "tools/list")))
 
     assert said == [hello, listing]

@@ -28,7 +28,6 @@ from obsidian_mcp.tools import CONFIRM
 from .types import JSON, Dialect, Operation, Reason, Refusal, Reply, Request, json_reply
 
 METHODS: Final = ["list_tools", "call_tool"]
-META: Final = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
 FAILED, TIMED_OUT, LIMITED = 1, 124, 429
 """Exit codes."""
 MAX_TEXT: Final = 10_000
@@ -124,6 +123,9 @@ class BurlyHealth(TypedDict):
     uptime_seconds: int
 
 
+META: Final[Meta] = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
+
+
 class TooComplex(Exception):
     """Arguments beyond the contract's limits."""
 
@@ -171,8 +173,8 @@ class Burly(Dialect):
             return json_reply(await self._health(service))
         started = time.perf_counter()
         envelope = await self._envelope(request, service)
-        elapsed = round((time.perf_counter() - started) * 1000)
-        return json_reply({**envelope, "metrics": {**envelope["metrics"], "elapsed_ms": elapsed}})
+        envelope["metrics"]["elapsed_ms"] = round((time.perf_counter() - started) * 1000)
+        return json_reply(envelope)
 
     async def _health(self, service: ToolService) -> BurlyHealth:
         ready = await service.ready()
@@ -188,7 +190,7 @@ class Burly(Dialect):
             "uptime_seconds": int(time.monotonic() - self._started),
         }
 
-    async def _envelope(self, request: Request, service: ToolService) -> dict[str, Any]:
+    async def _envelope(self, request: Request, service: ToolService) -> Envelope:
         try:
             parsed = self._request(request)
         except ValidationError as error:
@@ -232,7 +234,7 @@ class Burly(Dialect):
         for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             self._check(item, depth + 1)
 
-    async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> dict[str, Any]:
+    async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
         tool = service.tools().get(name)
         if tool is None:
             return unknown(name, service)
@@ -253,27 +255,45 @@ class Burly(Dialect):
         return succeeded(summary, outcome.whole(), outcome.text, outcome.stderr)
 
 
-def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = "") -> dict[str, Any]:
-    members = {"summary": summary, "data": data, **_output(stdout, stderr)}
-    return {"ok": True, "result": members, "metrics": {"elapsed_ms": 0, "exit_code": 0}, "meta": META, **members}
+def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = "") -> Envelope:
+    output = {
+        stream: text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + TRUNCATED
+        for stream, text in (("stdout", stdout), ("stderr", stderr))
+        if text
+    }
+    envelope: Envelope = {
+        "ok": True,
+        "result": {"summary": summary, "data": data, **output},
+        "metrics": {"elapsed_ms": 0, "exit_code": 0},
+        "meta": META,
+        "summary": summary,
+        "data": data,
+    }
+    if "stdout" in output:
+        envelope["stdout"] = output["stdout"]
+    if "stderr" in output:
+        envelope["stderr"] = output["stderr"]
+    return envelope
 
 
 def failed(
     summary: str, message: str, *, exit_code: int = FAILED, code: str | None = None, details: Any = None
-) -> dict[str, Any]:
+) -> Envelope:
     detail = {"summary": summary, "message": message, "code": code, "details": details}
-    return {
+    envelope: Envelope = {
         "ok": False,
         "metrics": {"elapsed_ms": 0, "exit_code": exit_code},
         "meta": META,
         "error_detail": {key: value for key, value in detail.items() if value is not None},
         "error": message,
-        **({"data": details} if details is not None else {}),
         "summary": summary,
     }
+    if details is not None:
+        envelope["data"] = details
+    return envelope
 
 
-def not_confirmed(name: str) -> dict[str, Any]:
+def not_confirmed(name: str) -> Envelope:
     summary, message = f"{name} requires confirmation", "Confirmation required for mutating operation"
     details = {
         "required_arg": "_confirm",
@@ -283,21 +303,18 @@ def not_confirmed(name: str) -> dict[str, Any]:
     }
     envelope = failed(summary, message, details=details)
     need = {"required": True, "message": message, "code": "CONFIRMATION_REQUIRED", "details": details}
-    return {
-        "ok": False,
-        "result": {"summary": summary, "need_confirm": need},
-        **envelope,
-        "error_detail": {"summary": summary, "message": message},
-        "need_confirm": True,
-    }
+    envelope["result"] = {"summary": summary, "need_confirm": need}
+    envelope["error_detail"] = {"summary": summary, "message": message}
+    envelope["need_confirm"] = True
+    return envelope
 
 
-def unknown(name: str, service: ToolService) -> dict[str, Any]:
+def unknown(name: str, service: ToolService) -> Envelope:
     details = {"available_tools": list(service.tools())}
     return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
 
 
-def tool_failed(name: str, error: AppError) -> dict[str, Any]:
+def tool_failed(name: str, error: AppError) -> Envelope:
     code, exit_code, message = error.error_code, FAILED, error.message
     match error:
         case OperationTimeout():
@@ -316,7 +333,7 @@ def tool_failed(name: str, error: AppError) -> dict[str, Any]:
     return failed(summary, message, exit_code=exit_code, code=code, details=error.data or None)
 
 
-def not_valid(error: ValidationError) -> dict[str, Any]:
+def not_valid(error: ValidationError) -> Envelope:
     """Return the envelope for a request of the wrong shape, in the original's words."""
     problems = error.errors(include_url=False)
     details = {
@@ -335,19 +352,14 @@ def not_valid(error: ValidationError) -> dict[str, Any]:
     wrong_method = next((problem["msg"] for problem in problems if problem["loc"] == ("method",)), "")
     if "must be one of" in wrong_method:  # wire row 15: the document's text outside, the original's inside
         message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
-        envelope |= {"summary": "Request processing failed", "error": message}
+        envelope["summary"], envelope["error"] = "Request processing failed", message
         envelope["error_detail"]["message"] = message
     return envelope
 
 
-def not_json(problem: str, request: Request) -> dict[str, Any]:
+def not_json(problem: str, request: Request) -> Envelope:
     found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
     if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}
     details = {"validation_errors": [found], "suggestion": "Check request format and parameter types"}
     return failed("Request validation failed", "Invalid request format or parameters", details=details)
-
-
-def _output(stdout: str | None, stderr: str) -> dict[str, str]:
-    given = {"stdout": stdout or "", "stderr": stderr}
-    return {key: text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + TRUNCATED for key, text in given.items() if text}
