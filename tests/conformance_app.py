@@ -1,7 +1,8 @@
 """The HTTP server with the fixtures that the official conformance suite calls by name.
 
-Access control, routes, sessions, error middleware and the vault's tools are the program's own; only what is behind the names `test_…` is
-made here, as the suite's scenarios describe it. Run as `python -m tests.conformance_app VAULT`; it prints its URL.
+Access control, routes, sessions, error middleware and the vault's tools are the program's own; only what has a name
+`test_…` is made here, as the suite's scenarios describe it. Run as `python -m tests.conformance_app VAULT`; it prints
+its URL.
 """
 
 from __future__ import annotations

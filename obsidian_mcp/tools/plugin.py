@@ -1,6 +1,6 @@
-"""The tools of the plugin of contract 000 under its own names, for clients that were written for it.
+"""The tools of contract 000's plugin under its own names, for clients that were written for it.
 
-Only the HTTP server offers them. What another tool does already is done by calling it.
+Only the HTTP server offers them (specs/http.md PLUGIN-…). Where the vault has such a tool, they call it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NotePath = Annotated[
 Keys = Annotated[list[str], Field(description="Names of properties")]
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
-SHOWN = 12
-"""Headings named when one is not found."""
+HEADINGS_SHOWN = 12
+"""Headings that the error for a missing one lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_note(
         "both": Span(heading.span.start, end),
     }[mode]
     content = span.of(body)
-    if span.end < len(body):  # the end of the last line is not part of it
+    if span.end < len(body):  # the last line end is not part of the section
         content = content.removesuffix("\n").removesuffix("\r")
     if with_line_numbers:
         first = lines.line(span.start) + 1
@@ -97,15 +97,15 @@ def read_note(
 
 
 def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
-    """Raises: SectionNotFound with the headings there are."""
+    """Return the heading that a name means. Raises: SectionNotFound that lists the headings."""
     candidates = [heading for heading in parsed.outline if level in (0, heading.level)]
     exact = [heading for heading in candidates if heading.text == name]
-    alike = [heading for heading in candidates if heading_key(heading.text) == heading_key(name)]
-    if not (found := exact or alike):
-        known = [heading.text for heading in candidates][:SHOWN]
-        there = f"Headings there are: {', '.join(map(repr, known))}." if known else "There is none."
+    similar = [heading for heading in candidates if heading_key(heading.text) == heading_key(name)]
+    if not (found := exact or similar):
+        known = [heading.text for heading in candidates][:HEADINGS_SHOWN]
+        listing = f"The headings are: {', '.join(map(repr, known))}." if known else "There is none."
         at_level = f" with level {level}" if level else ""
-        raise SectionNotFound(f"Section {name!r}{at_level} not found. {there}", section=name, headings=known)
+        raise SectionNotFound(f"Section {name!r}{at_level} not found. {listing}", section=name, headings=known)
     return found[0]
 
 
@@ -130,13 +130,13 @@ def edit_note(
         raise InvalidArguments("create and delete cannot both be true.", argument="delete")
     if not patch.strip():
         if delete:
-            gone = _call(app, "delete_note", name=path).data
-            return Document(gone, f'Successfully deleted "{gone["path"]}"')
+            deleted = _call(app, "delete_note", name=path).data
+            return Document(deleted, f'Successfully deleted "{deleted["path"]}"')
         raise InvalidArguments("patch is required unless delete is true.", argument="patch")
     entry = _find(app, path, create=create)
     if entry is None:
-        made = _call(app, "create_note", name=path, content=_patched("", patch)).data
-        return Document(made, f'Successfully created "{made["path"]}"')
+        created = _call(app, "create_note", name=path, content=_patched("", patch)).data
+        return Document(created, f'Successfully created "{created["path"]}"')
 
     def change(body: str) -> str:
         below = frontmatter.text_start(body)
@@ -147,7 +147,7 @@ def edit_note(
 
 
 def _patched(body: str, text: str) -> str:
-    """Raises: InvalidArguments where the patch is none or changes nothing."""
+    """Return the text with the patch applied. Raises: InvalidArguments where it is malformed or changes nothing."""
     changed = patch.apply(body, patch.parse(text))
     if changed == body:
         raise InvalidArguments(
@@ -221,8 +221,8 @@ def edit_frontmatter(
     entry = _find(app, path, create=allow_create)
     if entry is None:
         content = change("")
-        made = _call(app, "create_note", name=path, content=content).data
-        return _edited(made["path"], mode, changed=True, body=content)
+        created = _call(app, "create_note", name=path, content=content).data
+        return _edited(created["path"], mode, changed=True, body=content)
     edited = place.edit("edit_frontmatter", entry, change)
     return _edited(entry.path, mode, changed=edited.before.etag != edited.after.etag, body=edited.after.text.body)
 
@@ -232,7 +232,7 @@ def _edited(path: str, mode: str, *, changed: bool, body: str) -> EditedFrontmat
 
 
 def _merged(before: Any, value: Any) -> Any:
-    """Objects are merged at every depth; everything else is replaced."""
+    """Return `value` merged into `before`: objects at every depth; everything else is replaced."""
     if isinstance(before, Mapping) and isinstance(value, Mapping):
         return {**before, **{key: _merged(before.get(key), inner) for key, inner in value.items()}}
     return value
@@ -275,9 +275,9 @@ def get_note_outline(
         for heading in parsed.outline
     ]
     if include_frontmatter and parsed.frontmatter is not None:
-        found += _look_alikes(body, [parsed.frontmatter.block.yaml_span], parsed.lines)
+        found += _pseudo_headings(body, [parsed.frontmatter.block.yaml_span], parsed.lines)
     if include_codeblocks:
-        found += _look_alikes(
+        found += _pseudo_headings(
             body, [area.span for area in parsed.areas if area.kind == "code" and area.block], parsed.lines
         )
     items = []
@@ -288,7 +288,8 @@ def get_note_outline(
     return Outline(items)
 
 
-def _look_alikes(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[int, str, int, int]]:
+def _pseudo_headings(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[int, str, int, int]]:
+    """Return the lines of code or properties that look like headings: start, text, level, last line."""
     return [
         (at.start(), at[2], len(at[1]), lines.line(at.start()) + 1)
         for span in spans
@@ -297,7 +298,7 @@ def _look_alikes(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[i
 
 
 def _outline_id(text: str) -> str:
-    """The original's hash of a line number and heading: eight hexadecimal digits."""
+    """Return the original's hash of a line number and heading: eight hexadecimal digits."""
     units = text.encode("utf-16-le", "surrogatepass")
     value = 5381
     for low, high in zip(units[::2], units[1::2], strict=True):
@@ -327,13 +328,13 @@ def search_notes(
 
 
 def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
-    """Another tool's answer; what a person confirmed for this call is confirmed for that one."""
+    """Return another tool's answer; a person's confirmation of this call counts for that one."""
     confirmed = {CONFIRM: True} if policy.confirmed.get() else {}
     return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
 
 
 def _find(app: App, path: str, *, create: bool) -> FileEntry | None:
-    """The note; None where there is none and one may be created. Raises: NoteNotFound."""
+    """Return the note; None where it may be created. Raises: NoteNotFound."""
     try:
         return app.vaults.get().find(path)
     except NoteNotFound:
@@ -343,7 +344,7 @@ def _find(app: App, path: str, *, create: bool) -> FileEntry | None:
 
 
 def _properties(body: str) -> dict[str, Any]:
-    """Raises: PropertiesUnreadable."""
+    """Return a note's properties. Raises: PropertiesUnreadable."""
     read = frontmatter.read(body)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"The note's properties cannot be read: {read.error}", line=read.line)
@@ -351,5 +352,5 @@ def _properties(body: str) -> dict[str, Any]:
 
 
 def _last_line(lines: Lines, span: Span, length: int) -> int:
-    """The number of a section's last line; at the end of the note the empty one after the last line end counts."""
+    """Return the number of a section's last line; at the end of the note that is the line after the last line end."""
     return lines.line(span.end) + (1 if span.end == length else 0)

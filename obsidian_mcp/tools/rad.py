@@ -1,4 +1,4 @@
-"""Tools of other programs, registered and served beside the vault's own (contract 004; specs/http.md RAD-…).
+"""Tools of other programs, served beside the vault's own (contract 004; specs/http.md RAD-…).
 
     bridge = Bridge()
     numbers = {"a": Property("number"), "b": Property("number")}
@@ -6,9 +6,9 @@
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
     http.run(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
 
-A handler is called in a thread of its own, several at a time. It checks its arguments itself. What it returns is the
-answer; a `Reply` says more than data. To fail, it raises ToolFailed with a sentence for the caller; any other
-exception is a fault of the handler, which is logged and whose text no client sees.
+Handlers run in threads, several at a time, and check their arguments themselves. The return value is the answer; a
+`Reply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other exception
+is logged, and clients do not see its text.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 from . import registry
 
 Handler = Callable[[dict[str, Any]], Any]
-"""Takes the arguments as the client sent them; may be a coroutine function."""
+"""Takes the client's arguments; may be a coroutine function."""
 Chat = Callable[[str, str], dict[str, Any]]
-"""Prompt and model (empty = the default one) -> the completion as the gateway gives it. Raises: ToolFailed."""
+"""Takes a prompt and a model (empty: the default) and returns the gateway's completion. Raises: ToolFailed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with more than data: `stdout` is text for the reader, `summary` what was done in a few words."""
+    """An answer with more than data: `stdout` is text for the reader, `summary` says what was done."""
 
     data: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
@@ -122,12 +122,12 @@ class Bridge:
         return list(self._resources.values())
 
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """What the handler returns. Raises: UnknownTool, ToolFailed without a handler, and what the handler raises."""
+        """Call the handler. Raises: UnknownTool, ToolFailed without a handler, and what the handler raises."""
         return self._found(name).run(arguments)
 
     @property
     def served(self) -> Mapping[str, registry.Tool]:
-        """The tools as the server's fronts call them, as of now."""
+        """The present tools in the registry's form."""
         return self._tools
 
     def _found(self, name: str) -> HandledTool:
@@ -139,7 +139,7 @@ class Bridge:
 
 @dataclass(frozen=True, eq=False)
 class HandledTool(registry.Tool):
-    """A registered tool in the shape in which the fronts know tools."""
+    """A registered tool in the form of the vault's tools."""
 
     takes_confirm: ClassVar[bool] = False
     described: Tool = field(kw_only=True)
@@ -181,7 +181,7 @@ class HandledTool(registry.Tool):
 
 
 def _no_function() -> None:
-    """A registered tool has a handler instead."""
+    """Stands for the function that a registered tool does not have."""
 
 
 async def _awaited(result: Any) -> Any:
@@ -200,11 +200,11 @@ def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = ""
 
 
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool", type(None): "<nil>"}
-"""The contract names types as the program did that it was written for."""
+"""The contract names types as in Go."""
 
 
 def built_in(chat: Chat | None = None) -> Bridge:
-    """A registry with the contract's own tools; `chat` only where there is a gateway."""
+    """Return a registry with the contract's own tools; `chat` only where there is a gateway."""
     bridge = Bridge()
     content = {"content": Property("string")}
     bridge.register_tool(Tool("echo", "Echoes back the input", InputSchema(content)))
@@ -226,7 +226,7 @@ def _time(now: datetime) -> dict[str, Any]:
 
 
 def _json_parse(data: Any) -> dict[str, Any]:
-    """Text is parsed; other values are taken as they are, as the contract's own program does."""
+    """Parse text; return other values unchanged, as the contract's original does."""
     if isinstance(data, str):
         try:
             data = json.loads(data, parse_constant=_refuse_number, parse_float=_finite, parse_int=_whole)

@@ -116,7 +116,7 @@ def test_read_note_gives_a_section_with_its_lines_below_the_frontmatter(
 
 
 def test_read_note_tells_the_sections_there_are(app: App) -> None:
-    with pytest.raises(SectionNotFound, match=r"Section .Missing. not found\. Headings there are: 'Entry', 'Sub'"):
+    with pytest.raises(SectionNotFound, match=r"Section .Missing. not found\. The headings are: 'Entry', 'Sub'"):
         run(app, "read_note", path="Daily", section="Missing")
     with pytest.raises(SectionNotFound, match="with level 3"):
         run(app, "read_note", path="Daily", section="Entry", level=3)
