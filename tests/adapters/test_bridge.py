@@ -77,14 +77,14 @@ class Plugin:
     def _mcp(self, request: httpx.Request) -> httpx.Response:
         if request.headers.get(KEY) != self.key:
             return httpx.Response(401, json={"error": "Unauthorized", "message": "Invalid or missing MCP API key."})
-        asked = json.loads(request.content)
-        answer: dict[str, Any] = {"error": {"code": -32601, "message": f"Method not found: {asked['method']}"}}
-        if asked["method"] == "tools/list":
+        message = json.loads(request.content)
+        answer: dict[str, Any] = {"error": {"code": -32601, "message": f"Method not found: {message['method']}"}}
+        if message["method"] == "tools/list":
             answer = {"result": {"tools": self.tools}}
-        if asked["method"] == "tools/call":
-            known = asked["params"]["name"] in [tool["name"] for tool in self.tools]
+        if message["method"] == "tools/call":
+            known = message["params"]["name"] in [tool["name"] for tool in self.tools]
             answer = {"result": self.result} if known else {"error": {"code": -32602, "message": "Unknown tool: x"}}
-        return httpx.Response(200, json={"jsonrpc": "2.0", "id": asked["id"], **answer})
+        return httpx.Response(200, json={"jsonrpc": "2.0", "id": message["id"], **answer})
 
 
 def bridge(answer: Callable[[httpx.Request], httpx.Response], mode: Mode = "auto", key: str | None = None) -> Bridge:
@@ -115,15 +115,15 @@ def test_entries_that_are_no_tools_are_left_out_and_schemas_completed() -> None:
     assert "description" not in found.tools[0].definition
 
 
-@pytest.mark.parametrize("told", ["h1", "", None, 7])
-def test_a_change_of_the_tools_changes_the_hash_which_is_never_empty(told: object) -> None:
+@pytest.mark.parametrize("reply", ["h1", "", None, 7])
+def test_a_change_of_the_tools_changes_the_hash_which_is_never_empty(reply: object) -> None:
     # BRIDGE-04
-    plugin = Plugin(hash=told)
+    plugin = Plugin(hash=reply)
     by_v1, by_mcp = bridge(plugin, "v1"), bridge(plugin, "mcp")
     before = by_v1.tools().hash, by_mcp.tools().hash
     again = by_v1.tools().hash, by_mcp.tools().hash
     plugin.tools[0]["description"] = "Reads a note."
-    if told == "h1":
+    if reply == "h1":
         plugin.hash = "h2"
 
     assert before == again
@@ -134,12 +134,12 @@ def test_a_change_of_the_tools_changes_the_hash_which_is_never_empty(told: objec
 
 def test_a_list_in_pages_is_read_whole() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
-        asked = json.loads(request.content)
-        page = int(asked["params"].get("cursor", "0"))
+        message = json.loads(request.content)
+        page = int(message["params"].get("cursor", "0"))
         result: dict[str, Any] = {"tools": [{"name": f"tool{page}"}]} | (
             {"nextCursor": str(page + 1)} if page < 2 else {}
         )
-        return httpx.Response(200, json={"jsonrpc": "2.0", "id": asked["id"], "result": result})
+        return httpx.Response(200, json={"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     assert [tool.name for tool in bridge(answer, "mcp").tools().tools] == ["tool0", "tool1", "tool2"]
 
@@ -400,7 +400,7 @@ def test_each_failure_of_the_connection_has_its_error(failure: httpx.HTTPError, 
 
     for mode in MODES:
         client = bridge(answer, mode)
-        for call in (client.health, client.tools, lambda asked=client: asked.call("x", {})):
+        for call in (client.health, client.tools, lambda message=client: message.call("x", {})):
             with pytest.raises(AppError) as raised:
                 call()
             assert type(raised.value) is error

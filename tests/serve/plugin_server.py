@@ -104,9 +104,9 @@ class PluginServer:
         handler.end_headers()
         handler.wfile.write(sent)
 
-    def answer(self, path: str, asked: dict[str, Any]) -> Answer:
+    def answer(self, path: str, message: dict[str, Any]) -> Answer:
         if path == "/mcp":
-            return self._mcp(asked)
+            return self._mcp(message)
         match path.strip("/").split("/"):
             case ["bridge", "v1", "health"]:
                 return Answer({"status": "ok", "version": "0.2.2", "protocolVersion": "1"})
@@ -115,30 +115,30 @@ class PluginServer:
             case ["bridge", "v1", "tools", name, "call"]:
                 self.arrived.release()
                 name = unquote(name)
-                if (said := self.on_call(name, asked["arguments"])) is not None:
+                if (said := self.on_call(name, message["arguments"])) is not None:
                     return said
                 if name not in [tool["name"] for tool in self.tools]:
                     return Answer({"error": "Tool not found", "message": "Tool not found"}, 404)
                 return Answer({"success": True, "content": self.content})
         return Answer({"error": "Not found", "message": "Not found"}, 404)
 
-    def _mcp(self, asked: dict[str, Any]) -> Answer:
+    def _mcp(self, message: dict[str, Any]) -> Answer:
         if not self.speaks_mcp:
             return Answer({"error": "Not found", "message": "Not found"}, 404)
-        said: dict[str, Any] = {"error": {"code": -32601, "message": f"Method not found: {asked['method']}"}}
-        if asked["method"] == "tools/list":
+        said: dict[str, Any] = {"error": {"code": -32601, "message": f"Method not found: {message['method']}"}}
+        if message["method"] == "tools/list":
             if (answer := self.on_list()) is not None:
                 return answer
             said = {"result": {"tools": self.tools}}
-        if asked["method"] == "tools/call":
+        if message["method"] == "tools/call":
             self.arrived.release()
-            name = asked["params"]["name"]
-            if (answer := self.on_call(name, asked["params"]["arguments"])) is not None:
+            name = message["params"]["name"]
+            if (answer := self.on_call(name, message["params"]["arguments"])) is not None:
                 return answer
             known = name in [tool["name"] for tool in self.tools]
             result = {"content": self.content, "isError": False, "structuredContent": {"odd": [None]}}
             said = {"result": result} if known else {"error": {"code": -32602, "message": f"Unknown tool: {name}"}}
-        return Answer({"jsonrpc": "2.0", "id": asked["id"], **said})
+        return Answer({"jsonrpc": "2.0", "id": message["id"], **said})
 
     def __enter__(self) -> Self:
         self.start()

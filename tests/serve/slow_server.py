@@ -50,14 +50,14 @@ def main() -> int:
     parser.add_argument("vault")
     parser.add_argument("--sdk", action="store_true")
     parser.add_argument("--drain", type=float, default=30.0)
-    asked = parser.parse_args()
-    app = compose.build(config.read((asked.vault,)), serving=True)
+    options = parser.parse_args()
+    app = compose.build(config.read((options.vault,)), serving=True)
     tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
     tools = {**TOOLS, "dig": tool}
     server = mcp.build_server(app, lambda: tools)
     served = stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
-    desk = None if asked.sdk else call_handler.CallHandler(app, lambda: tools)
-    return stdio.run(lambda: served, desk, drain_timeout=asked.drain)
+    desk = None if options.sdk else call_handler.CallHandler(app, lambda: tools)
+    return stdio.run(lambda: served, desk, drain_timeout=options.drain)
 
 
 if __name__ == "__main__":

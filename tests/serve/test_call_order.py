@@ -34,17 +34,18 @@ def test_a_call_begins_when_all_writes_before_it_have_ended(calls: list[tuple[bo
     ended: set[int] = set()
     for number, (writes, ending) in enumerate(calls):
         turns.append(order.begin(lambda number=number: begun.append(number), writes=writes))  # type: ignore[misc]
-        open_calls = [each for each in begun if each not in ended]
+        open_calls = [number for number in begun if number not in ended]
         for done in open_calls[:ending]:
             ended.add(done)
             order.end(turns[done])
         for later in begun:
             assert all(earlier in ended for earlier in range(later) if calls[earlier][0]), (begun, ended)
     while len(ended) < len(calls):
-        done = next(each for each in begun if each not in ended)
+        done = next(number for number in begun if number not in ended)
         ended.add(done)
         order.end(turns[done])
-    assert [each for each in begun if calls[each][0]] == [each for each in range(len(calls)) if calls[each][0]]
+    writing = [number for number, (writes, _) in enumerate(calls) if writes]
+    assert [number for number in begun if calls[number][0]] == writing
     assert sorted(begun) == list(range(len(calls)))
     assert order.idle
 
@@ -65,15 +66,15 @@ def test_reads_run_side_by_side_and_a_cancelled_write_holds_up_nothing() -> None
 
 
 def test_a_dry_run_and_a_question_are_no_writes() -> None:
-    def asked(name: str, arguments: Any) -> bool:
+    def writes(name: str, arguments: Any) -> bool:
         return changes_vault(request(1, "tools/call", {"name": name, "arguments": arguments}), TOOLS)
 
-    assert asked("obsidian_create_note", {"name": "x"})
-    assert asked("obsidian_create_note", None)
-    assert not asked("obsidian_properties", {"name": "x"})
-    assert asked("obsidian_properties", {"name": "x", "action": "set"})
-    assert not asked(READ, {"name": "x"})
-    assert not asked("no_such_tool", {})
+    assert writes("obsidian_create_note", {"name": "x"})
+    assert writes("obsidian_create_note", None)
+    assert not writes("obsidian_properties", {"name": "x"})
+    assert writes("obsidian_properties", {"name": "x", "action": "set"})
+    assert not writes(READ, {"name": "x"})
+    assert not writes("no_such_tool", {})
     assert not changes_vault({"method": "resources/read", "params": []}, TOOLS)
 
 

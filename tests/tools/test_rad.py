@@ -138,10 +138,10 @@ def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> 
 def test_chat_is_there_only_with_a_gateway() -> None:
     # RAD-02
     assert [tool.name for tool in built_in().list_tools()] == ["echo", "time", "json_parse"]
-    asked: list[tuple[str, str]] = []
+    message: list[tuple[str, str]] = []
 
     def gateway(content: str, model: str) -> dict[str, Any]:
-        asked.append((content, model))
+        message.append((content, model))
         return {"model": "m", "choices": []}
 
     bridge = built_in(gateway)
@@ -151,4 +151,4 @@ def test_chat_is_there_only_with_a_gateway() -> None:
         "result": {"model": "m", "choices": []},
         "usage": {},
     }
-    assert asked == [("hi", "")]
+    assert message == [("hi", "")]

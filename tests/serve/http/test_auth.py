@@ -19,7 +19,7 @@ from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
 from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 from obsidian_mcp.serve.http.server import run
 from obsidian_mcp.tools.rad import Bridge, Tool
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 RPC = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 LIST = {"id": "1", "method": "list_tools"}
@@ -60,13 +60,13 @@ def witness(calls: list[str]) -> Bridge:
 
 @pytest.fixture
 def open_house(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with asking(app, witness) as client:
+    with http_client(app, witness) as client:
         yield client
 
 
 @pytest.fixture
 def locked(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with asking(app, witness, keys=("first", "second")) as client:
+    with http_client(app, witness, keys=("first", "second")) as client:
         yield client
 
 
@@ -131,23 +131,23 @@ def test_pages_of_this_machine_and_of_the_app_are_served(open_house: TestClient,
 
 
 def test_an_origin_can_be_allowed(app: App) -> None:
-    with asking(app, allow_origins=("https://Notes.example/",)) as client:
+    with http_client(app, allow_origins=("https://Notes.example/",)) as client:
         assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example"}).status_code == 200
         assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example:444"}).status_code == 403
 
 
 def refused(answer: Any) -> str:
     """How the answer says that the key is missing; empty where it does not."""
-    told = answer.json()
+    reply = answer.json()
     if answer.status_code == 401:
         assert answer.headers["www-authenticate"] == "Bearer"
-        if "error" in told and told["error"] == "Unauthorized":
-            assert told["message"].startswith("Invalid or missing MCP API key")
+        if "error" in reply and reply["error"] == "Unauthorized":
+            assert reply["message"].startswith("Invalid or missing MCP API key")
             return "bridge"
-        assert told["success"] is False
+        assert reply["success"] is False
         return "rad"
     assert answer.status_code in (200, 404)
-    return "burly" if told.get("error_detail", {}).get("code") == "AUTH_REQUIRED" else ""
+    return "burly" if reply.get("error_detail", {}).get("code") == "AUTH_REQUIRED" else ""
 
 
 DIALECTS = ["bridge"] * 4 + ["burly"] * 4 + ["rad"] * 3
@@ -219,7 +219,7 @@ ELSEWHERE = ("192.168.1.20", 50_000)
 
 @pytest.fixture
 def open_bridge(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with asking(app, witness, address=HERE, keys=("first",), open_bridge=True) as client:
+    with http_client(app, witness, address=HERE, keys=("first",), open_bridge=True) as client:
         yield client
 
 
@@ -255,10 +255,10 @@ def test_an_open_bridge_is_closed_to_web_pages_and_proxies(
 
 def test_an_open_bridge_is_closed_to_other_machines(app: App, witness: Bridge, calls: list[str]) -> None:
     # DOOR-09
-    with asking(app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
+    with http_client(app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
         assert client.get("/bridge/v1/tools").status_code == 401
         assert client.get("/bridge/v1/tools", headers={"x-api-key": "first"}).status_code == 200
-    with asking(app, witness, address=HERE, keys=("first",)) as client:  # off by default
+    with http_client(app, witness, address=HERE, keys=("first",)) as client:  # off by default
         assert client.get("/bridge/v1/tools").status_code == 401
     assert not calls
 
@@ -318,23 +318,23 @@ def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
     # DOOR-07
     clock = Clock()
     access = AccessControl(HttpConfig(rate_limit=3), clock)
-    asked = Request("POST", (), {}, client="10.0.0.1")
+    message = Request("POST", (), {}, client="10.0.0.1")
     for _ in range(3):
-        access.meter(asked)
+        access.meter(message)
         clock.now += 10
     with pytest.raises(Refusal, match="Too many requests: 3 per 1 minute") as refusal:
-        access.meter(asked)
+        access.meter(message)
     assert refusal.value.headers["retry-after"] == "31"
-    access.meter(replace(asked, client="10.0.0.2"))
-    access.meter(replace(asked, method="GET"))
+    access.meter(replace(message, client="10.0.0.2"))
+    access.meter(replace(message, method="GET"))
     clock.now = 60
-    access.meter(asked)
+    access.meter(message)
     with pytest.raises(Refusal):
-        access.meter(asked)
+        access.meter(message)
 
 
 def test_too_many_requests_are_told_in_the_dialect_asked(app: App, witness: Bridge) -> None:
-    with asking(app, witness, rate_limit=1) as client:
+    with http_client(app, witness, rate_limit=1) as client:
         assert client.post("/mcp", json=RPC).status_code == 200
         for _ in range(3):
             assert client.get("/bridge/v1/tools").status_code == 200

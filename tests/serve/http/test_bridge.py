@@ -15,7 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import NoteNotFound, OperationTimeout
 from obsidian_mcp.serve.http.dialects.tool_hash import tool_hash
 from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Tool
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 ONE_MIB = 1_048_576
 
@@ -48,7 +48,7 @@ def odd_tools() -> Bridge:
 
 @pytest.fixture
 def client(app: App) -> Iterator[TestClient]:
-    with asking(app, odd_tools()) as client:
+    with http_client(app, odd_tools()) as client:
         yield client
 
 
@@ -68,7 +68,7 @@ def test_the_list_is_sorted_and_has_its_own_hash(client: TestClient) -> None:
 def test_the_hash_changes_with_the_tools(app: App) -> None:
     # V1-01
     registered = Bridge()
-    with asking(app, registered) as client:
+    with http_client(app, registered) as client:
         before = client.get("/bridge/v1/tools").json()
         registered.register_tool(Tool("later", "Came later"))
         after = client.get("/bridge/v1/tools").json()
@@ -133,21 +133,21 @@ def test_a_body_of_the_wrong_shape_is_400(client: TestClient, body: bytes) -> No
     # V1-02
     answer = call(client, "say", body)
     assert answer.status_code == 400
-    told = answer.json()
-    assert told["error"] == "Invalid request body"
-    assert told["message"].startswith("Invalid request body: ")
-    assert told["code"] == "INVALID_ARGUMENTS"
+    reply = answer.json()
+    assert reply["error"] == "Invalid request body"
+    assert reply["message"].startswith("Invalid request body: ")
+    assert reply["code"] == "INVALID_ARGUMENTS"
 
 
 def test_wrong_arguments_are_400_and_named(client: TestClient) -> None:  # wire row 9
     # V1-02
     answer = call(client, "obsidian_delete_note", '{"arguments":{}}')
     assert answer.status_code == 400
-    told = answer.json()
-    assert told["error"] == "Invalid request body"
-    assert told["message"].startswith("Missing required argument: name")
-    assert told["details"]["missing"] == ["name"]
-    assert told["code"] == "INVALID_ARGUMENTS"
+    reply = answer.json()
+    assert reply["error"] == "Invalid request body"
+    assert reply["message"].startswith("Missing required argument: name")
+    assert reply["details"]["missing"] == ["name"]
+    assert reply["code"] == "INVALID_ARGUMENTS"
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_an_unknown_tool_is_404_before_its_body_is_looked_at(client: TestClient,
     # V1-03
     answer = call(client, path, b"not json")
     assert answer.status_code == 404
-    told = answer.json()
-    assert told["error"] == "Tool not found"
-    assert told["code"] == "TOOL_NOT_FOUND"
+    reply = answer.json()
+    assert reply["error"] == "Tool not found"
+    assert reply["code"] == "TOOL_NOT_FOUND"
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
@@ -218,9 +218,9 @@ def test_every_preflight_is_answered(client: TestClient, path: str) -> None:
 def test_a_tool_that_fails_is_a_result(client: TestClient, tool: str, beginning: str) -> None:
     answer = call(client, tool, '{"arguments":{}}')
     assert answer.status_code == 200
-    told = answer.json()
-    assert (told["success"], told["isError"]) == (False, True)
-    assert told["content"][0]["text"].startswith(beginning)
+    reply = answer.json()
+    assert (reply["success"], reply["isError"]) == (False, True)
+    assert reply["content"][0]["text"].startswith(beginning)
     assert "passwd" not in answer.text
 
 
@@ -254,7 +254,7 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX
 def test_an_image_goes_out_as_an_image_in_every_dialect(app: App, basic: Path) -> None:
     (basic / "dot.png").write_bytes(b64decode(PNG))
     arguments = {"name": "dot.png"}
-    with asking(app) as client:
+    with http_client(app) as client:
         bridge = client.post("/bridge/v1/tools/obsidian_attachments/call", json={"arguments": arguments}).json()
         rpc = client.post(
             "/mcp",

@@ -16,7 +16,7 @@ from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
 from obsidian_mcp.tools.rad import Bridge, Reply, Tool
 from tests.conftest import app_on
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 from .test_documents import contains
 
@@ -50,7 +50,7 @@ def odd_tools() -> Bridge:
 
 @pytest.fixture
 def client(app: App) -> Iterator[TestClient]:
-    with asking(app, odd_tools()) as client:
+    with http_client(app, odd_tools()) as client:
         yield client
 
 
@@ -84,9 +84,9 @@ def test_both_paths_and_both_forms_are_the_same(client: TestClient, path: str) -
 
 
 def test_a_jsonrpc_member_means_nothing_on_the_versioned_path(client: TestClient) -> None:  # row 1
-    asked = {"jsonrpc": "2.0", "id": "1", "method": "list_tools"}
-    assert post(client, asked, "/v1/mcp")["ok"] is True
-    assert "jsonrpc" in client.post("/mcp", json=asked).json()
+    message = {"jsonrpc": "2.0", "id": "1", "method": "list_tools"}
+    assert post(client, message, "/v1/mcp")["ok"] is True
+    assert "jsonrpc" in client.post("/mcp", json=message).json()
 
 
 def test_name_wins_over_params_and_more_members_are_ignored(client: TestClient) -> None:
@@ -150,7 +150,7 @@ def test_a_tool_that_writes_is_confirmed_unless_it_only_shows_what_it_would_do(c
 def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
     (basic.parent / "policy.toml").write_text('confirm = ["create"]\n', encoding="utf-8")
     guarded = app_on(basic)
-    with asking(guarded) as client:
+    with http_client(guarded) as client:
         confirmed = call(client, "obsidian_create_note", {"name": "New", "_confirm": True})
     guarded.vaults.close()
     assert confirmed["ok"] is True
@@ -159,7 +159,7 @@ def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
 
 def test_a_read_only_server_offers_no_tool_that_only_writes(app: App) -> None:
     # HTTP-02
-    with asking(replace(app, config=replace(app.config, read_only=True)), odd_tools()) as client:
+    with http_client(replace(app, config=replace(app.config, read_only=True)), odd_tools()) as client:
         names = {tool["name"] for tool in post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]}
         assert call(client, "obsidian_create_note", {"name": "x"})["summary"].startswith("Unknown tool")
     assert {"obsidian_read_note", "obsidian_get_properties", "repeat"} <= names
@@ -314,7 +314,7 @@ def test_a_body_over_ten_kibibytes_is_too_large(client: TestClient) -> None:  # 
 
 
 def test_the_limit_can_be_raised_for_longer_notes(app: App) -> None:
-    with asking(app, odd_tools(), max_envelope=100_000) as client:
+    with http_client(app, odd_tools(), max_envelope=100_000) as client:
         text = "x" * 50_000
         assert call(client, "repeat", {"a": text})["data"] == {"a": text}
 
@@ -322,7 +322,7 @@ def test_the_limit_can_be_raised_for_longer_notes(app: App) -> None:
 def test_health_without_a_vault_is_degraded(app: App) -> None:
     # BURLY-06
     nowhere = app_on(app.config.vaults[0].parent / "missing")
-    with asking(nowhere) as client:
+    with http_client(nowhere) as client:
         answer = client.get("/health")
         assert answer.status_code == 200
         assert contains(answer.json(), {"status": "degraded", "policy_loaded": False})

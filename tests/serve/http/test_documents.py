@@ -16,7 +16,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import ToolFailed
 from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Reply, Tool
 from tests.conftest import app_on
-from tests.serve.asking import asking, curl
+from tests.serve.http_client import curl, http_client
 
 NOTE = "# Example\n\nA note with ümlauts.\n"
 
@@ -114,7 +114,7 @@ def vault(tmp_path: Path) -> App:
 
 @pytest.fixture
 def client(vault: App) -> Iterator[TestClient]:
-    with asking(vault, documents_tools()) as client:
+    with http_client(vault, documents_tools()) as client:
         yield client
     vault.vaults.close()
 
@@ -419,7 +419,7 @@ class TestBurlyMcp:
         }
 
     def test_a_missing_key(self, vault: App) -> None:
-        with asking(vault, keys=("secret",)) as client:
+        with http_client(vault, keys=("secret",)) as client:
             for answer in (
                 client.get("/health"),
                 client.get("/v1/health"),
@@ -584,10 +584,10 @@ class TestRadGateway:
     def test_error_format(self, client: TestClient, method: str, path: str, body: str, status: int, error: str) -> None:
         answer = client.request(method, path, content=body)
         assert answer.status_code == status
-        told = answer.json()
-        assert told["error"].startswith(error)
-        assert TIMESTAMP.fullmatch(told.pop("timestamp"))
-        assert {key: type(value) for key, value in told.items()} == {
+        reply = answer.json()
+        assert reply["error"].startswith(error)
+        assert TIMESTAMP.fullmatch(reply.pop("timestamp"))
+        assert {key: type(value) for key, value in reply.items()} == {
             "success": bool,
             "tool": str,
             "error": str,

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.tools import call
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 BEFORE = (
     b'\xef\xbb\xbf---\r\n# note\r\nid: 007\r\nl: [a,  "b"] # c\r\n---\r\nText \xf0\x9f\x98\x80 \r\n\r\nlast\xff\r\n end'
@@ -31,8 +31,8 @@ def rpc(client: TestClient, tool: str, arguments: dict[str, Any]) -> bool:
 
 
 def burly(client: TestClient, tool: str, arguments: dict[str, Any]) -> bool:
-    asked = {"id": "1", "method": "call_tool", "name": tool, "args": {**arguments, "_confirm": True}}
-    return bool(client.post("/v1/mcp", json=asked).json()["ok"])
+    message = {"id": "1", "method": "call_tool", "name": tool, "args": {**arguments, "_confirm": True}}
+    return bool(client.post("/v1/mcp", json=message).json()["ok"])
 
 
 def rad(client: TestClient, tool: str, arguments: dict[str, Any]) -> bool:
@@ -55,7 +55,7 @@ EDITS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize("ask", [bridge, rpc, burly, rad], ids=lambda ask: ask.__name__)
 def test_an_edit_leaves_the_same_bytes_in_every_dialect(app: App, basic: Path, ask: Ask) -> None:
     wanted = []
-    with asking(app) as client:
+    with http_client(app) as client:
         for turn in (direct(app), ask):
             (basic / "Odd.md").write_bytes(BEFORE)
             states = []

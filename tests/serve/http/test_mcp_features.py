@@ -65,18 +65,18 @@ async def test_a_client_of_2026_listens_over_http(url: str, basic: Path) -> None
 @pytest.mark.anyio
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic: Path) -> None:  # RES-08
-    told = anyio.Event()
+    reply = anyio.Event()
     heard: list[str] = []
 
     async def hear(message: Any) -> None:
         if isinstance(message, types.ResourceUpdatedNotification):
             heard.append(message.params.uri)
-            told.set()
+            reply.set()
 
     with anyio.fail_after(PATIENCE):
         async with Client(f"{url}/mcp", mode="legacy", message_handler=hear) as client:
             await client.subscribe_resource(ROOT + "Home.md")
             (basic / "Home.md").write_text("changed", encoding="utf-8")
-            await told.wait()
+            await reply.wait()
 
     assert heard[0] == ROOT + "Home.md"

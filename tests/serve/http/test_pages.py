@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http.dialects.openapi import document
 from obsidian_mcp.tools.rad import Bridge, Tool
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 from .test_bridge import odd_tools
 
@@ -26,7 +26,7 @@ OPERATIONS = [
 
 def test_the_document_is_served_and_names_every_path(app: App) -> None:
     # HTTP-08
-    with asking(app, keys=("secret",)) as client:
+    with http_client(app, keys=("secret",)) as client:
         answer = client.get("/openapi.json")
     assert answer.status_code == 200
     assert answer.json() == json.loads(json.dumps(document()))
@@ -121,7 +121,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
     vault = tmp_path_factory.mktemp("vault")
     (vault / "Home.md").write_text("# Home\n", encoding="utf-8")
     app = app_on(vault)
-    with asking(app, odd_tools()) as client:
+    with http_client(app, odd_tools()) as client:
         yield client
     app.vaults.close()
 
@@ -130,7 +130,7 @@ def test_the_page_shows_the_vault_the_tools_and_how_to_connect(app: App) -> None
     # HTTP-09
     registered = Bridge()
     registered.register_tool(Tool("odd", "<script>alert(1)</script>"))
-    with asking(app, registered) as client:
+    with http_client(app, registered) as client:
         answer = client.get("/", headers={"host": "localhost:9400"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -140,7 +140,7 @@ def test_the_page_shows_the_vault_the_tools_and_how_to_connect(app: App) -> None
 
 
 def test_the_page_of_a_locked_server_shows_nothing_without_the_key(app: App) -> None:
-    with asking(app, keys=("secret",)) as client:
+    with http_client(app, keys=("secret",)) as client:
         closed, opened = client.get("/"), client.get("/?key=secret")
         hostile = client.get("/?key=secret", headers={"host": 'x"><script>'})
     assert (closed.status_code, opened.status_code) == (401, 200)
@@ -151,7 +151,7 @@ def test_the_page_of_a_locked_server_shows_nothing_without_the_key(app: App) -> 
 
 def test_paths_that_belong_to_nobody_are_404(app: App) -> None:  # row 30
     # HTTP-07
-    with asking(app) as client:
+    with http_client(app) as client:
         for path in ("/nope", "/mcp/x", "/index.html", "/bridge", "/bridge/v2/health", "/v1", "/..%2f..%2fetc/passwd"):
             answer = client.get(path)
             assert answer.status_code == 404

@@ -11,14 +11,14 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.tools import call
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 Ask = Callable[[TestClient, str, dict[str, Any]], Any]
 
 
 @pytest.fixture
 def client(app: App) -> Iterator[TestClient]:
-    with asking(app) as client:
+    with http_client(app) as client:
         yield client
 
 
@@ -57,25 +57,25 @@ def by_session(client: TestClient, name: str, arguments: dict[str, Any]) -> Any:
 
 
 DATA: list[tuple[Ask, Callable[[Any], Any]]] = [
-    (by_bridge, lambda told: json.loads(told["content"][0]["text"])["data"]),
-    (by_rpc, lambda told: told["result"]["structuredContent"]["data"]),
-    (by_envelope, lambda told: told["result"]["data"]),
-    (by_registry, lambda told: told["output"]),
-    (by_session, lambda told: told["result"]["structuredContent"]["data"]),
+    (by_bridge, lambda reply: json.loads(reply["content"][0]["text"])["data"]),
+    (by_rpc, lambda reply: reply["result"]["structuredContent"]["data"]),
+    (by_envelope, lambda reply: reply["result"]["data"]),
+    (by_registry, lambda reply: reply["output"]),
+    (by_session, lambda reply: reply["result"]["structuredContent"]["data"]),
 ]
 TEXT: list[tuple[Ask, Callable[[Any], Any]]] = [
-    (by_bridge, lambda told: told["content"][1]["text"]),
-    (by_rpc, lambda told: told["result"]["content"][1]["text"]),
-    (by_envelope, lambda told: told["stdout"]),
-    (by_registry, lambda told: told["output"]["content"]),
-    (by_session, lambda told: told["result"]["content"][1]["text"]),
+    (by_bridge, lambda reply: reply["content"][1]["text"]),
+    (by_rpc, lambda reply: reply["result"]["content"][1]["text"]),
+    (by_envelope, lambda reply: reply["stdout"]),
+    (by_registry, lambda reply: reply["output"]["content"]),
+    (by_session, lambda reply: reply["result"]["content"][1]["text"]),
 ]
 FAILURE: list[tuple[Ask, Callable[[Any], Any]]] = [
-    (by_bridge, lambda told: told["content"][0]["text"] if told["isError"] else ""),
-    (by_rpc, lambda told: told["result"]["content"][0]["text"] if told["result"]["isError"] else ""),
-    (by_envelope, lambda told: f"Error: {told['error']} ({told['error_detail']['code']})"),
-    (by_registry, lambda told: f"Error: {told['error']} (FILE_NOT_FOUND)"),
-    (by_session, lambda told: told["result"]["content"][0]["text"] if told["result"]["isError"] else ""),
+    (by_bridge, lambda reply: reply["content"][0]["text"] if reply["isError"] else ""),
+    (by_rpc, lambda reply: reply["result"]["content"][0]["text"] if reply["result"]["isError"] else ""),
+    (by_envelope, lambda reply: f"Error: {reply['error']} ({reply['error_detail']['code']})"),
+    (by_registry, lambda reply: f"Error: {reply['error']} (FILE_NOT_FOUND)"),
+    (by_session, lambda reply: reply["result"]["content"][0]["text"] if reply["result"]["isError"] else ""),
 ]
 NAMES = ["bridge", "rpc", "envelope", "registry", "session"]
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp.app import App
 from obsidian_mcp.config import ChatGateway
 from obsidian_mcp.tools.rad import Bridge, Tool
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 from .test_bridge import odd_tools
 
@@ -23,7 +23,7 @@ from .test_bridge import odd_tools
 def client(app: App) -> Iterator[TestClient]:
     registry = odd_tools()
     registry.register_tool(Tool("orphan", "Has no handler"))
-    with asking(app, registry) as client:
+    with http_client(app, registry) as client:
         yield client
 
 
@@ -158,7 +158,7 @@ def test_a_tool_of_the_vault_cannot_be_replaced(app: App) -> None:
     # RAD-04
     registered = Bridge()
     registered.register_tool(Tool("obsidian_list_files", "Not this one"))
-    with asking(app, registered) as client:
+    with http_client(app, registered) as client:
         listed = client.get("/mcp/v1/tools/list").json()["tools"]
     assert "Not this one" not in {tool["description"] for tool in listed}
 
@@ -166,11 +166,11 @@ def test_a_tool_of_the_vault_cannot_be_replaced(app: App) -> None:
 class Gateway(BaseHTTPRequestHandler):
     """A stand-in for an OpenAI-compatible gateway."""
 
-    asked: list[tuple[str, str | None, Any]] = []  # noqa: RUF012  emptied by the fixture
+    requests: list[tuple[str, str | None, Any]] = []  # noqa: RUF012  emptied by the fixture
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        Gateway.asked.append((self.path, self.headers["authorization"], body))
+        Gateway.requests.append((self.path, self.headers["authorization"], body))
         prompt = body["messages"][0]["content"]
         status, answer = (
             200,
@@ -196,7 +196,7 @@ class Gateway(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def gateway() -> Iterator[str]:
-    Gateway.asked.clear()
+    Gateway.requests.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Gateway)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -212,7 +212,7 @@ def chat(client: TestClient, **given: Any) -> Any:
 
 def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
     # RAD-02
-    with asking(app, chat=ChatGateway(gateway, "key", "gpt-4o-mini")) as client:
+    with http_client(app, chat=ChatGateway(gateway, "key", "gpt-4o-mini")) as client:
         assert "chat" in {tool["name"] for tool in client.get("/mcp/v1/tools/list").json()["tools"]}
         answer = chat(client, content="Summarize this text", model="gpt-4o-mini")
         other = chat(client, content="x", model="other")
@@ -223,7 +223,7 @@ def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
     assert output["result"]["choices"][0]["message"]["content"] == "Echo: Summarize this text"
     assert output["usage"] == {"prompt_tokens": 10, "completion_tokens": 20}
     assert (other["output"]["model"], default["output"]["model"]) == ("other", "gpt-4o-mini")
-    assert Gateway.asked[0] == (
+    assert Gateway.requests[0] == (
         "/v1/chat/completions",
         "Bearer key",
         {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Summarize this text"}]},
@@ -241,13 +241,13 @@ def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
     ],
 )
 def test_chat_tells_what_went_wrong(app: App, gateway: str, given: Any, error: str) -> None:
-    with asking(app, chat=ChatGateway(gateway)) as client:
+    with http_client(app, chat=ChatGateway(gateway)) as client:
         answer = chat(client, **given)
     assert answer["success"] is False
     assert answer["error"].startswith(error)
 
 
 def test_chat_without_its_gateway_says_so(app: App) -> None:
-    with asking(app, chat=ChatGateway("http://127.0.0.1:9/v1")) as client:
+    with http_client(app, chat=ChatGateway("http://127.0.0.1:9/v1")) as client:
         answer = chat(client, content="x")
     assert answer["error"].startswith("The chat gateway cannot be reached")

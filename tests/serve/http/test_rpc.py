@@ -12,14 +12,14 @@ from starlette.testclient import TestClient
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http.dialects.tool_hash import name_order
-from tests.serve.asking import asking
+from tests.serve.http_client import http_client
 
 from .test_bridge import odd_tools
 
 
 @pytest.fixture
 def client(app: App) -> Iterator[TestClient]:
-    with asking(app, odd_tools()) as client:
+    with http_client(app, odd_tools()) as client:
         yield client
 
 
@@ -77,10 +77,10 @@ def test_a_body_that_is_no_json_is_a_parse_error(client: TestClient, body: bytes
     # RPC-02, HTTP-03
     answer = client.post("/mcp", content=body, headers=headers)
     assert answer.status_code == 400
-    told = answer.json()
-    assert told["id"] is None
-    assert told["error"]["code"] == -32700
-    assert told["error"]["message"] == "Parse error"
+    reply = answer.json()
+    assert reply["id"] is None
+    assert reply["error"]["code"] == -32700
+    assert reply["error"]["message"] == "Parse error"
 
 
 @pytest.mark.parametrize("body", [b"not json", b"", b"[]", b"null", b"{}", b'{"id":1,"method":"tools/list"}'])
@@ -156,9 +156,9 @@ def test_a_batch_is_answered_in_its_order(client: TestClient) -> None:  # row 12
     )
     assert answer.status_code == 200
     answers = answer.json()
-    assert [told["id"] for told in answers] == [1, "b", None, 3]
+    assert [reply["id"] for reply in answers] == [1, "b", None, 3]
     assert answers[1]["result"]["content"][0]["text"] == "hi"
-    assert [told["error"]["code"] for told in answers if "error" in told] == [-32600, -32601]
+    assert [reply["error"]["code"] for reply in answers if "error" in reply] == [-32600, -32601]
 
 
 def test_an_empty_or_endless_batch_is_refused(client: TestClient) -> None:

@@ -104,8 +104,8 @@ def run_suite(url: str, revision: str, *more: str) -> tuple[int, str]:
 
 def unexpected(report: str) -> list[str]:
     """Scenarios that the report says are not in the baseline."""
-    told = report.partition("Unexpected failures (not in baseline)")[2]
-    return [line.split()[1] for line in told.splitlines() if line.strip().startswith("✗")]
+    reply = report.partition("Unexpected failures (not in baseline)")[2]
+    return [line.split()[1] for line in reply.splitlines() if line.strip().startswith("✗")]
 
 
 @pytest.mark.usefixtures("npm_packages")

@@ -32,7 +32,7 @@ def talk(vault: Path, era: Era, work: Callable[[Client], Any], answer: types.Eli
     """Do `work` as a client of this era that answers questions so, or cannot; the questions that came."""
     questions: list[str] = []
 
-    async def asked(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def answer_question(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         questions.append(params.message)
         assert answer is not None
         return answer
@@ -46,7 +46,7 @@ def talk(vault: Path, era: Era, work: Callable[[Client], Any], answer: types.Eli
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "obsidian_mcp", "--vault", str(vault)], env=environment
         )
-        callback = asked if answer is not None else None
+        callback = answer_question if answer is not None else None
         async with Client(stdio_client(server), mode=era, elicitation_callback=callback) as client:
             await work(client)
 

@@ -59,8 +59,8 @@ def test_the_inspector_reads_resources_and_prompts_and_completes_names(basic: Pa
     assert "時計職人" in content["text"]
     (template,) = ask("resources/templates/list")["resourceTemplates"]
     assert ask("prompts/list")["prompts"][0]["name"] == "summarize_note"
-    told = ask("prompts/get", "--prompt-name", "summarize_note", "--prompt-args", "note=Alpha")
-    assert "Project Alpha" in told["messages"][0]["content"]["text"]
+    reply = ask("prompts/get", "--prompt-name", "summarize_note", "--prompt-args", "note=Alpha")
+    assert "Project Alpha" in reply["messages"][0]["content"]["text"]
     complete(environ, server, template["uriTemplate"])
 
 

@@ -30,10 +30,10 @@ def digging(number: int, steps: int, **meta: Any) -> Message:
 
 
 def until_answer(server: RawServer) -> tuple[list[Message], Message]:
-    told = []
+    reply = []
     while "method" in (message := server.read()):
-        told.append(message)
-    return told, message
+        reply.append(message)
+    return reply, message
 
 
 @pytest.mark.parametrize("era", ["2025", "2026"])
@@ -43,23 +43,23 @@ def test_a_client_with_a_progress_token_is_told_how_far_the_work_is(server: RawS
     if era == "2025":
         server.initialize()
     server.send(digging(1, 100, progressToken="t1", **meta))
-    told, answer = until_answer(server)
-    steps = [message["params"]["progress"] for message in told if message["method"] == TOLD]
+    reply, answer = until_answer(server)
+    steps = [message["params"]["progress"] for message in reply if message["method"] == TOLD]
 
     assert answer["result"]["structuredContent"]["data"] == {"steps": 100}
     assert len(steps) >= 3
     assert steps == sorted(set(steps))
-    assert {message["params"]["progressToken"] for message in told if message["method"] == TOLD} == {"t1"}
-    assert {(message["params"]["total"], message["params"]["message"]) for message in told} == {(100, "Digging")}
+    assert {message["params"]["progressToken"] for message in reply if message["method"] == TOLD} == {"t1"}
+    assert {(message["params"]["total"], message["params"]["message"]) for message in reply} == {(100, "Digging")}
     assert server.close() == 0
 
 
 def test_a_client_without_a_token_is_told_nothing(server: RawServer) -> None:
     server.initialize()
     server.send(digging(1, 50))
-    told, _ = until_answer(server)
+    reply, _ = until_answer(server)
 
-    assert told == []
+    assert reply == []
 
 
 def test_cancelled_work_stops_and_is_not_answered(server: RawServer) -> None:
@@ -82,9 +82,9 @@ def test_a_search_tells_how_far_it_is(basic: Path) -> None:
         arguments = {"query": r"/[xyz]\W[xyz]/", "limit": 1}
         params = {"name": "obsidian_search", "arguments": arguments, "_meta": {"progressToken": 7}}
         server.send(request(1, "tools/call", params))
-        told, answer = until_answer(server)
+        reply, answer = until_answer(server)
 
         assert answer["result"]["structuredContent"]["data"]["total"] == 0
-        assert told
-        assert told[0]["params"]["progressToken"] == 7
+        assert reply
+        assert reply[0]["params"]["progressToken"] == 7
         assert server.close() == 0

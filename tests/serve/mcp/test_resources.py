@@ -269,13 +269,13 @@ def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
         server.send(request(1, "subscriptions/listen", {"notifications": wanted, "_meta": MODERN}))
         until(server, "notifications/subscriptions/acknowledged")
         (basic / "Home.md").write_text("changed", encoding="utf-8")
-        told = until(server, UPDATED, uri=ROOT + "Home.md")
+        reply = until(server, UPDATED, uri=ROOT + "Home.md")
         (basic / "New.md").write_text("new", encoding="utf-8")
         until(server, LISTED)
         server.close_stdin()
         last = server.read()
 
-        assert told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
+        assert reply["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
         assert last["id"] == 1
         assert "result" in last
         assert server.wait() == 0

@@ -31,14 +31,14 @@ def main() -> int:
     parser.add_argument("--vault")
     parser.add_argument("--read-only", action="store_true")
     parser.add_argument("--errors", default="error")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-    plugin = Bridge("127.0.0.1", asked.port, mode=asked.mode, list_seconds=1, call_seconds=asked.seconds)
-    settings = config.read((asked.vault,) if asked.vault else (), read_only=asked.read_only)
-    settings = replace(settings, error_style=asked.errors)
-    app = compose.build(settings, serving=True) if asked.vault else None
+    plugin = Bridge("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
+    settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
+    settings = replace(settings, error_style=options.errors)
+    app = compose.build(settings, serving=True) if options.vault else None
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
-    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, asked.seconds, schedule), settings, app)
+    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, options.seconds, schedule), settings, app)
     try:
         return server.run(lambda: served, writes=plugin_bridge.writes_vault, grace=plugin_bridge.GRACE_SECONDS)
     finally:

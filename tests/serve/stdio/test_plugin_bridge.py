@@ -347,16 +347,16 @@ def test_the_end_of_input_ends_the_bridge_while_the_plugin_is_down(plugin: Plugi
 
 def test_the_end_of_input_ends_the_bridge_while_a_look_at_the_plugin_hangs(plugin: PluginServer) -> None:
     release = threading.Event()
-    asked = threading.Event()
+    message = threading.Event()
 
     def on_list() -> Answer:
-        asked.set()
+        message.set()
         return Answer({}, wait_for=release)
 
     plugin.on_list = on_list
     with RawServer([sys.executable, "-m", "obsidian_mcp", "bridge", "--port", str(plugin.port)]) as server:
         server.initialize()
-        assert asked.wait(20)
+        assert message.wait(20)
         started = time.monotonic()
 
         assert ended(server) == 0

@@ -1,4 +1,4 @@
-"""How tests ask the HTTP server: in process, with requests as the documents write them."""
+"""A client of the HTTP server in the process of the test, and the requests of the documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAKES_VALUE = {"-X", "-H", "-d"}
 
 
 @contextmanager
-def asking(
+def http_client(
     app: App, registered: Bridge | None = None, address: tuple[str, int] = ("testclient", 50_000), **http: Any
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
