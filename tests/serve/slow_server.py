@@ -23,12 +23,14 @@ from obsidian_mcp.tools.registry import Tool
 log = logging.getLogger("slow")
 
 
-def dig(
-    app: App, steps: int, *, fail: bool = False, surrogate: bool = False, commit: bool = False
-) -> dict[str, object]:
-    """Dig. `commit`: as the commit of a change, which nothing stops."""
-    if commit:
-        deadline.begin_commit()
+def bury(app: App, steps: int) -> dict[str, object]:
+    """Dig in the commit of a change, which nothing stops."""
+    deadline.begin_commit()
+    return dig(app, steps)
+
+
+def dig(app: App, steps: int, *, fail: bool = False, surrogate: bool = False) -> dict[str, object]:
+    """Dig."""
     log.warning("digging %d", steps)
     if fail:
         raise RuntimeError("the spade broke")
@@ -53,11 +55,12 @@ def main() -> int:
     options = parser.parse_args()
     app = compose.build(config.read((options.vault,)), serving=True)
     tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
-    tools = {**TOOLS, "dig": tool}
+    writing = Tool("bury", "Bury", "Bury.", "bury", bury, read_only=False, destructive=True, idempotent=False)
+    tools = {**TOOLS, "dig": tool, "bury": writing}
     server = mcp.build_server(app, lambda: tools)
     served = stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
-    desk = None if options.sdk else call_handler.CallHandler(app, lambda: tools)
-    return stdio.run(lambda: served, desk, drain_timeout=options.drain)
+    handler = None if options.sdk else call_handler.CallHandler(app, lambda: tools)
+    return stdio.run(lambda: served, handler, drain_timeout=options.drain)
 
 
 if __name__ == "__main__":

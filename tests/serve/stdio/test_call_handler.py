@@ -254,7 +254,7 @@ def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
     # SAFE-19
     with server_on(vault, *arguments, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
-        answer = server.call("tools/call", {"name": "dig", "arguments": {"steps": 60, "commit": True}})
+        answer = server.call("tools/call", {"name": "bury", "arguments": {"steps": 60}})
         said = json.loads(answer["result"]["content"][0]["text"])["data"]
         assert said["steps"] == 60
         assert "It is complete" in said["late"]
