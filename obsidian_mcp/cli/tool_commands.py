@@ -199,6 +199,8 @@ def runner(tool: Tool) -> Callable[..., None]:
         if "content" in tool.model.model_fields:
             content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
             arguments = {**arguments, "content": content} if content is not None else arguments
+        if tool.command == "query" and arguments.get("query") == "-":
+            arguments["query"] = standard_input()
         if "limit" in tool.model.model_fields:
             arguments.setdefault("limit", EVERYTHING)
         run_tool(tool, options_for(options, vault), arguments, as_json=as_json)

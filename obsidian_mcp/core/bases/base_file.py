@@ -12,11 +12,13 @@ from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.errors import QueryInvalid
 
 from . import parser
-from .places import Path, locate
+from .places import Path, Places
 
 EXTENSION = ".base"
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
+MAX_EXPRESSIONS = 200_000
+"""Characters of all expressions of a base: what they are compiled to takes some hundred times as much memory."""
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
 _KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
 
@@ -96,7 +98,7 @@ def read(text: str) -> Base:
     base, found = mistakes(text)
     if base is None:
         path, message = found[0]
-        line, column = locate(text, path) or (1, 1)
+        line, column = Places(text).find(path)
         raise QueryInvalid(f"{message} (line {line}, column {column})", line=line, column=column)
     return base
 
@@ -166,7 +168,11 @@ class _Reader:
                 self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
         if self.mistakes:
             return None
-        return Base(views, filters, formulas, labels, summaries, tuple(self.warnings))
+        base = Base(views, filters, formulas, labels, summaries, tuple(self.warnings))
+        if sum(len(text) for _, text in expressions(base, views)) > MAX_EXPRESSIONS:
+            self._wrong((), f"The expressions of the base have more than {MAX_EXPRESSIONS:,} characters")
+            return None
+        return base
 
     def _wrong(self, path: Path, message: str) -> None:
         self.mistakes.append((path, message))

@@ -9,7 +9,7 @@ from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, c
 from obsidian_mcp.errors import QueryInvalid
 
 from .base_file import Base, expressions, mistakes, parse_or_problem, read
-from .places import Path, locate
+from .places import Path, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ def validate(text: str) -> list[Mistake]:
         base, refused = mistakes(text)
     except QueryInvalid as error:
         return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
-    found = [Mistake(message, *(locate(text, path) or (1, 1)), refused=True) for path, message in refused]
+    places = Places(text)
+    found = [Mistake(message, *places.find(path), refused=True) for path, message in refused]
     if base is not None:
-        found += [_syntax_mistake(text, path, problem) for path, problem in _problems(base)]
+        found += [_syntax_mistake(places, path, problem) for path, problem in _problems(base)]
     return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
 
@@ -45,13 +46,14 @@ def text_literals(text: str) -> Iterator[tuple[int, str]]:
         base = read(text)
     except QueryInvalid:
         return
+    places = Places(text)
     for path, expression in expressions(base, base.views):
         node = parse_or_problem(expression)
         pending: list[Node] = [] if isinstance(node, SyntaxProblem) else [node]
         while pending:
             current = pending.pop()
             if isinstance(current, Literal) and isinstance(current.value, str):
-                yield (locate(text, path) or (1, 1))[0], current.value
+                yield places.find(path)[0], current.value
             pending += children(current)
 
 
@@ -62,10 +64,9 @@ def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
             yield path, found
 
 
-def _syntax_mistake(text: str, path: Path, problem: SyntaxProblem) -> Mistake:
+def _syntax_mistake(places: Places, path: Path, problem: SyntaxProblem) -> Mistake:
     """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
-    place = locate(text, path, inside=problem.at)
-    line, column = place or (1, None)
+    line, column = places.find(path, inside=problem.at)
     expected = f" Expected {problem.expected}." if problem.expected else ""
     hint = f" {problem.hint}" if problem.hint else ""
     return Mistake(f"{_subject(path)}: {problem.problem}.{expected}{hint}", line, column, refused=False)

@@ -17,6 +17,8 @@ ROW_UNITS = 1_000_000
 """Units that the expressions of one row may build."""
 ITEM_UNITS = 16
 """Units of one list item, object entry or cell."""
+SCALAR_UNITS = 8
+"""Units of a number, boolean or null that a row keeps."""
 _TICKS = 64
 """Steps between two looks at the deadline."""
 _LARGE = 20_000
@@ -59,6 +61,7 @@ class Budget:
             self._row_held += len(value)
             return
         if value is None or isinstance(value, bool | float):
+            self._row_held += SCALAR_UNITS
             return
         match value:
             case list() if not any(isinstance(item, list | dict) for item in value):

@@ -27,6 +27,12 @@ from .bases_runner import run
         ("formulas:\n  x: 1\n", "Formula values must be strings", 2, 6),
         ("views: a\n", "Views must be an array", 1, 8),
         ("views:\n  - type: table\n", 'Missing or invalid "name" in view 1', 2, 5),
+        (
+            "formulas:\n" + "".join(f"  f{number}: {'1+' * 9000}1\n" for number in range(12)),
+            "The expressions of the base have more than 200,000 characters",
+            1,
+            1,
+        ),
         ("views:\n  - name: A\n", 'Missing or invalid "type" in view 1', 2, 5),
         ("views:\n  - {name: A, type: t, limit: x}\n", '"limit" must be a number', 2, 31),
         ("views:\n  - {name: A, type: t, sort: [{direction: ASC}]}\n", '"sort" must name a "property"', 2, 31),
@@ -35,7 +41,7 @@ from .bases_runner import run
 def test_a_key_of_the_wrong_form_refuses_the_base_with_its_place(
     text: str, message: str, line: int, column: int | None
 ) -> None:
-    """BASE-01 to BASE-04, BASE-09"""
+    """BASE-01 to BASE-04, BASE-09, BASE-13"""
     with pytest.raises(QueryInvalid) as refusal:
         read(text)
     assert refusal.value.message.startswith(message)

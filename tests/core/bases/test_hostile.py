@@ -38,7 +38,6 @@ GREEDY = [
     f"{NESTED}.toString()",
     f"[{NESTED}, {NESTED}].unique()",
     f"[{NESTED}, {NESTED}].sort()",
-    NESTED,
 ]
 ENDLESS = [
     f"{NESTED} == {NESTED}",
@@ -87,6 +86,14 @@ def test_texts_that_many_rows_hold_refuse_the_query() -> None:
     many = TextVault({f"{number}.md": "" for number in range(40)})
     with pytest.raises(QueryInvalid, match="more than fits in memory"):
         limited('"x".repeat(400000) + file.name', 20, many)
+
+
+def test_many_sort_keys_of_many_rows_refuse_the_query() -> None:
+    """EXPR-61"""
+    many = TextVault({f"{number}.md": "" for number in range(200)})
+    base = view_of(sort=[{"property": "n", "direction": "ASC"}] * 10_000)
+    with pytest.raises(QueryInvalid, match="more than fits in memory"):
+        run(base, vault=many)
 
 
 @given(st.text(alphabet="()[]{}!-+*/%<>=&|.,\"'\\ \n\tabfilenot019_$#é😀", max_size=60))
