@@ -1,0 +1,78 @@
+"""Text and templates put into notes change nothing else (PERIODIC-17, PERIODIC-18)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.merge import merge_properties
+from obsidian_mcp.core.frontmatter.yaml12 import Value
+from obsidian_mcp.core.note.insertion import Position, insert_template, insert_text
+from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
+
+LINE = st.text(alphabet="ab #-[]é漢:`>", max_size=8)
+BODY = st.builds(
+    lambda lines, newline, ended: newline.join(lines) + (newline if ended else ""),
+    st.lists(LINE, max_size=6),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+FRONT = st.sampled_from(["", "---\na: 1 # own\ntags: [x]\n---\n", "---\n---\n"])
+
+
+@given(FRONT, BODY, st.sampled_from(["append", "prepend"]))
+def test_inserted_text_leaves_every_line_as_it_was(front: str, body: str, position: Position) -> None:
+    """PERIODIC-18: taken out again, the note is the one before; at most its last line end is new."""
+    note = front + body
+    after = insert_text(note, "\u2603new", position)
+    left = "".join(line for line in after.splitlines(keepends=True) if "\u2603new" not in line)
+    assert left.rstrip("\r\n") == note.rstrip("\r\n")
+    assert after.count("\u2603new") == 1
+
+
+@given(FRONT, BODY)
+def test_properties_of_a_template_leave_the_text_as_it_was(front: str, body: str) -> None:
+    """PERIODIC-17"""
+    note = front + body
+    if parser.read(note) is not None and parser.locate(note) is None:
+        return
+    before = note[parser.text_start(note) :]
+    after = insert_template(note, "---\nnew: 1\na: 2\n---\n")
+    read = parser.read(after)
+    assert after[parser.text_start(after) :] == before
+    assert read is not None
+    assert read.values is not None
+    assert read.values["new"] == 1
+    if front.startswith("---\na"):
+        assert "a: 1 # own" in after
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "merged"),
+    [
+        ("tags: [b]", {"tags": ["a"]}, {"tags": ["b", "a"]}),
+        ("tags: b", {"tags": ["#B", "c"]}, {"tags": ["b", "c"]}),
+        ("aliases: One", {"aliases": "Two"}, {"aliases": ["One", "Two"]}),
+        ("list: [1, 2]", {"list": [2, 3]}, {"list": [1, 2, 3]}),
+        ("list: [1]", {"list": 3}, {"list": [1]}),
+        ("kind: own", {"Kind": "other"}, {"kind": "own"}),
+        ("kind:", {"kind": "other"}, {"kind": "other"}),
+        ("kind: ''", {"kind": "other", "new": None}, {"kind": "other", "new": None}),
+        ("a: 1", {"b": {"c": [1]}}, {"a": 1, "b": {"c": [1]}}),
+    ],
+)
+def test_properties_are_merged(own: str, other: dict[str, Value], merged: dict[str, Value]) -> None:
+    """PERIODIC-17"""
+    read = parser.read(merge_properties(f"---\n{own}\n---\ntext\n", other))
+    assert read is not None
+    assert read.values == merged
+
+
+def test_broken_properties_on_either_side_change_nothing() -> None:
+    """PERIODIC-18"""
+    with pytest.raises(TemplateFailed):
+        insert_template("text", "---\na: [\n---\n")
+    with pytest.raises(PropertiesUnreadable):
+        insert_template("---\na: [\n---\ntext", "---\nb: 1\n---\n")
