@@ -54,6 +54,7 @@ def compose_notes(
     from obsidian_mcp.core.vault import composer
 
     place = app.vaults.get(vault)
+    place.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)
     with place.changing():
         entry = place.find(name)
         if action == "merge":

@@ -38,6 +38,8 @@ WRITE_WAIT_SECONDS = 0.3
 """A question waits this long for another writer; then the rows answer as they are."""
 BUILD_WAIT_SECONDS = 1.0
 """A question to a server waits this long for a first build."""
+CATCH_UP_SECONDS = 5.0
+"""A change of many files waits this long for the index to know them."""
 TIME_TO_ANSWER_SECONDS = 1.0
 """So long before the end of a call's time, waiting for the index ends."""
 ATTEMPTS = 3
@@ -240,6 +242,7 @@ class Indexer:
         if is_little:
             self._wait(WRITE_WAIT_SECONDS, lambda: bool(self._taken))
         elif self.background is not None:
+            self.wake()  # also for files that could not be stored the last time
             self._wait(inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0, self._has_work)
         return self.freshness
 
@@ -271,19 +274,26 @@ class Indexer:
                 seconds=limit.seconds,
             )
 
+    def catch_up(self) -> None:
+        """Wait until the rows know a change of many files that was just made, for a while (INDEX-44)."""
+        if self.background is not None and self.is_behind:
+            self.wake()
+            self._wait(CATCH_UP_SECONDS, self._has_work, reports=False)
+
     def _finish(self, seconds: float) -> None:
         """Store everything in this thread, as far as the time of the call allows. Raises: Busy, Replaced."""
         end = self._end(seconds)
         while time.monotonic() < end and self.step():
             self._report()
 
-    def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
-        """Wait while a condition holds, and report progress; at most so long, and not to the end of the call's time."""
+    def _wait(self, seconds: float, condition: Callable[[], bool], *, reports: bool = True) -> None:
+        """Wait while a condition holds; at most so long, and not to the end of the call's time."""
         end = self._end(seconds)
         while condition() and (left := end - time.monotonic()) > 0:
             with self._state:
                 self._state.wait(min(left, 0.1))
-            self._report()
+            if reports:
+                self._report()
 
     @staticmethod
     def _end(seconds: float) -> float:

@@ -27,6 +27,7 @@ def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
         raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
     if names:
         return list({entry.path: entry for entry in map(vault.find, names)}.values())
+    vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
     found = vault.search.find(Request(query, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
     assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
     if found.total > MOST_NOTES:

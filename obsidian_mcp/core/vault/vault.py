@@ -391,6 +391,11 @@ class Vault:
         Raises: what `plan` and `commit` raise, with nothing changed; OperationTimeout during a first build.
         """
         self.indexer.complete()  # a plan that needs the index shall not wait for it with the lock (INDEX-43)
+        made = self._make(tool, plan)
+        self.indexer.catch_up()
+        return made
+
+    def _make(self, tool: str, plan: Callable[[], P]) -> P:
         for _ in range(PLANS_AHEAD):
             revision = self.catalog.revision
             planned = plan()

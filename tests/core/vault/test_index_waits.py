@@ -12,8 +12,10 @@ import pytest
 
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
@@ -99,3 +101,15 @@ def test_reads_by_alias_scan_nothing_and_missing_names_share_one_scan(vault: Vau
         with pytest.raises(NoteNotFound):
             vault.find(f"no such note {number}")
     assert disk.scans <= before + 1
+
+
+# INDEX-44
+def test_a_question_after_a_change_of_many_files_sees_them(vault: Vault) -> None:
+    vault.indexer.complete()
+    workers = IndexWorkers(vault.indexer, vault.files.root)
+    workers.start()
+    vault.make("move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True))
+    answer = vault.graph.backlinks(VaultPath("moved.md"))
+    workers.stop()
+
+    assert (len(answer.value), answer.notice) == (NOTES, None)
