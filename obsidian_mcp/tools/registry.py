@@ -267,7 +267,7 @@ class _AnswerSchema(_Schema):
         return self.generate_inner(schema["schema"])
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-        hidden = {field.name for field in fields(schema["cls"]) if not field.metadata.get("told", True)}
+        hidden = {field.name for field in fields(schema["cls"]) if not field.metadata.get("sent", True)}
         inner = schema["schema"]
         kept = [field for field in inner["fields"] if field["name"] not in hidden]
         shown: Any = {**schema, "schema": {**inner, "fields": kept}}
@@ -336,7 +336,7 @@ def set_type(annotation: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """JSON types of a result: dataclasses become objects; a field that is None or `snippets.UNTOLD` is left out."""
+    """JSON types of a result: dataclasses become objects; a field that is None or `hits.NOT_SENT` is left out."""
     if value is None or isinstance(value, str | int | float):
         return value
     members = _members(value.__class__)
@@ -351,10 +351,10 @@ def plain(value: Any) -> Any:
 
 @cache
 def _members(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass that are told; None for anything else."""
+    """The fields of a dataclass that are sent; None for anything else."""
     if not is_dataclass(kind):
         return None
-    return tuple(field.name for field in fields(kind) if field.metadata.get("told", True))
+    return tuple(field.name for field in fields(kind) if field.metadata.get("sent", True))
 
 
 CORE = (

@@ -29,7 +29,7 @@ PDF_SECONDS = 15.0
 PROBLEMS = 5
 """PDFs that could not be read, of which a result tells."""
 EVERYTHING = '""'
-"""The query that every note satisfies."""
+"""The query that every note matches."""
 
 
 @tool("search", title="Search notes")
@@ -101,12 +101,12 @@ def _with_pdfs(place: Vault, request: Request, found: Hits) -> Hits:
 
 
 def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:
-    """Whether every note is asked for, as assistants do it: with nothing, where all else narrows it, or with `*`."""
+    """Whether the query means every note: it is empty and other arguments narrow the search, or it is `*`."""
     return (narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
 
 
 def _check_folder(place: Vault, folder: VaultPath) -> None:
-    """Raises: NoteNotFound for a folder that is not there."""
+    """Raises: NoteNotFound for a folder that does not exist."""
     with place.lock:
         _, disk = place.folder(folder)
         there = place.subfolders(disk) is not None
@@ -118,7 +118,7 @@ def _check_folder(place: Vault, folder: VaultPath) -> None:
 
 
 def _time(argument: str, text: str) -> int | None:
-    """Nanoseconds since the epoch; None where nothing was given. Raises: InvalidArguments."""
+    """Return a moment in nanoseconds since the epoch; None for an empty text. Raises: InvalidArguments."""
     if not text.strip():
         return None
     when = clock.moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time

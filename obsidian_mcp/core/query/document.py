@@ -1,4 +1,4 @@
-"""One file as a search looks at it."""
+"""What a search can read of one file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["note", "canvas", "other"]
 
 
 class Subject(Protocol):
-    """One file. Asked in this order, and only for what the query needs."""
+    """One file. A matcher reads the attributes in this order, and only those that the query needs."""
 
     @property
     def path(self) -> str:
@@ -24,33 +24,33 @@ class Subject(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """Of an `other` file there is only the path: its text is never asked for."""
+        """An `other` file has only a path: its text is never read."""
         ...
 
     @property
     def tags(self) -> Iterable[str]:
-        """All tags, of the text and of the properties; a leading `#` does not matter."""
+        """All tags of the text and of the properties, with or without a leading `#`."""
         ...
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """The frontmatter as it was read: text, numbers, booleans, None, lists and mappings of these."""
+        """The frontmatter as parsed: text, numbers, booleans, None, lists and mappings of these."""
         ...
 
     @property
     def text(self) -> str:
-        """The body, frontmatter included; of a canvas the text of its cards. Spans count its code points."""
+        """The body with its frontmatter; of a canvas the text of its cards. Spans count its code points."""
         ...
 
     @property
     def structure(self) -> Structure:
-        """Of `text`."""
+        """The parts of `text`."""
         ...
 
 
 @dataclass(frozen=True)
 class Document:
-    """A Subject made of its text."""
+    """A Subject parsed from its text."""
 
     path: str
     text: str

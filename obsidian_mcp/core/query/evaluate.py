@@ -1,6 +1,6 @@
-"""Exact search: does a file satisfy a query, and where (semantics 5.2 to 5.4; specs/query.md, QUERY-10 to QUERY-55).
+"""Decide whether a file matches a query, and find where (semantics 5.2 to 5.4; QUERY-10 to QUERY-55).
 
-Pure: a file is what `Subject` says, and its parts are asked for only when a term needs them.
+Pure: a file is what `Subject` says, and and its parts are read only when a term needs them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .prefilter import required
 from .scopes import Anchor
 
 MAX_SPANS = 100_000
-"""Places that are listed of one file (semantics 5.5)."""
+"""Most places that are listed of one file (semantics 5.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where a query found what it asks for, in order and without repetition. Both are empty for `-word`."""
+    """Where a query matches, in order and without repetition. Both are empty for `-word`."""
 
     content: tuple[Span, ...]
     path: tuple[Span, ...]
@@ -40,27 +40,29 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One thing to look for: in the path, in the content, or in either."""
+    """One word or expression to find in the path, in the content, or in either."""
 
     path: Finder | None
     content: Finder | None
     name_only: bool = False
-    """Of the path only the file name counts."""
+    """Whether only the file name of the path counts."""
 
 
 class Matcher:
-    """A query, ready to be asked of many files. Raises: OperationTimeout when a regular expression runs away, or the
-    time of the call is over."""
+    """A query compiled for many files.
+
+    Its methods raise OperationTimeout when a regular expression runs away or the time of the call is over.
+    """
 
     def __init__(self, query: Node) -> None:
         self._test = _compile(query, _Field())
 
     def matches(self, subject: Subject) -> bool:
-        """Whether the file is a result."""
+        """Return whether the file matches."""
         return self._holds(_Place(_File(subject), None))
 
     def find(self, subject: Subject) -> Match | None:
-        """The places to show of a result, None when the file is none."""
+        """Return the places to show of a file; None if it does not match."""
         place = _Place(_File(subject), None)
         if not self._holds(place):
             return None
@@ -69,7 +71,7 @@ class Matcher:
         return Match(_ordered(hits.content), _ordered(hits.path))
 
     def leaf(self) -> Leaf | None:
-        """What a query is that looks for one thing in the path or content of notes; None for any other."""
+        """Return what to find if the query is one word or expression in the path or content of notes; else None."""
         match self._test:
             case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(None, found)
@@ -80,7 +82,7 @@ class Matcher:
         return None
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
-        """Where in the content of a result each thing stands that is asked for, as far as somebody wants to know."""
+        """Return where each part of the query matches in the content of a matching file, lazily."""
         parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
         contents = [part.content if isinstance(part, _Anyplace) else part for part in parts]
         place = _Place(_File(subject), None)
@@ -101,12 +103,12 @@ class Matcher:
 
 
 def matches(query: Node, subject: Subject) -> bool:
-    """`Matcher.matches` for one file."""
+    """Return `Matcher.matches` for one file."""
     return Matcher(query).matches(subject)
 
 
 def find(query: Node, subject: Subject) -> Match | None:
-    """`Matcher.find` for one file."""
+    """Return `Matcher.find` for one file."""
     return Matcher(query).find(subject)
 
 
@@ -121,7 +123,7 @@ class _Hits:
 
 
 class _File:
-    """A subject and what was asked of it."""
+    """A subject, and what was read of it so far."""
 
     __slots__ = ("_parts", "_text", "has_content", "subject")
 
@@ -161,23 +163,23 @@ class _Place:
         return block.body_start, len(text)
 
 
-# Tests: what a query asks, compiled once
+# Tests: a query, compiled once
 
 
 class _Test(Protocol):
     @property
     def cost(self) -> int:
-        """Cheap tests come first."""
+        """Cheaper tests run first."""
         ...
 
     def holds(self, place: _Place) -> bool: ...
 
     def shows(self, place: _Place) -> bool:
-        """Whether it holds by something that stands in the path (5.6 row 27); asked of files without contents."""
+        """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
         ...
 
     def collect(self, place: _Place, hits: _Hits) -> None:
-        """Add where it holds; called only where it does."""
+        """Add the places where it holds; called only if it does."""
         ...
 
 
@@ -245,7 +247,7 @@ class _Anyplace:
 
 @dataclass(frozen=True, slots=True)
 class _Tagged:
-    """Has a tag: of the whole file any, of a part of it one that stands there."""
+    """The file has a tag, or a part of it has one in its text."""
 
     accepts: Callable[[str], bool]
     cost: int = 2
@@ -354,7 +356,7 @@ class _None:
         return False
 
     def collect(self, place: _Place, hits: _Hits) -> None:
-        """What is not there has no place."""
+        """What is absent has no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,14 +408,14 @@ class _InPart:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """Where the leaves look, and how they treat case (None: as by default)."""
+    """Where the leaves search, and how they treat case (None: the default)."""
 
     where: Literal["anyplace", "content", "path", "name", "tag"] = "anyplace"
     match_case: bool | None = None
 
 
 def _compile(node: Node, field: _Field, *, negated: bool = False) -> _Test:
-    """Hyphens are pushed down to the leaves, so that only what is affirmed gives places to show."""
+    """Push negations down to the leaves, so that only affirmed terms give places to show."""
     match node:
         case Not():
             return _compile(node.part, field, negated=not negated)

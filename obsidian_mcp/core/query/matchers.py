@@ -1,4 +1,4 @@
-"""What finds a word, a phrase or a regular expression in a text (specs/query.md, QUERY-20 to QUERY-34)."""
+"""Find words, phrases and regular expressions in texts, tags and property values (QUERY-13, QUERY-20 to QUERY-55)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .regexp import RegExp, translate
 
 
 class Finder(Protocol):
-    """Looks at `text[start:end]` as if there were nothing around it. Raises: OperationTimeout."""
+    """Searches `text[start:end]` as if there were nothing around it. Raises: OperationTimeout."""
 
     def found(self, text: str, start: int, end: int) -> bool: ...
 
@@ -27,12 +27,12 @@ class Finder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Keeps the interpreter's lock: a search takes 1 µs for 2 KB, and of thousands each would wait for the lock when
-    another thread is at work (five times the time during a checkout)."""
+    """A word or phrase. Searching keeps the interpreter's lock: it takes 1 µs for 2 KB, and thousands of searches would
+    all wait for the lock while another thread works (five times the time during a checkout)."""
 
     pattern: regex.Pattern[str]
     looks_around: bool
-    """Whether it looks at the neighbours, which a part of a text does not have."""
+    """Whether the neighbours of a match count, which a part of a text does not have."""
 
     def found(self, text: str, start: int, end: int) -> bool:
         if self.looks_around and (start > 0 or end < len(text)):
@@ -57,7 +57,7 @@ class Expression:
 
 
 class _Anywhere:
-    """The empty phrase: in every text, at no place of it."""
+    """The empty phrase matches every text, at no place of it."""
 
     def found(self, text: str, start: int, end: int) -> bool:  # noqa: ARG002
         return True
@@ -67,7 +67,7 @@ class _Anywhere:
 
 
 def finder(leaf: Word | Phrase | Regex, match_case: bool | None, *, path: bool = False) -> Finder:
-    """`match_case` None: as by default. `path`: for paths, which are NFC."""
+    """Return what finds a leaf. `match_case` None: the default; `path`: in paths, which are NFC."""
     if isinstance(leaf, Regex):
         return Expression(expression_of(leaf, match_case))
     text = unicodedata.normalize("NFC", leaf.text) if path else leaf.text
@@ -87,12 +87,12 @@ def expression_of(leaf: Regex, match_case: bool | None) -> RegExp:
 
 
 def tag_name(text: str) -> str:
-    """A tag as a query names it, folded, without `#` and a trailing slash."""
+    """Return a tag of a query folded, without `#` and a trailing slash."""
     return fold(text).removeprefix("#").rstrip("/")
 
 
 def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
-    """Whether a tag, without `#`, is what `tag:` asks for: itself or one below it, in any case (semantics 3.4)."""
+    """Return a test of tags without `#`: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
     if isinstance(leaf, Regex):
         expression = translate(leaf.source)
         return lambda tag: expression.found(tag) or expression.found(f"#{tag}")
@@ -102,7 +102,7 @@ def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
 
 
 def name_test(key: Node) -> Callable[[str], bool]:
-    """Whether a property's name is the one asked for: the whole name, in any case."""
+    """Return a test of property names: the whole name, in any case (QUERY-50)."""
     match key:
         case Or():
             names = [name_test(part) for part in key.parts]
@@ -112,11 +112,11 @@ def name_test(key: Node) -> Callable[[str], bool]:
         case Word() | Phrase():
             wanted = fold(key.text)
             return lambda name: fold(name) == wanted
-    raise TypeError(f"{type(key).__name__} is no name of a property")
+    raise TypeError(f"{type(key).__name__} cannot be the name of a property")
 
 
 def value_test(node: Node | None, match_case: bool | None) -> Callable[[object], bool]:
-    """Whether a property's value is the one asked for. A term holds for a list when it holds for one of its items."""
+    """Return a test of property values. A term is true of a list if it is true of one item (QUERY-51 to QUERY-55)."""
     match node:
         case None:
             return lambda _: True
@@ -138,7 +138,7 @@ def value_test(node: Node | None, match_case: bool | None) -> Callable[[object],
             return _comparison(node)
         case Word() | Phrase() | Regex():
             return _text_value(node, match_case)
-    raise TypeError(f"{type(node).__name__} is no value of a property")
+    raise TypeError(f"{type(node).__name__} cannot be the value of a property")
 
 
 def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[object], bool]:

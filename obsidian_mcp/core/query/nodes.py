@@ -19,7 +19,7 @@ _NOWHERE = Span(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Characters to find anywhere; in the key of a property its whole name."""
+    """Characters to find anywhere; as the key of a property its whole name."""
 
     text: str
     span: Span = field(default=_NOWHERE, compare=False)
@@ -65,7 +65,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """An operator and what it is asked: `line:(a b)`."""
+    """An operator and its operand: `line:(a b)`."""
 
     operator: Operator
     part: Node
@@ -106,11 +106,11 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)
 
 
 def number(text: str) -> float | None:
-    """The number that a text is, None when it is something else."""
+    """Return the number that a text is; None if it is something else."""
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def moment(text: str) -> str | None:
-    """A date or date and time as a text that sorts by time, None for anything else. A zone is not looked at."""
+    """Return a date, or a date and time, as a text that sorts by time; None for anything else. Zones are ignored."""
     found = _MOMENT.fullmatch(text)
     return f"{found.group(1)}T{found.group(2) or '00:00'}{found.group(3) or ':00'}" if found else None

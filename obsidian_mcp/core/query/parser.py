@@ -33,13 +33,13 @@ MAX_DEPTH = 50
 """Groups, operators and hyphens inside one another."""
 
 MAX_TERM = 500
-"""Code points of one word or phrase: the time to look for it grows with its length, and cannot be cut off."""
+"""Code points of one word or phrase: the time to find it grows with its length, and the search cannot be stopped."""
 MAX_LENGTH = 10_000
 """Characters of a query."""
 
 
 def parse(text: str) -> Node:
-    """Read a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
+    """Parse a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
     if len(text) > MAX_LENGTH:
         raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
     return _Parser(text, _tokens(text)).query()
@@ -63,7 +63,7 @@ _ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """`text` is what it means: a phrase without its quotes, an operator in lower case and without its colon."""
+    """`text` is its meaning: a phrase without its quotes, an operator in lower case and without its colon."""
 
     kind: _Kind
     text: str
@@ -71,7 +71,7 @@ class _Token:
 
 
 def _tokens(query: str) -> list[_Token]:
-    """The tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
+    """Return the tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
     lexer = _Lexer(query)
     found = [lexer.token()]
     while found[-1].kind != "end":
@@ -87,8 +87,8 @@ def _fail(at: int, expected: str, found: str, hint: str = "") -> NoReturn:
 
 
 class _Lexer:
-    """One pass over the query. What a character means depends on where it stands: outside of brackets, in the key or
-    in the value of a property."""
+    """One pass over the query. The meaning of a character depends on the mode: outside of brackets, in the key or in
+    the value of a property."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -170,7 +170,7 @@ class _Lexer:
         return None  # `//` begins no expression in JavaScript
 
     def _slash(self, *, classes: bool) -> int:
-        """The index of the slash that closes a regular expression, -1 without one. One in `[…]` does not."""
+        """Return the index of the slash that closes a regular expression, -1 without one. A slash in `[…]` does not."""
         at = self.at + 1
         in_class = False
         while at < len(self.text):
@@ -182,7 +182,7 @@ class _Lexer:
         return -1
 
     def _word(self) -> _Token:
-        """A run up to white space or a special character. A wikilink in it is taken whole, `[[My Note]]`."""
+        """A run up to white space or a special character. A wikilink in it, `[[My Note]]`, is one unit."""
         at = self.at
         ends = _ENDS[self.mode]
         while at < len(self.text) and not self.text[at].isspace() and self.text[at] not in ends:
@@ -298,7 +298,7 @@ class _Parser:
             ) from None
 
     def close(self, opening: _Token, node: Node) -> Node:
-        """The end of a group; its span takes in the parentheses."""
+        """Close a group; its span includes the parentheses."""
         if self.token.kind == ")":
             return replace(node, span=Span(opening.span.start, self.next().span.end))
         if self.token.kind != "end" or not compat.SEARCH_UNCLOSED_ENDS_WITH_QUERY:

@@ -1,4 +1,4 @@
-"""A query as conditions that an index can look up (specs/query.md, QUERY-60 to QUERY-62)."""
+"""Turn a query into conditions that an index can look up (QUERY-60 to QUERY-63)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope,
 from .regexp import translate
 
 Where = Literal["content", "path", "text"]
-"""`text` is the content or the path. `content` and `text` look only at files with contents: notes and canvases."""
+"""`text` is the content or the path. Only notes and canvases have content, and only they match `text`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """`fold` of the place contains `text`, which is folded; if `bounded`, where it does not go on into a word."""
+    """The folded place contains the folded `text`; if `bounded`, where it does not continue into a word."""
 
     text: str
     where: Where
@@ -28,7 +28,7 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class HasWord:
-    """A word of the place, or several with underscores between, is what a regular expression matches in part."""
+    """A regular expression matches in a word of the place, or in several words with underscores between them."""
 
     leaf: Regex
     where: Where
@@ -36,23 +36,23 @@ class HasWord:
 
 @dataclass(frozen=True, slots=True)
 class HasTask:
-    """There is a task that the operator looks at."""
+    """The file has a task of the operator's kind."""
 
     operator: Operator
 
 
 @dataclass(frozen=True, slots=True)
 class HasTag:
-    """What `tag:` asks for."""
+    """The file has the tag."""
 
     leaf: Word | Phrase | Regex
 
 
 @dataclass(frozen=True, slots=True)
 class HasProperty:
-    """What `[key]` or `[key:value]` asks for."""
+    """The file has the property, with the value if there is one."""
 
-    asked: Property
+    property: Property
     match_case: bool | None
 
 
@@ -73,28 +73,28 @@ class NoneOf:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Every match satisfies the part; not all that satisfies the part matches."""
+    """Every matching file satisfies the part; a file that satisfies the part may not match."""
 
     part: Filter
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Holds of every file."""
+    """True of every file."""
 
 
 Filter = Holds | HasWord | HasTask | HasTag | HasProperty | AllOf | AnyOf | NoneOf | AtMost | Anything
 ANYTHING = AtMost(Anything())
-"""Nothing can be said: every file may match."""
+"""Every file may match."""
 
 
 def prefilter(query: Node) -> Filter:
-    """The conditions of a query. Outside of `AtMost` they say of a note or canvas what the query says."""
+    """Return the conditions of a query; outside of `AtMost` they are exact for notes and canvases."""
     return _narrow(query, _Place("text"))
 
 
 def required(query: Node) -> tuple[str, ...]:
-    """Folded texts that the content holds wherever it satisfies the operand of a scope; the most telling one first."""
+    """Return folded texts that all content contains which satisfies the operand of a scope, the longest first."""
     found = _bare(_narrow(query, _Place("content", scoped=True)))
     parts = found.parts if isinstance(found, AllOf) else (found,)
     texts = {part.text for part in map(_bare, parts) if isinstance(part, Holds) and part.where == "content"}
@@ -107,7 +107,7 @@ def _bare(found: Filter) -> Filter:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the leaves look. `scoped`: in a part of the text, about which the whole file says less."""
+    """Where the leaves search. `scoped`: in a part of the text, so that a condition on the whole file is not exact."""
 
     where: Literal["content", "path", "text", "tag"]
     scoped: bool = False
@@ -139,7 +139,7 @@ def _scope(node: Scope, place: _Place) -> Filter:
             return _narrow(node.part, replace(place, match_case=node.operator == "match-case"))
         case "tag" | "path" | "content":
             return _narrow(node.part, replace(place, where=node.operator))
-        case "file":  # the path holds what the name holds, and more
+        case "file":  # the path contains the name
             return _narrow(node.part, replace(place, where="path", scoped=True))
     if node.operator == "line" and not place.scoped:
         return _line(node.part, place)
@@ -166,7 +166,7 @@ def _line(operand: Node, place: _Place) -> Filter:
 
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
-    """Whether a line that holds the folded text is what is asked for."""
+    """Whether every line that contains the folded text matches."""
     cased = match_case and not is_caseless(leaf.text)
     return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
 

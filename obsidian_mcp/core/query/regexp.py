@@ -1,4 +1,4 @@
-"""Regular expressions as JavaScript writes them, run by the `regex` module (semantics 5.3; QUERY-30 to QUERY-34).
+"""Translate regular expressions of JavaScript for the `regex` module (semantics 5.3; QUERY-30 to QUERY-34).
 
 The dialect is JavaScript's with the flag `u` for escapes and `m` for anchors; what JavaScript takes leniently without
 `u` (an escaped letter without meaning, a lone `{` or `]`) is taken here too. A line ends at LF or CRLF.
@@ -17,16 +17,16 @@ from obsidian_mcp.core.text.casefold import SPACED, fold, is_caseless, literal, 
 from obsidian_mcp.errors import OperationTimeout
 
 SECONDS = 1.0
-"""Time that one regular expression may take on one text."""
+"""Longest time of one regular expression on one text."""
 
 MAX_DEPTH = 40
-"""Groups inside groups."""
+"""Deepest nesting of groups."""
 
 MAX_SIZE = 100_000
-"""Elements of an expression with its counted repeats written out: the module unrolls them."""
+"""Most elements of an expression with its counted repeats unrolled, as the module does."""
 
 Clause = tuple[str, ...]
-"""Folded strings of which at least one stands in every text that matches."""
+"""Folded strings of which every matching text contains at least one."""
 
 _CLASSES = {
     "d": "0-9",
@@ -74,22 +74,22 @@ class InvalidRegExp(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RegExp:
-    """A compiled source; finds within SECONDS a text. Made by `translate`."""
+    """A compiled source, made by `translate`. A search in one text takes at most SECONDS."""
 
     source: str
     pattern: regex.Pattern[str]
     clauses: tuple[Clause, ...]
-    """What every matching text holds: of each clause one string, two letters or longer."""
+    """Every matching text contains a string of each clause; strings have two letters or more."""
     looks_around: bool
-    """Whether it has a lookahead or lookbehind: without one, what matches a line matches there in the whole text."""
+    """Whether it has a lookahead or lookbehind. Without one, a match in a line is a match in the whole text."""
     shorter: RegExp | None = None
-    """Matches in the same texts, but less of them, and sooner."""
+    """An expression that matches the same texts, in shorter matches and less time."""
     groups: tuple[str | None, ...] = ()
-    """Names of the capturing groups, None where one has none."""
+    """Names of the capturing groups; None for a group without a name."""
 
     @property
     def shortest(self) -> RegExp:
-        """For who asks whether a text matches and not where."""
+        """The expression to use if only whether a text matches counts, and not where."""
         return self.shorter or self
 
     @property
@@ -99,19 +99,11 @@ class RegExp:
 
     @property
     def sees_underscores(self) -> bool:
-        """Of one that is `in_words`: whether an underscore beside or in a word matters."""
+        """Whether an underscore beside or in a word matters; for an expression that is `in_words`."""
         return "\\w" in self.source or "\\b" in self.source
 
-    def span(self, text: str, start: int) -> tuple[int, int]:
-        """Its first match from `start` on, (-1, -1) without one. Raises: OperationTimeout."""
-        try:
-            found = self.pattern.search(text, start, timeout=SECONDS)
-        except TimeoutError:
-            raise self._timeout() from None
-        return found.span() if found else (-1, -1)
-
     def first(self, text: str, start: int, end: int) -> int:
-        """Where its first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
+        """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
         try:
             found = self.pattern.search(text, start, end, timeout=SECONDS)
         except TimeoutError:
@@ -119,7 +111,7 @@ class RegExp:
         return found.start() if found else -1
 
     def found(self, text: str) -> bool:
-        """Raises: OperationTimeout."""
+        """Return whether a text matches. Raises: OperationTimeout."""
         # A search for a plain string is several times faster than most expressions.
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
@@ -127,7 +119,7 @@ class RegExp:
         return self.shortest.first(text, 0, len(text)) >= 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Where it matches, empty matches left out. Raises: OperationTimeout."""
+        """Return the matches that are not empty. Raises: OperationTimeout."""
         try:
             return [m.span() for m in self.pattern.finditer(text, timeout=SECONDS) if m.end() > m.start()]
         except TimeoutError:
@@ -145,9 +137,9 @@ class RegExp:
 
 @lru_cache(maxsize=256)
 def translate(source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False) -> RegExp:
-    """`multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises: InvalidRegExp."""
+    """Translate a source. `multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises: InvalidRegExp."""
     reader = _Reader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
-    asked = reader.whole()
+    whole = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
         pattern = regex.compile("".join(reader.out), flags)
@@ -159,23 +151,23 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     if rest:
         simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
         shorter = replace(simpler.shortest, source=source)
-    return RegExp(source, pattern, asked.clauses, reader.looks_around, shorter, reader.groups)
+    return RegExp(source, pattern, whole.clauses, reader.looks_around, shorter, reader.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What the reader keeps of one element or several: the folded letter if it is one, what it asks for, its size."""
+    """One element or several: the folded letter if it is one, what a match requires, and the size."""
 
     letter: str | None = None
     clauses: tuple[Clause, ...] = ()
     size: int = 1
-    """With counted repeats written out."""
+    """Elements, with counted repeats unrolled."""
     repeats: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An element outside of all groups, with its repeats: its places in the source."""
+    """An element outside of all groups: where it and its repeats are in the source."""
 
     start: int = 0
     end: int = 0
@@ -183,9 +175,9 @@ class _Part:
     stop: int = 0
     least: int = 1
     is_endless: bool = False
-    """One character, as often as it likes."""
+    """Whether it is one character with an unlimited repeat."""
     branches: bool = False
-    """Not an element but `|`."""
+    """Whether it is no element but `|`."""
 
 
 _MARK = _Element(repeats=False)
@@ -193,7 +185,7 @@ _CLASS = _Element()
 
 
 class _Reader:
-    """Reads a JavaScript source from left to right and writes that of the `regex` module to `out`."""
+    """Reads a JavaScript source from left to right, and writes the source for the `regex` module to `out`."""
 
     def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:
         self.source = source
@@ -217,15 +209,15 @@ class _Reader:
                 self._groups.append(named.group(1) if named else None)
 
     def whole(self) -> _Element:
-        asked = self._alternatives()
+        element = self._alternatives()
         if self.at < len(self.source):
             raise InvalidRegExp(self.at, "there is no '(' for this ')'")
-        return asked
+        return element
 
     def shorter(self) -> str:
-        """The source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
+        """Return the source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
 
-        Empty where there is nothing to leave out. To be asked after `whole`.
+        Empty if there is nothing to leave out. To be called after `whole`.
         """
         if any(part.branches for part in self._parts):
             return ""
@@ -237,7 +229,7 @@ class _Reader:
         return ""
 
     def place(self, written: int) -> int:
-        """The index in the source of a position in the written pattern."""
+        """Return the index in the source of a position in the written pattern."""
         found = bisect_right(self._places, (written, len(self.source))) - 1
         return self._places[found][1] if found >= 0 else 0
 
@@ -270,7 +262,7 @@ class _Reader:
             return branches[0]
         clauses: tuple[Clause, ...] = ()
         if all(branch.clauses for branch in branches):
-            # One string of each branch: the most telling one is the longest.
+            # One string of each branch: the longest excludes the most texts.
             best = [max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches]
             clauses = (tuple(sorted({part for clause in best for part in clause})),)
         return _Element(clauses=clauses, size=sum(branch.size for branch in branches))
@@ -432,12 +424,12 @@ class _Reader:
             self.at = named.end()
             number = self._groups.index(named.group(1)) + 1
         self.caseless = False
-        # In JavaScript a group that has not taken part, or is not closed yet, stands for nothing.
+        # In JavaScript a group that did not take part, or is not closed yet, matches the empty text.
         self._write("(?:)" if number in self._open else f"(?({number})\\{number}|)", start)
         return _CLASS
 
     def _character(self, start: int) -> str:
-        """The one character of the escape whose backslash stands at `start`."""
+        """The character of the escape whose backslash is at `start`."""
         char = self._peek()
         if found := _SURROGATES.match(self.source, self.at):
             self.at = found.end()

@@ -1,5 +1,4 @@
-"""Dates in a query: read in several languages, and looked for in every way in which notes write them
-(specs/search.md, SEARCH-59)."""
+"""Parse dates in a query, in several languages, and list the spellings that notes use (SEARCH-59)."""
 
 from __future__ import annotations
 
@@ -26,20 +25,20 @@ _NAMES = (
     "december dec dezember dez décembre diciembre dicembre dezembro декабря декабрь",
 )
 NAMES = tuple(tuple(names.split()) for names in _NAMES)
-"""What a month is called, from January on."""
+"""Names of each month, from January on."""
 MONTH_OF = {name: number for number, names in enumerate(NAMES, 1) for name in names}
 """Numbers of the months by their names."""
 _WORDS_TOO = {"may", "mar", "mars", "mai", "jan", "sep", "dec", "mei", "nov", "aug"}
-"""Names of months that are more often something else when no day or year stands beside them."""
+"""Names of months that usually mean something else without a day or year beside them."""
 
-# Compiled when they are first needed: most searches have no date, and every start would pay.
+# Compiled when first used: most searches have no date.
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?\.?"
 _YEAR = r"(?:19|20)\d\d"
 _BIG_FIRST = r"((?:19|20)\d\d)([-/.])(\d{1,2})(?:\2(\d{1,2}))?"
 _SMALL_FIRST = r"(\d{1,2})([-/.])(\d{1,2})\2((?:19|20)\d\d)"
 _CJK = r"(?:((?:19|20)\d\d)[年년])?(\d{1,2})[月월](?:(\d{1,2})[日号號일])?"
 LONGEST = 3
-"""Words of a query that one date takes at most: `5th March 2024`."""
+"""Most words of one date in a query: `5th March 2024`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,13 @@ class Date:
         return self.day is None and self.year is None
 
     def phrases(self, known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
-        """How notes write it, as words that follow each other.
+        """Return the spellings of the date, as words that follow each other.
 
-        `known`: whether a word is in the vault, so that only names that are there are tried.
+        `known` says whether the vault has a word: only names that it has are tried.
         """
         if self.is_month_alone:
             return {(tokenizer.GAP, f"{self.month:02}", tokenizer.GAP): None}
-        return dict.fromkeys(tokenizer.wanted(each).words for each in self._spellings(known))
+        return dict.fromkeys(tokenizer.wanted(spelling).words for spelling in self._spellings(known))
 
     def _spellings(self, known: Callable[[str], bool]) -> Iterator[str]:
         year, month, day = self.year, f"{self.month:02}", "" if self.day is None else f"{self.day:02}"
@@ -85,18 +84,18 @@ class Date:
                     yield f"{name} {written}{after}"
 
 
-def read(asked: Sequence[str]) -> tuple[Date, int] | None:
-    """The date at the beginning of some folded words, and of how many of them it is made. `of` is not among them."""
-    if not asked:
+def read(words: Sequence[str]) -> tuple[Date, int] | None:
+    """Return the date at the beginning of some folded words, without `of`, and how many words it has."""
+    if not words:
         return None
-    alone = _numeric(asked[0])
+    alone = _numeric(words[0])
     if alone is not None:
         return alone, 1
-    return _named(asked[:LONGEST])
+    return _named(words[:LONGEST])
 
 
 def inside(word: str) -> tuple[Date, Span] | None:
-    """A date like `3月5日` in a folded word."""
+    """Return a date like `3月5日` in a folded word, and where it is."""
     if word.isascii():
         return None
     found = re.search(_CJK, word)
@@ -118,12 +117,12 @@ def _numeric(word: str) -> Date | None:
     return None
 
 
-def _named(asked: Sequence[str]) -> tuple[Date, int] | None:
+def _named(words: Sequence[str]) -> tuple[Date, int] | None:
     month: str | None = None
     day: str | None = None
     year: str | None = None
     end = 0
-    for at, word in enumerate(asked):
+    for at, word in enumerate(words):
         bare = word.rstrip(".,")
         if month is None and bare in MONTH_OF:
             month = bare

@@ -15,8 +15,8 @@ SNIPPETS = 2
 Match = Literal["smart", "exact"]
 FacetKind = Literal["relevance", "modified", "name", "path", "folder", "tag", "property"]
 
-UNTOLD = {"told": False}
-"""Metadata of a field that only programs on this machine use; `registry.plain` leaves it out of an answer."""
+NOT_SENT = {"sent": False}
+"""Metadata of a field for programs on this machine; `registry.plain` leaves it out of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Snippet:
     text: str
     heading: str | None = None
     """The heading above the line."""
-    marks: tuple[tuple[int, int], ...] = field(default=(), compare=False, metadata=UNTOLD)
+    marks: tuple[tuple[int, int], ...] = field(default=(), compare=False, metadata=NOT_SENT)
     """Starts and ends of the matches in `text`, in code points."""
     card: str | None = None
     """Id of the canvas card that the line is in."""

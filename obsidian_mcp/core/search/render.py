@@ -112,7 +112,7 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
         hits.append(hit)
         room = left - hit_size(hit)
         entries += 1
-    for name in islice(dropwhile(lambda each: each != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
+    for name in islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
         group = Group(_group_name(name), len(groups[name]))
         room -= _group_size(group)
         if room < 0:

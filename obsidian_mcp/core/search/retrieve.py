@@ -282,12 +282,12 @@ def _tag(snapshot: Snapshot, condition: HasTag) -> Bounds:
 
 
 def _property(snapshot: Snapshot, condition: HasProperty) -> Bounds:
-    has_name = name_test(condition.asked.key)
-    has_value = value_test(condition.asked.value, condition.match_case)
+    has_name = name_test(condition.property.key)
+    has_value = value_test(condition.property.value, condition.match_case)
     found: set[int] = set()
     named = [(table, key) for table in snapshot.property_tables for key in _keys(snapshot, table) if has_name(key)]
     for table, key in named:
-        if condition.asked.value is None:
+        if condition.property.value is None:
             found |= _files(snapshot, f"{table} WHERE key = ?", key)
             continue
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names

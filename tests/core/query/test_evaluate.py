@@ -93,11 +93,11 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
     """Whether a condition holds of a file for certain, and whether it may."""
     match filter_:
         case AllOf(parts):
-            told = [bounds(part, file) for part in parts]
-            return all(sure for sure, _ in told), all(possible for _, possible in told)
+            found = [bounds(part, file) for part in parts]
+            return all(sure for sure, _ in found), all(possible for _, possible in found)
         case AnyOf(parts):
-            told = [bounds(part, file) for part in parts]
-            return any(sure for sure, _ in told), any(possible for _, possible in told)
+            found = [bounds(part, file) for part in parts]
+            return any(sure for sure, _ in found), any(possible for _, possible in found)
         case NoneOf(part):
             sure, possible = bounds(part, file)
             return not possible, not sure
@@ -125,8 +125,8 @@ def holds(filter_: Holds | HasWord | HasTag | HasProperty, file: Document) -> bo
             return any(translate(leaf.source).found(word) for place in places for word in SPACED_OUT.split(place))
         case HasTag(leaf):
             return any(tag_test(leaf)(tag.removeprefix("#")) for tag in file.tags)
-        case HasProperty(asked, case):
-            named, valued = name_test(asked.key), value_test(asked.value, case)
+        case HasProperty(wanted, case):
+            named, valued = name_test(wanted.key), value_test(wanted.value, case)
             return any(named(key) and valued(value) for key, value in file.properties.items())
 
 
