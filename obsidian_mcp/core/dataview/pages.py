@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -106,12 +106,18 @@ class PageStore:
         self._values: dict[tuple[str, bool], Value] = {}
         """Values of the texts of fields: most stand in many notes."""
 
+    @cached_property
+    def files(self) -> dict[str, File]:
+        """Every note by path, in order."""
+        return {file.path: file for file in self.vault.pages()}
+
     def page(self, path: str) -> Page | None:
         """The note at this path; None for no file and for files of other kinds."""
-        if path not in self._pages:
-            file = self.vault.file(path) if is_page(path) else None
-            self._pages[path] = None if file is None else Page(file, self)
-        return self._pages[path]
+        page = self._pages.get(path)
+        if page is None and is_page(path):
+            file = self.files.get(path) if "files" in self.__dict__ else self.vault.file(path)
+            page = self._pages[path] = None if file is None else Page(file, self)
+        return page
 
     def spellings(self, key: str) -> tuple[str, ...]:
         """The keys in the vault that are `key` in lower case."""
@@ -216,9 +222,10 @@ class Page(Record):
         if name == "file":
             return self.file
         store, path = self.store, self.path
-        fields = [field for _, field in store.vault.fields_named(path, name)]
-        if name == "position":
-            fields = [field for field in fields if field.inline]
+        placed = store.vault.fields_named(path, name)
+        if len(placed) == 1 and name != "position":
+            return store.value(placed[0][1], path)
+        fields = [field for _, field in placed if field.inline or name != "position"]
         if not fields and name:
             fields = store.fields(path, store.canonical_keys(name))
         if len(fields) == 1:
@@ -259,13 +266,18 @@ class PageFile(Record):
         self._known: dict[str, Value] = {}
 
     def __getitem__(self, name: str) -> Value:
-        if name not in self._known:
+        value = self.get(name)
+        if value is None:  # no field of a file is null but `day`, which is absent then
+            raise KeyError(name)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, `default` where there is none of this name."""
+        value = self._known.get(name, _MISSING)
+        if value is _MISSING:
             compute = _FILE_FIELDS.get(name)
-            value = None if compute is None else compute(self)
-            if compute is None or (name == "day" and value is None):
-                raise KeyError(name)
-            self._known[name] = value
-        return self._known[name]
+            value = self._known[name] = None if compute is None else compute(self)
+        return default if value is None else value
 
     def __iter__(self) -> Iterator[str]:
         yield from _FILE_KEYS

@@ -34,7 +34,6 @@ class Sources:
         self._pages = pages
         self._vault: DataviewVault = pages.vault
         self._origin = origin
-        self._paths: list[str] | None = None
 
     def paths(self, source: syntax.Source) -> dict[str, None]:
         """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid.
@@ -61,9 +60,7 @@ class Sources:
                 return self.paths(left) | self.paths(right)
 
     def _all(self) -> list[str]:
-        if self._paths is None:
-            self._paths = [file.path for file in self._vault.pages()]
-        return self._paths
+        return list(self._pages.files)
 
     def _at_path(self, path: str) -> Iterable[str]:
         if path in ("", "/"):

@@ -152,12 +152,16 @@ class IndexedNotes(IndexedVault):
     ) -> dict[str, list[_Placed]]:
         """Fields by path, in order, from rows of file number, place, name and value."""
         found: dict[str, list[_Placed]] = {}
-        decoded = self._decoded
+        known: dict[tuple[str, str], RawField] = {}
         for number, place, name, text in properties:
             if (path := paths.get(number)) is not None:
-                if text not in decoded:
-                    decoded[text] = json.loads(text)
-                found.setdefault(path, []).append((place, RawField(name, decoded[text], inline=False)))
+                field = known.get((name, text))
+                if field is None:
+                    field = known[name, text] = RawField(name, json.loads(text), inline=False)
+                if path in found:
+                    found[path].append((place, field))
+                else:
+                    found[path] = [(place, field)]
         for number, place, name, text in inline:
             if (path := paths.get(number)) is not None:
                 placed = _AFTER_PROPERTIES + place, RawField(name, text, inline=True)
