@@ -6,7 +6,7 @@ Nothing is computed before a query asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -74,6 +74,10 @@ class DataviewVault(VaultView, Protocol):
         """The fields of a note with exactly this key, in order, with numbers that order them among others."""
         ...
 
+    def field_column(self, key: str) -> Mapping[str, Sequence[tuple[int, RawField]]] | None:
+        """What `fields_named` gives for every note that has such a field; None where the query reads few notes."""
+        ...
+
     def list_items(self, path: str) -> Sequence[ListItem]:
         """The list items of a note."""
         ...
@@ -103,6 +107,7 @@ class PageStore:
         self._pages: dict[str, Page | None] = {}
         self._spellings: dict[str, tuple[str, ...]] = {}
         self._canonical: dict[str, tuple[str, ...]] = {}
+        self._known: dict[str, dict[str, Value]] = {}
         self._values: dict[tuple[str, bool], Value] = {}
         """Values of the texts of fields: most stand in many notes."""
 
@@ -118,6 +123,16 @@ class PageStore:
             file = self.files.get(path) if "files" in self.__dict__ else self.vault.file(path)
             page = self._pages[path] = None if file is None else Page(file, self)
         return page
+
+    def known(self, name: str) -> dict[str, Value]:
+        """The values of a field by path, as far as they are known; `ABSENT` for a note without it."""
+        found = self._known.get(name)
+        if found is None:
+            column = None if name == "position" else self.vault.field_column(name)
+            found = self._known[name] = {
+                path: self.value(placed[0][1], path) for path, placed in (column or {}).items() if len(placed) == 1
+            }
+        return found
 
     def spellings(self, key: str) -> tuple[str, ...]:
         """The keys in the vault that are `key` in lower case."""
@@ -177,16 +192,15 @@ class PageStore:
 class Page(Record):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
-    __slots__ = ("_all", "_entry", "_fields", "_file", "path", "store")
+    __slots__ = ("_entry", "_fields", "_file", "path", "store")
 
     def __init__(self, entry: File, store: PageStore) -> None:
         self.path = entry.path
         self.store = store
         self._entry = entry
         self._file: PageFile | None = None
-        self._fields: dict[str, Value] = {}
-        """Fields as far as they are known; `_ABSENT` for a name that the note does not have."""
-        self._all = False
+        self._fields: dict[str, Value] | None = None
+        """All fields, once they were asked for as a whole."""
 
     @property
     def file(self) -> PageFile:
@@ -196,9 +210,12 @@ class Page(Record):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where the note has none of this name."""
-        value = self._fields.get(name, _MISSING)
+        if name == "file":
+            return self.file
+        known = self.store.known(name)
+        value = known.get(self.path, _MISSING)
         if value is _MISSING:
-            value = self._fields[name] = _ABSENT if self._all else self._found(name)
+            value = known[self.path] = self._found(name)
         return default if value is _ABSENT else value
 
     def __getitem__(self, name: str) -> Value:
@@ -211,16 +228,13 @@ class Page(Record):
         return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
 
     def __iter__(self) -> Iterator[str]:
-        self._complete()
-        return (name for name, value in self._fields.items() if value is not _ABSENT)
+        return iter(self._complete())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._complete())
 
     def _found(self, name: str) -> Value:
         """The value of a name; `_ABSENT` without one."""
-        if name == "file":
-            return self.file
         store, path = self.store, self.path
         placed = store.vault.fields_named(path, name)
         if len(placed) == 1 and name != "position":
@@ -235,10 +249,10 @@ class Page(Record):
             by_key.setdefault(field.key, []).append(store.value(field, path))
         return [value for values in by_key.values() for value in values] if fields else _ABSENT
 
-    def _complete(self) -> None:
-        """Compute all fields: the raw keys, then the canonical ones that are no raw keys."""
-        if self._all:
-            return
+    def _complete(self) -> dict[str, Value]:
+        """All fields: the raw keys, then the canonical ones that are no raw keys."""
+        if self._fields is not None:
+            return self._fields
         raw: dict[str, list[Value]] = {}
         for field in self.store.vault.fields(self.path):
             if field.inline or field.key != "position":
@@ -252,7 +266,7 @@ class Page(Record):
         for key, values in (*raw.items(), *canonical.items()):
             fields.setdefault(key, values[0] if len(values) == 1 else values)
         self._fields = fields
-        self._all = True
+        return fields
 
 
 class PageFile(Record):
@@ -263,7 +277,7 @@ class PageFile(Record):
     def __init__(self, file: File, page: Page) -> None:
         self.file = file
         self.page = page
-        self._known: dict[str, Value] = {}
+        self._known: dict[str, Value] | None = None
 
     def __getitem__(self, name: str) -> Value:
         value = self.get(name)
@@ -273,6 +287,11 @@ class PageFile(Record):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where there is none of this name."""
+        cheap = _CHEAP_FILE_FIELDS.get(name)
+        if cheap is not None:
+            return cheap(self)
+        if self._known is None:
+            self._known = {}
         value = self._known.get(name, _MISSING)
         if value is _MISSING:
             compute = _FILE_FIELDS.get(name)
@@ -418,11 +437,16 @@ def _day(file: PageFile) -> Date | None:
     return None
 
 
-_FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
+_CHEAP_FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "path": lambda file: file.file.path,
     "folder": lambda file: file.file.folder,
     "name": lambda file: file_title(file.file.path),
     "link": lambda file: file.link,
+    "size": lambda file: float(file.file.size),
+    "ext": lambda file: file.file.extension,
+}
+"""Not kept: to compute them is as quick as to look them up."""
+_FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "outlinks": _out_links,
     "inlinks": _in_links,
     "etags": lambda file: list(exact_tags(file.page.store, file.file.path)),
@@ -434,10 +458,8 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "cday": lambda file: _day_part(file["ctime"]),
     "mtime": _modified,
     "mday": lambda file: _day_part(file["mtime"]),
-    "size": lambda file: float(file.file.size),
     "starred": lambda file: file.file.path in file.page.store.vault.bookmarked(),
     "frontmatter": _frontmatter,
-    "ext": lambda file: file.file.extension,
     "day": _day,
 }
 

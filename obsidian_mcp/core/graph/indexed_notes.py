@@ -43,9 +43,11 @@ class IndexedNotes(IndexedVault):
         self._bookmarks = bookmarks
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
         self._scope: dict[int, VaultPath] = {}
+        self._reads_columns = False
 
     def expect(self, paths: Sequence[str]) -> None:
-        if len(paths) <= SCOPE:
+        self._reads_columns = len(paths) > SCOPE
+        if not self._reads_columns:
             numbers = self._rows.numbers_of([VaultPath(path) for path in paths])
             self._scope = {number: path for path, number in numbers.items()}
             for name in ("_fields_in_scope", "_tags_in_scope", "_links_in_scope"):
@@ -73,13 +75,22 @@ class IndexedNotes(IndexedVault):
         if column is None:
             if path in self._fields_in_scope or self._read_singly(path):
                 return [placed for placed in self._fields_of(path) if placed[1].key == key]
+            column = self._column_of(key)
+        return column.get(path, ())
+
+    def field_column(self, key: str) -> Mapping[str, list[_Placed]] | None:
+        return self._column_of(key) if self._reads_columns else None
+
+    def _column_of(self, key: str) -> Mapping[str, list[_Placed]]:
+        column = self._columns_of_fields.get(key)
+        if column is None:
             properties, inline = self._rows.named_properties(key), self._rows.named_inline_fields(key)
             column = self._columns_of_fields[key] = self._placed(
                 self._paths,
                 ((number, place, key, text) for number, place, text in properties),
                 ((number, place, key, text) for number, place, text in inline),
             )
-        return column.get(path, ())
+        return column
 
     def list_items(self, path: str) -> Sequence[ListItem]:
         packed = self._rows.list_items(VaultPath(path))
