@@ -83,8 +83,8 @@ def tool_command(name: str) -> click.Command | None:
 
     None where no tool has a command of that name.
     """
-    if name == "attach":
-        return attach
+    if name in _OWN_COMMANDS:
+        return _OWN_COMMANDS[name]
     if name == "task":
         return task_command()
     tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
@@ -369,3 +369,33 @@ def attach(options: Options, file: Path, name: str | None, note: str, vault: str
     """Copy a file of yours into the vault, into its attachment folder unless --name has a folder."""
     arguments = {"name": name or file.name, "note": note, "data": base64.b64encode(file.read_bytes()).decode()}
     run_tool(TOOLS["obsidian_add_attachment"], options_for(options, vault or ""), arguments, as_json=as_json)
+
+
+@click.command(epilog=epilog("move"))
+@click.argument("paths", nargs=-1, required=True, metavar="NAME... TO", shell_complete=_completer("note"))
+@click.option("--query", default="", help="Move every note that this search finds; then only TO is given.")
+@click.option("--update-links/--no-update-links", default=True, help="Rewrite links that lead there.")
+@click.option("--dry-run", "-d", is_flag=True, help="Only show what would change.")
+@click.option("--vault", "-V", metavar="NAME|DIR", help="Vault name or folder.")
+@json_option
+@click.pass_obj
+def move(
+    options: Options,
+    paths: tuple[str, ...],
+    query: str,
+    update_links: bool,
+    dry_run: bool,
+    vault: str | None,
+    as_json: bool,
+) -> None:
+    """Move or rename a note, attachment or folder, or move several notes into a folder; links follow."""
+    *names, to = paths
+    if bool(names) == bool(query):
+        raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
+    arguments: dict[str, Any] = {"to": to, "query": query, "update_links": update_links, "dry_run": dry_run}
+    arguments |= {"name": names[0]} if len(names) == 1 else {"names": names}
+    run_tool(TOOLS["obsidian_move_note"], options_for(options, vault or ""), arguments, as_json=as_json)
+
+
+_OWN_COMMANDS: Final[Mapping[str, click.Command]] = {"attach": attach, "move": move}
+"""Commands whose arguments are not those of the tool."""

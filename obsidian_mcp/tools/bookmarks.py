@@ -67,7 +67,7 @@ def edit_bookmarks(
     group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
     vault: VaultName = "",
 ) -> ChangedBookmark:
-    """Add a bookmark to the app's bookmarks, or remove one. What is bookmarked must exist."""
+    """Add a bookmark to the app's bookmarks, or remove one."""
     if not target.strip():
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
     place = app.vaults.get(vault)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -12,12 +13,15 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.files.settings import last_open_files
 from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, is_note, name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NoteNotFound
+from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .params import Limit, Offset, VaultName, page_of
 from .registry import tool
+
+HASHED_BYTES = 1 << 20
+"""Larger files are listed without an etag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class ListedFile:
     path: str
     size: int
     modified: str
+    etag: str | None = None
+    """Of notes, canvases and bases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ def list_files(
     return Listing(
         folder=spelled,
         folders=[] if offset else sorted(map(normal_form, folders)),
-        files=[ListedFile(entry.path, entry.size, timestamp(entry.mtime_ns)) for entry in page],
+        files=[_listed(place, entry) for entry in page],
         total=len(files),
         next_offset=following,
     )
@@ -88,6 +94,14 @@ def list_files(
 def _settings_text(place: Vault, name: str) -> str | None:
     data = place.files.config(name)
     return None if data is None else data.decode("utf-8", "replace")
+
+
+def _listed(place: Vault, entry: FileEntry) -> ListedFile:
+    etag = None
+    if extension(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
+        with suppress(AppError):  # gone or unreadable since it was listed
+            etag = place.read(entry).etag
+    return ListedFile(entry.path, entry.size, timestamp(entry.mtime_ns), etag)
 
 
 def _kind(entry: FileEntry) -> str:

@@ -56,7 +56,7 @@ def history(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> History:
-    """List the changes that these tools made, the latest first; each can be taken back with obsidian_undo."""
+    """List the changes that these tools made, the latest first, with their numbers."""
     place = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(place, change)

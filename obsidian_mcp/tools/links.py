@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Reference
+from obsidian_mcp.core.search.similar import overlap
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.core.vault import app_answers
+from obsidian_mcp.core.vault import app_answers, mentions
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -56,11 +58,38 @@ class Links:
     """Said while the index is being built."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnlinkedMention:
+    path: str
+    line: int
+    text: str
+    """As it is written there."""
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedMentions:
+    path: str
+    names: list[str]
+    """The name and aliases that were looked for."""
+    mentions: list[UnlinkedMention]
+    next_offset: int | None = None
+
+
 @tool("links", title="Links of a note")
-def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault: VaultName = "") -> Links:
+def get_links(
+    app: App,
+    name: Name,
+    unlinked: Annotated[bool, Field(description="Instead: where its name or aliases stand without a link")] = False,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> Links | UnlinkedMentions:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
-    the line around each.
+    the line around each; or unlinked mentions.
     """
+    if unlinked:
+        return _unlinked(app.vaults.get(vault), name, limit, offset)
     place = app.vaults.get(vault)
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
@@ -85,6 +114,54 @@ def get_links(app: App, name: Name, limit: Limit = 50, offset: Offset = 0, vault
         next_offset=next_offset(offset, limit, total),
         note=outgoing.notice or backlinks.notice,
     )
+
+
+def _unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
+    entry = place.find(name)
+    names = mentions.names_of(place, entry)
+    found = list(islice(mentions.unlinked_mentions(place, entry, names), offset, offset + limit + 1))
+    return UnlinkedMentions(
+        entry.path,
+        names,
+        [UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in found[:limit]],
+        next_offset=offset + limit if len(found) > limit else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarNote:
+    path: str
+    overlap: float
+    """Share of runs of three words that both notes have, 0 to 1."""
+    near_duplicate: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarNotes:
+    path: str
+    similar: list[SimilarNote]
+    note: str | None = None
+    """Says while the index is being built that the answer is not complete."""
+
+
+DUPLICATE_OVERLAP = 0.5
+MOST_COMPARED = 200
+
+
+@tool("similar", title="Similar notes")
+def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
+    """Find notes that are like a note, the most alike first, and near-duplicates of it."""
+    place = app.vaults.get(vault)
+    entry = place.find(name)
+    text = place.read_text(entry).text.body
+    paths, notice = place.search.alike(text, min(limit, MOST_COMPARED) + 1)
+    found = []
+    for path in paths:
+        other = place.catalog.get(path)
+        if other is not None and path != entry.path:
+            shared = overlap(text, place.read_text(other).text.body)
+            found.append(SimilarNote(path, round(shared, 3), near_duplicate=shared >= DUPLICATE_OVERLAP or None))
+    return SimilarNotes(entry.path, found[:limit], notice)
 
 
 def _outgoing(reference: Reference) -> OutgoingLink:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import link_warning
-from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault import bulk, move
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, VaultName
+from .params import DryRun, Names, Query, VaultName
 from .registry import tool
 
 FILES_SHOWN = 50
@@ -25,13 +28,23 @@ class UpdatedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedFile:
     path: str
-    """Where it was."""
     to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
     moved: bool
+    path: str | None = None
+    """Where it was."""
+    to: str | None = None
+    renamed: bool | None = None
+    """True where the name itself changed."""
     files: int | None = None
-    """Files moved with a folder."""
+    """Files that were moved: with a folder, or of several."""
+    moves: list[MovedFile] | None = None
+    """The first of several."""
     updated: list[UpdatedFile] | None = None
     """Files whose links were rewritten."""
     more_updated: int | None = None
@@ -42,31 +55,55 @@ class Moved:
 @tool("move", title="Move or rename", writes=True, destructive=True)
 def move_note(
     app: App,
-    name: Annotated[str, Field(description="Note, attachment or folder", min_length=1)],
+    *,
+    name: Annotated[str, Field(description="Note, attachment or folder to move")] = "",
     to: Annotated[str, Field(description="New path, Folder/ to go into, or a new name", min_length=1)],
+    names: Annotated[Names, Field(description="Instead: several notes, into the folder to")] = [],  # noqa: B006
+    query: Query = "",
     update_links: Annotated[bool, Field(description="Rewrite links that lead there")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
-    """Move or rename a note, attachment or folder; links in all notes, properties and canvases follow."""
+    """Move or rename a note, attachment or folder, or move many notes into a folder; links in all notes, properties
+    and canvases follow. One change.
+    """
     place = app.vaults.get(vault)
+    if not name:
+        return _gathered(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)
+    if names or query:
+        raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
 
     def plan() -> move.Relocation:
         return move.relocate(place, name, to, update_links=update_links)
 
     moved = plan() if dry_run else place.make("move_note", plan)
-    shown = "".join(each.diff for each in moved.links.rewritten)[:DIFF_CHARACTERS] if dry_run else ""
-    warnings = [*moved.links.warnings]
-    if warning := link_warning(moved.target):
-        warnings.append(warning)
-    updated = [UpdatedFile(each.path, list(each.lines)) for each in moved.links.rewritten]
-    return Moved(
+    warning = link_warning(moved.target)
+    answer = _answer(moved.links, [warning] if warning else [], dry_run=dry_run)
+    return replace(
+        answer,
         path=moved.source,
         to=moved.target,
-        moved=not dry_run,
+        renamed=moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2] or None,
         files=len(moved.files) if moved.is_folder else None,
+    )
+
+
+def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
+    def plan() -> move.Gathering:
+        return move.gather(place, entries, to, update_links=update_links)
+
+    moved = plan() if dry_run else place.make("move_note", plan)
+    shown = [MovedFile(source, target) for source, target in list(moved.files.items())[:FILES_SHOWN]]
+    return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)
+
+
+def _answer(links: move.Rewriting, warnings: list[str], *, dry_run: bool) -> Moved:
+    updated = [UpdatedFile(file.path, list(file.lines)) for file in links.rewritten]
+    shown = "".join(file.diff for file in links.rewritten)[:DIFF_CHARACTERS] if dry_run else ""
+    return Moved(
+        moved=not dry_run,
         updated=updated[:FILES_SHOWN],
         more_updated=len(updated) - FILES_SHOWN if len(updated) > FILES_SHOWN else None,
         diff=shown or None,
-        warnings=warnings or None,
+        warnings=[*links.warnings, *warnings] or None,
     )

@@ -68,7 +68,7 @@ def create_note(
     vault: VaultName = "",
 ) -> Created:
     """Create a note, from a template with content behind it; missing folders are made. An existing note is refused
-    unless overwrite is true: to change one, prefer obsidian_edit_note. The name unique: or unique:Idea is the minute.
+    unless overwrite is true. The name unique: or unique:Idea is the minute.
     """
     place = app.vaults.get(vault)
     with place.changing():

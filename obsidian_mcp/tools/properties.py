@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Etag, Limit, Names, Offset, VaultName, page_of
+from .params import DryRun, Etag, Limit, Names, Offset, Query, VaultName, page_of
 from .registry import tool
 
 
@@ -88,14 +88,12 @@ def set_properties(
         Field(description='Values by name; null removes: {"status": "done", "due": null, "tags": ["a"]}', min_length=1),
     ],
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
-    query: Annotated[str, Field(description="Instead of names: every note that this search finds")] = "",
+    query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone. Everything else in
-    the notes stays as it is.
-    """
+    """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone."""
 
     def change(body: str) -> str:
         newline = Text(body).newline

@@ -156,6 +156,7 @@ class Tool:
     def input_schema(self) -> dict[str, Any]:
         schema = self.model.model_json_schema(schema_generator=_Schema)
         schema.setdefault("properties", {})
+        schema.pop("additionalProperties", None)  # a call with others is refused all the same (TOOL-03)
         for described in schema["properties"].values():
             if described.get("default", 1) in ("", False, None):  # says nothing that the type does not say
                 del described["default"]

@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Names, VaultName
+from .params import DryRun, Names, Query, VaultName
 from .registry import tool
 
 MOST_CHARACTERS = 1 << 30
@@ -31,7 +31,7 @@ def replace(
     regex: Annotated[bool, Field(description="find is a regular expression")] = False,
     ignore_case: Annotated[bool, Field(description="Upper and lower case are the same")] = False,
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
-    query: Annotated[str, Field(description="Instead of names: every note that this search finds")] = "",
+    query: Query = "",
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:

@@ -100,8 +100,8 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete, change or add one task, as the Tasks plugin would: completing a recurring one adds its next occurrence.
-    Take name and line, or task, from obsidian_list_tasks.
+    """Complete, change or add one task, as the Tasks plugin would: completing a recurring one adds its next
+    occurrence.
     """
     from obsidian_mcp.core.tasks.update import TaskChange
 

@@ -43,7 +43,7 @@ def list_templates(
     template: Annotated[str, Field(description="Read this template instead: name or path")] = "",
     vault: VaultName = "",
 ) -> TemplateList | Document:
-    """List the vault's templates, or read one. obsidian_create_note makes a note from a template."""
+    """List the vault's templates, or read one."""
     from obsidian_mcp.core.vault.templates import Templates
 
     place = app.vaults.get(vault)

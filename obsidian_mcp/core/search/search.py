@@ -22,7 +22,7 @@ from obsidian_mcp.core.text import stems
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import QueryInvalid
 
-from . import file_table, sort, vocabulary
+from . import file_table, similar, sort, vocabulary
 from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
 from .plan import WIDENINGS, Plan, exact_plan, read_groups, smart_plan
@@ -103,6 +103,12 @@ class Search:
         """A sentence if some files are newer than the index, after it was brought up to date as far as possible."""
         freshness = self._indexer.freshen()
         return freshness.notice if freshness.pending else None
+
+    def alike(self, text: str, most: int) -> tuple[list[VaultPath], str | None]:
+        """Return the visible files that are most like a text, and a sentence where the index is not complete."""
+        notice, hidden = self._notice(), self._filters()
+        found = self._indexer.query(lambda rows: similar.alike(rows, text, most))
+        return [path for path in found if self._catalog.get(path) and not hidden.match(path)], notice
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""

@@ -120,6 +120,43 @@ def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocat
     return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
 
 
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """What it would do to move several files into one folder."""
+
+    files: Mapping[VaultPath, VaultPath]
+    moves: tuple[Move, ...]
+    links: Rewriting
+
+    @property
+    def operations(self) -> list[Operation]:
+        return [*self.links.operations, *self.moves]
+
+
+def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> Gathering:
+    """Plan to move files into a folder, which need not be there yet; files that are in it already stay.
+
+    Raises: NoteExists, InvalidName, PermissionDenied.
+    """
+    folder = parse(to.strip().strip("/")) if to.strip().strip("/") else VaultPath("")
+    files: dict[VaultPath, VaultPath] = {}
+    moves = []
+    for entry in entries:
+        name = entry.path.rpartition("/")[2]
+        target, disk = _placed(vault, VaultPath(f"{folder}/{name}" if folder else name))
+        if target == entry.path:
+            continue
+        vault.check_target(disk, is_folder=False)
+        if vault.at(target) is not None or vault.files.exists(disk) or target in files.values():
+            raise NoteExists(
+                f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is there. Nothing moved.",
+                path=str(target),
+            )
+        files[entry.path] = target
+        moves.append(Move(entry.disk, disk))
+    return Gathering(files, tuple(moves), rewrite_links(vault, files) if update_links else Rewriting(()))
+
+
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> Rewriting:
     """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it.
 

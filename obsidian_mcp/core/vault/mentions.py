@@ -1,0 +1,80 @@
+"""Mentions of a note's name or aliases that are no links (specs/links.md, LINK-30)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.casefold import phrase
+from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
+from obsidian_mcp.errors import AppError
+
+from .vault import Vault
+
+MOST_FILES = 2_000
+"""Files that are looked through."""
+CONTEXT = 200
+"""Code points of a line that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    path: VaultPath
+    line: int
+    """0-based."""
+    text: str
+    """What is written there."""
+    context: str
+    """The line, cut where it is long."""
+
+
+def names_of(vault: Vault, entry: FileEntry) -> list[str]:
+    """The name of a file and the aliases of a note, without those of a single letter."""
+    names = [basename(entry.path)]
+    if is_note(entry.path):
+        names += parser.parse(vault.read_text(entry).text.body).aliases
+    return [name for name in dict.fromkeys(names) if len(name) > 1]
+
+
+def unlinked_mentions(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
+    """Yield where other notes have one of the names as whole words, outside links, code and properties.
+
+    The notes come in the order in which an exact search finds them, at most MOST_FILES of them.
+    """
+    quoted = ['"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names]
+    if not quoted:
+        return
+    query = f"content:({' OR '.join(quoted)})"
+    found = vault.search.find(Request(query, "exact", limit=MOST_FILES, snippets=0, characters=1 << 40))
+    for hit in found.hits:
+        deadline.checkpoint()
+        other = vault.catalog.get(hit.path)
+        if other is not None and other.path != entry.path and is_note(other.path):
+            yield from _in_note(vault, other, names)
+
+
+def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
+    try:
+        body = vault.read_text(entry).text.body
+    except AppError:  # gone or unreadable since the search
+        return
+    note = parser.parse(body)
+    closed = sorted(
+        [(link.span.start, link.span.end) for link in note.links]
+        + [(area.span.start, area.span.end) for area in note.areas]
+        + [(0, frontmatter.text_start(body))]
+    )
+    lines = Lines(body)
+    for name in names:
+        for match in phrase(name, match_case=False).finditer(body):
+            if not any(start < match.end() and match.start() < end for start, end in closed):
+                line = lines.line(match.start())
+                start = lines.starts[line]
+                end = lines.starts[line + 1] if line + 1 < len(lines.starts) else len(body)
+                yield Mention(entry.path, line, match[0], body[start:end].strip()[:CONTEXT])

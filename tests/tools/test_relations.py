@@ -1,0 +1,109 @@
+"""Unlinked mentions, notes that are alike, many notes moved at once, etags of lists (specs/links.md, search.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments, NoteExists
+from obsidian_mcp.tools import call
+
+
+def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).whole()
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(app: App, basic: Path) -> None:
+    # LINK-30
+    (basic / "Heron.md").write_text("---\naliases: [アオサギ, x]\n---\nThe heron.\n", "utf-8")
+    (basic / "Pond.md").write_text(
+        "---\nbird: Heron\n---\nA HERON and [[Heron]] and `heron`.\n\n%% heron %%\n\n```\nheron\n```\n"
+        "池のアオサギを見た。 Herons are other words, x too.\n",
+        "utf-8",
+    )
+    answer = run(app, "get_links", name="Heron", unlinked=True)
+
+    assert answer["names"] == ["Heron", "アオサギ"]
+    assert [(found["line"], found["text"]) for found in answer["mentions"]] == [(4, "HERON"), (11, "アオサギ")]
+    assert answer["mentions"][1]["context"].startswith("池のアオサギを見た。")
+
+
+def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
+    for number in range(5):
+        (basic / f"P{number}.md").write_text("Tower clock\nTower clock\n", "utf-8")
+    first = run(app, "get_links", name="Tower clock", unlinked=True, limit=6)
+    rest = run(app, "get_links", name="Tower clock", unlinked=True, offset=first["next_offset"])
+    places = [(found["path"], found["line"]) for found in first["mentions"] + rest["mentions"]]
+
+    assert len(places) == len(set(places)) >= 10
+    assert "next_offset" not in rest
+
+
+def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> None:
+    # SEARCH-90, SEARCH-91
+    text = "The grey heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds."
+    (basic / "Heron.md").write_text(text, "utf-8")
+    (basic / "Heron copy.md").write_text(text + " It is patient.", "utf-8")
+    (basic / "Egret.md").write_text("The egret stands in the pond too; a heron may be near the reeds at noon.", "utf-8")
+    similar = run(app, "similar", name="Heron")["similar"]
+
+    assert [found["path"] for found in similar][:2] == ["Heron copy.md", "Egret.md"]
+    assert similar[0]["near_duplicate"] is True
+    assert similar[0]["overlap"] > 0.7 > similar[1]["overlap"]
+    assert "near_duplicate" not in similar[1]
+
+
+def test_an_empty_note_is_like_nothing(app: App, basic: Path) -> None:
+    (basic / "Empty.md").touch()
+    assert run(app, "similar", name="Empty")["similar"] == []
+
+
+def test_notes_that_a_search_finds_move_together_with_their_links_as_one_change(app: App, basic: Path) -> None:
+    # TOOL-14
+    before, unresolved = contents(basic), run(app, "graph", question="unresolved")
+    shown = run(app, "move_note", query="tag:#work", to="Archive/", dry_run=True)
+    assert contents(basic) == before
+    answer = run(app, "move_note", query="tag:#work", to="Archive/")
+
+    assert answer["moves"] == shown["moves"]
+    assert {moved["to"] for moved in answer["moves"]} == {"Archive/Alpha.md", "Archive/Tower clock.md"}
+    assert run(app, "get_links", name="Archive/Alpha")["backlinks_total"] == 4
+    assert run(app, "graph", question="unresolved")["total"] == unresolved["total"]
+    run(app, "undo")
+    assert contents(basic) == before
+
+
+def test_one_name_that_is_taken_moves_nothing(app: App, basic: Path) -> None:
+    (basic / "Archive").mkdir()
+    (basic / "Archive/Home.md").touch()
+    before = contents(basic)
+    with pytest.raises(NoteExists):
+        run(app, "move_note", names=["Projects/Alpha.md", "Home.md"], to="Archive/")
+    assert contents(basic) == before
+
+
+def test_what_to_move_is_said_in_one_way(app: App) -> None:
+    with pytest.raises(InvalidArguments):
+        run(app, "move_note", name="Home", names=["Alpha"], to="Archive/")
+    with pytest.raises(InvalidArguments):
+        run(app, "move_note", to="Archive/")
+
+
+def test_a_move_that_changes_the_name_says_so(app: App) -> None:
+    assert run(app, "move_note", name="Alpha", to="Archive/Beta")["renamed"] is True
+    assert "renamed" not in run(app, "move_note", name="Home", to="Archive/")
+
+
+def test_a_list_carries_the_etags_that_an_edit_takes(app: App) -> None:
+    listed = {file["path"]: file for file in run(app, "list_files", recursive=True)["files"]}
+
+    assert listed["Home.md"]["etag"] == run(app, "read_note", name="Home")["etag"]
+    assert "etag" in listed["Board.canvas"]
+    assert all("etag" not in file for path, file in listed.items() if path.endswith(".svg"))
