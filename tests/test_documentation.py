@@ -28,10 +28,21 @@ SERVING = {"serve", "http", "bridge"}
 
 
 def commands_in(document: Path) -> list[str]:
-    """Lines of shell blocks that call this program."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line.partition("  #")[0].strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line.startswith("obsidian-mcp ")]
+    """Commands of this program in shell blocks: lines of their own, or after a `$` with their output below.
+
+    A command whose output is an error of this program is left out.
+    """
+    blocks = re.findall(
+        r"^```(?:sh|console)\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    found = []
+    for block in blocks:
+        lines = [line.partition("  #")[0].strip() for line in block.splitlines()]
+        for line, following in zip(lines, [*lines[1:], ""], strict=True):
+            command = line.removeprefix("$ ")
+            if command.startswith("obsidian-mcp ") and not following.startswith("obsidian-mcp: "):
+                found.append(command)
+    return found
 
 
 @pytest.fixture

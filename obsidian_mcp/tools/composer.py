@@ -43,7 +43,7 @@ def compose_notes(
     vault: VaultName = "",
 ) -> Composed:
     """Merge a note into another (it goes to the trash, links to it follow), or extract a part of a note into a note of
-    its own, with a link left behind. One change.
+    its own, with a link left behind.
     """
     if action == "merge" and not into:
         raise InvalidArguments("merge needs into: the note that the text goes into.", argument="into")

@@ -56,7 +56,7 @@ def history(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> History:
-    """List the changes that these tools made, the latest first, with their numbers."""
+    """List the changes made by these tools, the latest first."""
     place = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(place, change)
@@ -87,7 +87,7 @@ def undo(
     ] = "neither",
     vault: VaultName = "",
 ) -> Undone:
-    """Take back a change made by these tools: every file of it, byte for byte, or none."""
+    """Take back a change: every file of it, byte for byte, or none."""
     place = app.vaults.get(vault)
     recorded, done = core_undo.undo(place, change or None, wins)
     return Undone(recorded.number, _files(recorded.steps), core_undo.made_by(place, recorded), done.change)

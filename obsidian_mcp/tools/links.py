@@ -150,7 +150,7 @@ MOST_COMPARED = 200
 
 @tool("similar", title="Similar notes")
 def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
-    """Find notes that are like a note, the most alike first, and near-duplicates of it."""
+    """Find notes like a note, the most alike first, and near-duplicates."""
     place = app.vaults.get(vault)
     entry = place.find(name)
     text = place.read_text(entry).text.body

@@ -65,7 +65,7 @@ def move_note(
     vault: VaultName = "",
 ) -> Moved:
     """Move or rename a note, attachment or folder, or move many notes into a folder; links in all notes, properties
-    and canvases follow. One change.
+    and canvases follow.
     """
     place = app.vaults.get(vault)
     if not name:

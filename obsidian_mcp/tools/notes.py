@@ -67,7 +67,7 @@ def create_note(
     template: Annotated[str, Field(description="Template name; auto: Templater's for the folder")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create a note, from a template with content behind it; missing folders are made. An existing note is refused
+    """Create a note, from a template with content behind it. An existing note is refused
     unless overwrite is true. The name unique: or unique:Idea is the minute.
     """
     place = app.vaults.get(vault)

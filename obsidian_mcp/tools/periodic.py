@@ -47,8 +47,8 @@ def daily_note(
     create: Annotated[bool, Field(description="Make a missing note from its template")] = True,
     vault: VaultName = "",
 ) -> PeriodicNote | Document:
-    """Open the daily (weekly … yearly) note of a date and add to it, in one step; a missing one is made where and from
-    the template that the vault's settings say. Without content its text is the answer.
+    """Open the daily (weekly … yearly) note of a date and add to it; a missing one is made as the vault's settings say.
+    Without content its text is the answer.
     """
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading to add under.", argument="heading")

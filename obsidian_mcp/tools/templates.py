@@ -63,7 +63,7 @@ def insert_template(
     heading: Annotated[str, Field(description="Heading or ^block for section")] = "",
     vault: VaultName = "",
 ) -> InsertedTemplate:
-    """Put a template into a note: its variables filled in, its properties merged with the note's."""
+    """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading or ^block.", argument="heading")
     from obsidian_mcp.core.vault.templates import Templates
