@@ -38,12 +38,14 @@ _LONG_DATES = {  # time, short date, long date, long date with weekday
     "pl": ("HH:mm", "DD.MM.YYYY", "D MMMM YYYY", "dddd, D MMMM YYYY"),
     "pt": ("HH:mm", "DD/MM/YYYY", "D [de] MMMM [de] YYYY", "dddd, D [de] MMMM [de] YYYY"),
     "pt-br": ("HH:mm", "DD/MM/YYYY", "D [de] MMMM [de] YYYY", "dddd, D [de] MMMM [de] YYYY"),
-    "ru": ("H:mm", "DD.MM.YYYY", "D MMMM YYYY г.", "dddd, D MMMM YYYY г."),
-    "sv": ("HH:mm", "YYYY-MM-DD", "D MMMM YYYY", "dddd D MMMM YYYY"),
+    "ru": ("H:mm", "DD.MM.YYYY", "D MMMM YYYY г.", "dddd, D MMMM YYYY г.,"),
+    "sv": ("HH:mm", "YYYY-MM-DD", "D MMMM YYYY", "dddd D MMMM YYYY [kl.]"),
     "ja": ("HH:mm", "YYYY/MM/DD", "YYYY年M月D日", "YYYY年M月D日 dddd"),
     "ko": ("A h:mm", "YYYY.MM.DD.", "YYYY년 MMMM D일", "YYYY년 MMMM D일 dddd"),
-    "zh-cn": ("HH:mm", "YYYY/MM/DD", "YYYY年M月D日", "YYYY年M月D日 dddd"),
-    "zh-tw": ("HH:mm", "YYYY/MM/DD", "YYYY年M月D日", "YYYY年M月D日 dddd"),
+    "zh-cn": ("HH:mm", "YYYY/MM/DD", "YYYY年M月D日", "YYYY年M月D日dddd"),
+    "zh-tw": ("HH:mm", "YYYY/MM/DD", "YYYY年M月D日", "YYYY年M月D日dddd"),
+    "cs": ("H:mm", "DD.MM.YYYY", "D. MMMM YYYY", "dddd D. MMMM YYYY"),
+    "tr": ("HH:mm", "DD.MM.YYYY", "D MMMM YYYY", "dddd, D MMMM YYYY"),
 }
 _OTHER_DATES = ("HH:mm", "DD/MM/YYYY", "D MMMM YYYY", "dddd D MMMM YYYY")
 

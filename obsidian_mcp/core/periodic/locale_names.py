@@ -1,6 +1,7 @@
 """Names of months and days in other languages, from Unicode CLDR.
 
-For German, Spanish, Dutch, Portuguese and Chinese the abbreviations are those that moment, and so the app, writes.
+For German, Spanish, Italian, Dutch, Portuguese, Swedish and Chinese the abbreviations are those of moment, which the
+app uses.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ene.|feb.|mar.|abr.|may.|jun.|jul.|ago.|sep.|oct.|nov.|dic.",
         "domingo|lunes|martes|miércoles|jueves|viernes|sábado",
         "dom.|lun.|mar.|mié.|jue.|vie.|sáb.",
-        "do|lu|ma|mi|ju|vi|sa",
+        "do|lu|ma|mi|ju|vi|sá",
     ),
     "it": (
         "gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre",
         "gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic",
         "domenica|lunedì|martedì|mercoledì|giovedì|venerdì|sabato",
         "dom|lun|mar|mer|gio|ven|sab",
-        "dom|lun|mar|mer|gio|ven|sab",
+        "do|lu|ma|me|gi|ve|sa",
     ),
     "nl": (
         "januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december",
@@ -66,7 +67,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "sv": (
         "januari|februari|mars|april|maj|juni|juli|augusti|september|oktober|november|december",
-        "jan.|feb.|mars|apr.|maj|juni|juli|aug.|sep.|okt.|nov.|dec.",
+        "jan|feb|mar|apr|maj|jun|jul|aug|sep|okt|nov|dec",
         "söndag|måndag|tisdag|onsdag|torsdag|fredag|lördag",
         "sön|mån|tis|ons|tors|fre|lör",
         "sö|må|ti|on|to|fr|lö",
@@ -126,7 +127,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "日|一|二|三|四|五|六",
     ),
     "zh-tw": (
-        "1月|2月|3月|4月|5月|6月|7月|8月|9月|10月|11月|12月",
+        "一月|二月|三月|四月|五月|六月|七月|八月|九月|十月|十一月|十二月",
         "1月|2月|3月|4月|5月|6月|7月|8月|9月|10月|11月|12月",
         "星期日|星期一|星期二|星期三|星期四|星期五|星期六",
         "週日|週一|週二|週三|週四|週五|週六",

@@ -16,7 +16,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SHORTENED = re.compile(r"\[[^\[]*\]|MMMM|MM|DD|dddd")
-_DAY_BEFORE_MONTH = re.compile(r"D[oD]?\.?(?:\[[^\[\]]*\]|\s)+MMMM?")
+_DAY_BEFORE_MONTH = re.compile(r"D[oD]?(?:\[[^\[\]]*\]|\s)+MMMM?")
 
 Part = tuple[str, bool]
 """A part of a format, and whether it is a symbol; otherwise it is literal."""
@@ -28,10 +28,15 @@ def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     A plain date is its midnight. A time without a zone is local; that shows in `Z`, `X` and `x` only.
     """
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
-    declined = _DAY_BEFORE_MONTH.search(pattern) is not None
-    return "".join(
-        _format_token(text, moment, locale, declined) if symbol else text for text, symbol in parts(pattern, locale)
-    )
+    split = parts(pattern, locale)
+    declined = locale.months != locale.months_alone and _is_declined(split, locale)
+    return "".join(_format_token(text, moment, locale, declined) if symbol else text for text, symbol in split)
+
+
+def _is_declined(split: tuple[Part, ...], locale: Locale) -> bool:
+    """Whether a day stands before the name of a month, which languages that decline them then write otherwise."""
+    marked = "".join(text if symbol or len(text) == 1 else f"[{text}]" for text, symbol in split)
+    return _DAY_BEFORE_MONTH.search(marked.replace(".", " ") if locale.tag == "cs" else marked) is not None
 
 
 def has_token(pattern: str, tokens: str, locale: Locale = ENGLISH) -> bool:
