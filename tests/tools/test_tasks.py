@@ -344,7 +344,9 @@ def test_settings_count_as_soon_as_they_change(vault: TaskVault) -> None:
     assert vault.list()["total"] == 8
     vault.write(f".obsidian/{SETTINGS_FILE}", json.dumps({"globalFilter": "#work"}))
     assert vault.list()["total"] == 1
-    assert vault.update(name="B", line=2, status="done")["new"] == ["- [x] same"]
+    plain = vault.update(name="B", line=2, status="done")
+    assert plain["new"] == ["- [x] same"]
+    assert plain["task"]["status_type"] == "DONE"
     with pytest.raises(InvalidArguments, match="global filter"):
         vault.update(name="B", line=3, due="today")
     vault.write(f".obsidian/{ENABLED_PLUGINS_FILE}", "[]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import groupby
@@ -22,10 +22,10 @@ from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_nam
 from obsidian_mcp.core.tasks.query import Query, parse_query
 from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, Task, read_task
+from obsidian_mcp.core.tasks.task import Place, Task, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NotText
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class VaultTasks:
 
     def _answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
         source = self._source()
-        own = {task.place.line: task for task in source.of_note(path, updated.body)}
+        own = source.in_note(path, updated.body, (updated.line, updated.next_line))
         dependencies = source.dependencies()
 
         def entry_at(line: int | None) -> TaskEntry | None:
@@ -221,7 +221,8 @@ class _Source:
             is_wanted = all(matches(path) for matches in on_path)
             for _, fact in facts:
                 if is_wanted or fact.linked:
-                    task = self._task(path, fact.text, fact.line, fact.heading)
+                    place = Place(path, fact.line + 1, fact.heading)
+                    task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         found.append(task)
         self._dependencies = Dependencies.of(task for task in found if task.id or task.depends_on)
@@ -234,19 +235,22 @@ class _Source:
         assert self._dependencies is not None  # noqa: S101  set by load
         return self._dependencies
 
-    def of_note(self, path: str, body: str) -> Iterator[Task]:
-        """Yield the tasks of a note with this text."""
+    def in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
+        """Return the checkboxes in some lines of a note with this text, also such as lack the global filter."""
         note = parse(body)
+        found: dict[int, Task] = {}
         for box in checkboxes(path, note):
-            heading = next((each.text for each in reversed(note.outline) if each.line < box.line - 1), None)
-            task = self._task(VaultPath(path), box.text, box.line - 1, heading)
-            if task is not None:
-                yield task
+            line = read_line(box.text, self.settings.notation) if box.line in lines else None
+            if line is not None:
+                heading = next((each.text for each in reversed(note.outline) if each.line < box.line - 1), None)
+                place = Place(path, box.line, heading)
+                found[box.line] = of_line(line, place, self.settings, self._file_date(path))
+        return found
 
-    def _task(self, path: VaultPath, text: str, line: int, heading: str | None) -> Task | None:
+    def _file_date(self, path: str) -> date | None:
         if path not in self._file_dates:
             self._file_dates[path] = file_date(path, self.settings, self.today)
-        return read_task(text, Place(path, line + 1, heading), self.settings, self._file_dates[path])
+        return self._file_dates[path]
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
         """The days of which a task must have one in its line; None where there is no such range.
