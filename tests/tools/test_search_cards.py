@@ -45,3 +45,20 @@ def test_the_text_of_a_drawing_is_found_and_not_edited(opened: Opened) -> None:
         run(app, "edit_note", name="D", operation="append", content="x")
     run(app, "edit_note", name="D", operation="prepend", content="x")
     assert app.vaults.get().read(app.vaults.get().find("D")).text.body == DRAWN.replace("---\n# Exc", "---\nx\n# Exc")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("replace", {"names": ["D"], "find": "Kinetics", "content": "x"}),
+        ("compose_notes", {"action": "merge", "name": "N", "into": "D"}),
+        ("compose_notes", {"action": "extract", "name": "D", "part": "Text Elements"}),
+        ("compose_notes", {"action": "extract", "name": "N", "part": "1-1", "into": "D"}),
+    ],
+)
+def test_no_tool_changes_the_data_of_a_drawing(opened: Opened, tool: str, arguments: dict[str, Any]) -> None:
+    """DRAW-4"""
+    app = opened({"D.md": DRAWN, "N.md": "text\n"})
+    with pytest.raises(NotText, match="is a drawing"):
+        run(app, tool, **arguments)
+    assert app.vaults.get().read(app.vaults.get().find("D")).text.body == DRAWN

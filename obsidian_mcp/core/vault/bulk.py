@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.note import drawing
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
@@ -50,5 +51,6 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
         content = vault.read_note(entry)
         after = change(content.text.body)
         if after != content.text.body:
+            drawing.check_edit(entry.path, content.text.body, after)
             found.append(Rewritten(content, after))
     return Rewriting(tuple(found))

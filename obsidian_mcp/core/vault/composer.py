@@ -13,7 +13,7 @@ from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
-from obsidian_mcp.core.note import edits, parser, sections
+from obsidian_mcp.core.note import drawing, edits, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link
@@ -63,6 +63,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     body = join(after.get(target.path, before.text.body), text, position)
     if read is not None and read.values:
         body = merge_properties(body, read.values, before.text.newline)
+    drawing.check_edit(target.path, before.text.body, body)
     others = [each for each in rewriting.rewritten if each.path not in (source.path, target.path)]
     option = vault.settings.trash_option
     operations: list[Operation] = [
@@ -113,6 +114,7 @@ def extract(
     rewriting = applied(contents, [each for each in planned if each.path != source.path])
     others = list(rewriting.rewritten)
     remaining = apply(body, in_order([*stays, left_edit]))
+    drawing.check_edit(source.path, body, remaining)
     operations: list[Operation] = [
         Write(source.disk, before.data, Text(remaining, before.text.bom).encode()),
         *rewriting.operations,
@@ -127,6 +129,7 @@ def extract(
         own_links = [each for each in extraction.others_edits(referrers) if each.path == existing.path]
         now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
         after = join(now, text, position)
+        drawing.check_edit(existing.path, there.text.body, after)
         operations.append(Write(existing.disk, there.data, Text(after, there.text.bom).encode()))
         shown += edits.diff(target, there.text.body, after)
     return Composition(
