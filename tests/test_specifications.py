@@ -1,32 +1,60 @@
-"""Every rule that code and tests name stands in specs/ (specs/README.md)."""
+"""Every rule of specs/ is there once and is named by a test; every rule that code or tests name is there."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
-NAMED = re.compile(r"\b(SEARCH|QUERY|CLI)-([0-9]{2})(?: to (?:\1-)?([0-9]{2}))?")
-DEFINED = re.compile(r"^- \*\*((?:SEARCH|QUERY|CLI)-[0-9]{2})\*\* ", re.MULTILINE)
-RULES = [rule for path in sorted((ROOT / "specs").glob("*.md")) for rule in DEFINED.findall(path.read_text("utf-8"))]
-SOURCES = sorted(path for folder in ("obsidian_mcp", "tests", "docs", "specs") for path in (ROOT / folder).rglob("*.*"))
+RULE = r"[A-Z]+(?:-[A-Z]+)*-[0-9]+"
+DEFINED = re.compile(rf"^- (?:\*\*)?({RULE})(?:\*\*)? ", re.MULTILINE)
+NAMED = re.compile(
+    r"\b(?P<kind>[A-Z]+(?:-[A-Z]+)*)-(?P<first>[0-9]+)"
+    r"(?: to (?:(?P=kind)-)?(?P<last>[0-9]+))?(?P<others>(?:(?:, | and )(?:(?P=kind)-)?[0-9]+\b)*)"
+)
+"""`EDIT-04`, `EDIT-04 to 06`, `EDIT-04, 05 and EDIT-09`."""
+RULES = Counter(rule for path in (ROOT / "specs").glob("*.md") for rule in DEFINED.findall(path.read_text("utf-8")))
+KINDS = {rule.rpartition("-")[0] for rule in RULES}
+
+
+def named_in(folder: str, *endings: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Every mention of rules in files below a folder: the file, and what `NAMED` matches."""
+    for path in (ROOT / folder).rglob("*"):
+        if path.suffix in endings and not {".venv", "node_modules"} & set(path.parts):
+            for named in NAMED.finditer(path.read_text(encoding="utf-8", errors="replace")):
+                if named["kind"] in KINDS:
+                    yield str(path.relative_to(ROOT)), named
+
+
+def rule(named: re.Match[str], number: str | int) -> str:
+    return f"{named['kind']}-{int(number):0{len(named['first'])}}"
 
 
 def test_no_rule_is_there_twice() -> None:
-    assert len(set(RULES)) == len(RULES)
-    assert {rule.partition("-")[0] for rule in RULES} == {"SEARCH", "QUERY", "CLI"}
+    assert [name for name, count in RULES.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("prefix", ["SEARCH", "QUERY", "CLI"])
-def test_every_rule_that_is_named_is_there(prefix: str) -> None:
+def test_every_rule_that_is_named_is_there() -> None:
     missing = {
-        f"{name} in {path.relative_to(ROOT)}"
-        for path in SOURCES
-        if path.suffix in (".py", ".md", ".json")
-        for kind, *numbers in NAMED.findall(path.read_text(encoding="utf-8", errors="replace"))
-        for name in (f"{kind}-{number}" for number in numbers if number)
-        if kind == prefix and name not in RULES
+        f"{rule(named, number)} in {path}"
+        for folder, ending in (("obsidian_mcp", ".py"), ("tests", ".py"), ("docs", ".md"), ("specs", ".md"))
+        for path, named in named_in(folder, ending)
+        for number in [named["first"], *re.findall(r"[0-9]+", named["others"])]
+        if rule(named, number) not in RULES
     }
-    assert not missing
+    assert sorted(missing) == []
+
+
+def test_every_rule_has_a_test_that_names_it() -> None:
+    """A test names a rule in its text, or in a row of a table of specs/vectors."""
+    tested = {
+        rule(named, number)
+        for _, named in [*named_in("tests", ".py"), *named_in("specs/vectors", ".json")]
+        for number in [
+            *range(int(named["first"]), int(named["last"] or named["first"]) + 1),
+            *re.findall(r"[0-9]+", named["others"]),
+        ]
+    }
+    assert sorted(set(RULES) - tested) == []

@@ -169,7 +169,7 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-15)."""
+        """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
         answer = get_type_hints(self.function)["return"]
         kinds = get_args(answer) or (answer,)
         if not self.enveloped or {Document, Picture} & set(kinds):

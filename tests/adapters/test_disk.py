@@ -69,6 +69,7 @@ def test_a_write_keeps_the_mode_of_the_file(disk: Disk) -> None:
 
 
 def test_a_new_file_gets_its_folders_and_never_replaces_another(disk: Disk) -> None:
+    # FILE-03
     disk.create("x/y/z.md", b"1")
 
     with pytest.raises(NoteExists):

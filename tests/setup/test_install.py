@@ -105,7 +105,7 @@ def test_uninstalling_from_a_new_file_leaves_none(tmp_path: Path, client_id: str
 @everywhere
 def test_a_file_with_other_things_keeps_them_and_gets_back_its_bytes(
     tmp_path: Path, client_id: str, platform: str
-) -> None:  # TEXT-01, FILE-02, INST-04
+) -> None:  # TEXT-01, INST-FILE-02, INST-04
     client, system = CLIENTS[client_id], computer(tmp_path, platform)
     text = with_others(client, "\r\n" if platform == "win32" else "\n")
     place = put(tmp_path / PLACES[client_id, platform], text)
@@ -294,7 +294,7 @@ def test_a_byte_order_mark_is_kept(tmp_path: Path) -> None:
     assert place.read_bytes().startswith(b'\xef\xbb\xbf{"a": 1, "mcpServers"')
 
 
-def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:  # FILE-04
+def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:  # INST-FILE-04
     system = computer(tmp_path, "win32")
     place = put(DESKTOP.file(system), '{"a": 1}'.encode("utf-16"))
 
@@ -303,7 +303,7 @@ def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:  # FILE-0
     assert place.read_bytes() == '{"a": 1}'.encode("utf-16")
 
 
-def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None:  # FILE-04
+def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None:  # INST-FILE-04
     system = computer(tmp_path, "linux")
     CODE.file(system).mkdir()
 
@@ -311,7 +311,7 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
         install(CODE, system, "obsidian", LINE)
 
 
-def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  # FILE-04
+def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  # INST-FILE-04
     system = computer(tmp_path, "linux")
     put(tmp_path / ".codex", "a file")
 
@@ -320,7 +320,7 @@ def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  
     assert files_below(tmp_path) == {".codex": b"a file"}
 
 
-def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:  # FILE-03
+def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:  # INST-FILE-03
     place = put(tmp_path / ".claude.json", '{"old": 1}')
     content = files.read(place)
     place.write_text('{"new": 1}', encoding="utf-8")
@@ -334,7 +334,7 @@ def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
-def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:  # FILE-01, FILE-02
+def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:  # INST-FILE-01, INST-FILE-02
     system = computer(tmp_path / "home", "linux")
     real = put(tmp_path / "dotfiles/claude.json", '{"secret": 1}')
     real.chmod(0o600)
@@ -361,7 +361,7 @@ def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs permissions that bind us")
-def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # FILE-04
+def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # INST-FILE-04
     system = computer(tmp_path, "linux")
     place = put(CODE.file(system), "{}")
     tmp_path.chmod(0o500)

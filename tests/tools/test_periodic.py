@@ -163,7 +163,7 @@ def test_a_format_that_gives_no_file_name_is_an_error(opened: Opened, name: str)
 
 
 def test_the_clock_and_the_language_come_from_the_environment() -> None:
-    """PERIODIC-1"""
+    """PERIODIC-1, PERIODIC-15"""
     read = config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "2026-01-02", "OBSIDIAN_MCP_LOCALE": "de"})
     calendar = compose.calendar(read)
     assert (calendar.today.isoformat(), calendar.language) == ("2026-01-02", "de")

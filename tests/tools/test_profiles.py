@@ -73,7 +73,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, arguments: dict[str, Any]) -> None:
-    # TOOL-15
+    # TOOL-17
     if name == "undo":
         call(app, "obsidian_create_note", {"name": "New"})
     tool = TOOLS[f"obsidian_{name}"]
@@ -85,7 +85,7 @@ def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, argument
 
 
 def test_every_output_schema_is_a_schema_of_objects() -> None:
-    # TOOL-15
+    # TOOL-17
     for tool in TOOLS.values():
         if tool.output_schema is not None:
             Draft202012Validator.check_schema(tool.output_schema)
