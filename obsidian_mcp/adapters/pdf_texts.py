@@ -23,7 +23,9 @@ from obsidian_mcp.errors import AppError, NotShowable
 from .media import INSTALL
 
 SECONDS: Final = 30.0
-"""Longest that one PDF is read."""
+"""Longest that one PDF is read, if the time of the call allows."""
+ENOUGH_SECONDS: Final = 10.0
+"""A PDF that had so long and was not read is given up, so that it does not hold up the others again and again."""
 MOST_PAGES: Final = 2_000
 MOST_BYTES: Final = 200_000_000
 """Largest PDF that is read."""
@@ -79,10 +81,13 @@ class PdfTexts:
                 stderr=subprocess.DEVNULL,
                 timeout=seconds,
                 check=False,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 env={**os.environ, "PYTHONSAFEPATH": "1"},
             )
         except subprocess.TimeoutExpired:
-            return PdfText(problem=f"takes more than {SECONDS:.0f} seconds to read") if seconds >= SECONDS else None
+            return (
+                PdfText(problem=f"takes more than {seconds:.0f} seconds to read") if seconds >= ENOUGH_SECONDS else None
+            )
         except OSError as error:
             log.warning("no process can be started: %r", error)
             return None
