@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never over another one (specs/files.md)."""
+"""Create and rename files atomically and never over another file (specs/files.md)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from . import metadata
 from .folder import BINARY, CLOEXEC, NOFOLLOW, Place
 
 TEMP_PREFIX = ".obsidian-mcp-"
-"""Temporary files stand beside their target, because only a rename inside one file system is atomic; the dot keeps
-them out of every listing, the app's too."""
+"""Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
+hides them from every listing, the app's too."""
 
 
 def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
-    """A synced file beside a place that holds `data`, with owner, rights and attributes of the open file `like`; its
-    name there.
-    """
+    """Create a synced file with `data` beside a place, with the metadata of the open file `like`; return its name."""
     name = place.beside(f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
@@ -40,7 +38,7 @@ def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
 
 
 def place_new(place: Place, temporary: str) -> None:
-    """Give the synced file its name, never over another: link() and Windows' rename() refuse an existing target."""
+    """Rename the synced file to its final name: link() and Windows' rename() refuse an existing target."""
     if os.name == "nt":
         os.rename(temporary, place.name)
         return
@@ -58,7 +56,7 @@ def rename_new(old: Place, new: Place) -> None:
     """Rename, never over another file. Raises: FileExistsError, OSError."""
     if _rename_with("exclusive", old, new):
         return
-    if new.there():  # this disk cannot rename exclusively: a look, then the rename
+    if new.there():  # this disk cannot rename exclusively: check, then rename
         raise FileExistsError(errno.EEXIST, "exists", new.name)
     os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
 
@@ -99,6 +97,6 @@ def _flagged_rename() -> tuple[Callable[..., int], Mapping[str, int]] | None:
 
 
 def discard(place: Place, name: str) -> None:
-    """Remove a temporary file beside a place, if that can be done."""
+    """Remove a temporary file beside a place if it is there."""
     with contextlib.suppress(OSError):
         os.unlink(name, dir_fd=place.folder)

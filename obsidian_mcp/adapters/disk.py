@@ -1,4 +1,4 @@
-"""The files of a vault on disk: listing, reading, writing, moving, trash (specs/files.md)."""
+"""List, read, write, move and trash the files of a vault on disk (specs/files.md)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .folder import (
 
 TRASH_FOLDER = ".trash"
 PIECE = 1024 * 1024
-"""Bytes that are read at once of a file that is longer than it said."""
+"""Bytes of one further read of a file that grows while it is read."""
 READ_LIMIT = 64 * 1024 * 1024
-"""Bytes. A larger note is refused rather than loaded."""
+"""Bytes. A larger file is refused (FILE-07)."""
 
 _RECALL_ON_OPEN = os.name == "nt"
 """Whether opening a file is enough to have the cloud download it."""
 
 
 def in_cloud(facts: os.stat_result) -> bool:
-    """Whether only the name of a file is here and its content in a cloud: reading would download it or wait forever."""
+    """Whether a file's content is only in a cloud: reading would download it or wait forever (SAFE-14)."""
     return bool(getattr(facts, "st_flags", 0) & _DATALESS or getattr(facts, "st_file_attributes", 0) & _RECALLED)
 
 
@@ -121,7 +121,7 @@ class Disk:
                 facts = place.real(disk)
         except (OSError, PermissionDenied):
             return 0
-        born: float | None = getattr(facts, "st_birthtime", None)  # seconds; Linux tells none
+        born: float | None = getattr(facts, "st_birthtime", None)  # seconds; not on Linux
         return min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
 
     def exists(self, disk: str) -> bool:
@@ -162,7 +162,7 @@ class Disk:
 
     @contextlib.contextmanager
     def _opened(self, place: Place, disk: str) -> Iterator[tuple[int, int]]:
-        """The regular file at a place, for reading: its descriptor and its size in bytes.
+        """Open the regular file at a place for reading: its descriptor and its size in bytes.
 
         Raises: OSError, StorageFailed, PermissionDenied.
         """
@@ -224,10 +224,10 @@ class Disk:
             raise translated(error, disk, "writing") from error
 
     def _replace(self, place: Place, temporary: str, disk: str, expected: bytes | None) -> None:
-        """Give a temporary file its place, where the file there holds `expected` in the last moment (SAFE-08).
+        """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08).
 
-        The app and other programs do not know our lock. Where the disk can swap two files, the one that was replaced
-        is looked at once more after it: what a program wrote that had it open is not lost.
+        The app and other programs do not know our lock. Where the disk can swap two files, the replaced file is
+        compared again after the swap, so that nothing is lost that a program with an open file has written.
         Raises: StaleEtag, and the file is as the other program left it.
         """
         if expected is None:
@@ -352,13 +352,16 @@ def _check_absent(error: OSError, disk: str) -> None:
 
 
 def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
-    """The file to its end, or its first `most` bytes. One call of the system, where it is of the `size` that it said:
-    each lets go of the interpreter's lock, which another thread may keep for 5 ms."""
+    """Return the file to its end, or its first `most` bytes.
+
+    A file of the expected `size` takes one system call: every call releases the interpreter's lock, which another
+    thread may then keep for 5 ms.
+    """
     first = os.read(descriptor, (size if most is None else min(size, most)) + 1)
     if len(first) == size or (most is not None and len(first) > most):
         return first[:most]
     parts = [first]
-    while parts[-1]:  # it is being written, or its disk gives it piece by piece
+    while parts[-1]:  # the file is being written, or its disk returns it in pieces
         parts.append(os.read(descriptor, PIECE))
     return b"".join(parts)[:most]
 

@@ -1,4 +1,4 @@
-"""The vault's folder and the way to what is in it, which never leads out of it (specs/safety.md SAFE-15, SAFE-16)."""
+"""Resolve paths below the vault's folder, and never outside it (specs/safety.md SAFE-15, SAFE-16)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXPLAINED = {
 
 
 def translated(error: OSError, disk: str, doing: str) -> AppError:
-    """The one place where the system's errors become ours."""
+    """Return the AppError for a system error (FILE-08)."""
     path = shown(disk)
     if error.errno in ABSENT:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
@@ -46,14 +46,14 @@ def translated(error: OSError, disk: str, doing: str) -> AppError:
 
 
 def shown(disk: str) -> str:
-    """A path as it can be printed, whatever bytes the disk has."""
+    """Return a path that can be printed, whatever bytes it has on disk."""
     return disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 _HAS_AT = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-"""A named pipe that takes the place of a note must not hold up its reader."""
+"""A named pipe in the place of a note must not block its reader."""
 BINARY = getattr(os, "O_BINARY", 0)
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
@@ -67,11 +67,11 @@ class Place:
     name: str
 
     def facts(self) -> os.stat_result:
-        """What is here, a link as itself. Raises: OSError."""
+        """Return the status of the file, of a link itself. Raises: OSError."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
     def real(self, disk: str) -> os.stat_result:
-        """What is here. Raises: OSError, PermissionDenied for a symbolic link."""
+        """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
         facts = self.facts()
         if stat_module.S_ISLNK(facts.st_mode):
             raise linked(disk)
@@ -82,7 +82,7 @@ class Place:
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
 
     def there(self) -> bool:
-        """Whether anything is here. Raises: OSError when that cannot be told."""
+        """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
         try:
             self.facts()
         except OSError as error:
@@ -92,27 +92,27 @@ class Place:
         return True
 
     def sync(self) -> None:
-        """Make what was done in the folder durable; systems that cannot sync a folder do not need it."""
+        """Make renames in the folder durable; systems that cannot sync a folder do not need it."""
         with contextlib.suppress(OSError):
             if self.folder is not None:
                 os.fsync(self.folder)
 
 
 class VaultFolder:
-    """Gives places below one folder. Paths are raw relative paths."""
+    """Opens places below one folder. Paths are raw relative paths."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.realpath(path))
         self._identity: tuple[int, int] | None = None
-        """Device and number of the vault's folder, to notice when another one takes its place."""
+        """Device and inode of the vault's folder, to notice when another folder takes its place."""
         self._settings_seen = os.path.isdir(self.path / SETTINGS_FOLDER)
 
     def join(self, disk: str) -> str:
-        """The absolute path, not looked at."""
+        """Return the absolute path without a check."""
         return os.path.join(self.path, *disk.split("/")) if disk else str(self.path)
 
     def contained(self, disk: str) -> str:
-        """The absolute path of `disk`. Raises: PermissionDenied where a part of it is a symbolic link."""
+        """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
         path = str(self.path)
         for part in disk.split("/"):
             path = os.path.join(path, part)
@@ -122,10 +122,10 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
-        """Where a file is, its folders opened one below the other so that none of them can become a link meanwhile.
+        """Open the folders to a file one below the other, so that none of them can become a link meanwhile.
 
         Symbolic links are not followed: they may lead out of the vault, and the app ignores links to its own files
-        (semantics 8.2). Systems without such calls (Windows) get a look at each part instead.
+        (semantics 8.2). On systems without such calls (Windows) every part is checked instead.
         Raises: PermissionDenied; OSError, also for a folder that is not there unless `make` is set.
         """
         self.check()
@@ -149,7 +149,7 @@ class VaultFolder:
             os.close(folder)
 
     def check(self) -> None:
-        """Raises: VaultNotFound when the vault's disk is gone, be it that an empty mount point stands in its place."""
+        """Raises: VaultNotFound if the vault's disk is gone, also if an empty mount point is in its place."""
         try:
             facts = os.stat(self.path)
         except OSError as error:
@@ -162,7 +162,7 @@ class VaultFolder:
             self._identity = identity
 
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
-        """One step down. Raises: OSError, PermissionDenied."""
+        """Open one folder in another. Raises: OSError, PermissionDenied."""
         if part in ("", ".", ".."):
             raise linked(disk)
         try:
@@ -181,7 +181,7 @@ class VaultFolder:
 
 
 def linked(disk: str) -> PermissionDenied:
-    """The refusal of a path with a symbolic link in it."""
+    """Return the error for a path with a symbolic link in it."""
     return PermissionDenied(
         f"{shown(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. Give "
         "the path of the real file inside the vault.",

@@ -34,11 +34,11 @@ KEEP_CHANGES = 200
 KEEP_BYTES = 500_000_000
 """Journal size on disk above which the oldest changes go first."""
 PRUNE_EVERY = 100
-"""Changes between two looks at age and size."""
+"""Number of changes between two checks of age and size."""
 LOCK_SECONDS = 10.0
-"""How long a writer waits for another process: a change takes milliseconds, a large move some seconds."""
+"""A writer waits this long for another one: a change takes milliseconds, a large move some seconds."""
 POLL_SECONDS = 0.002
-"""Between two tries to get the lock that another process holds, which it does for some milliseconds."""
+"""Interval at which a waiting writer tries the lock; another process holds it for some milliseconds."""
 ETAG_DIGITS = 16
 
 _SCHEMA = """
@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL)
 
 
 _PROCESS = secrets.token_hex(8)
-"""Stands for this process in the journal: process ids are used again by the system."""
+"""Identifies this process in the journal: the system reuses process ids."""
 
 
 def digest_of(data: bytes) -> str:
@@ -76,7 +76,7 @@ def digest_of(data: bytes) -> str:
 
 
 class SqliteJournal:
-    """`Journal` in one folder, which is made. Safe with several threads and processes."""
+    """`Journal` in one folder, which is created. Safe with several threads and processes."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class SqliteJournal:
         patience: float = LOCK_SECONDS,
         process: str = "",
     ) -> None:
-        """Nothing is opened yet: a vault can be read where no journal can be written.
+        """Open nothing yet: a vault can be read where no journal can be written.
 
         `process`: the author of changes; this process where it is empty.
         """
@@ -99,7 +99,7 @@ class SqliteJournal:
         self._connection: sqlite3.Connection | None = None
         self._closed = False
         self._writers = threading.RLock()
-        """Held by the thread that changes the vault: the file lock does not tell threads apart."""
+        """Held by the thread that changes the vault: the file lock does not distinguish threads."""
         self._mutex = threading.RLock()
         """Guards the connection, so that the history can be read while another thread changes the vault."""
 
@@ -180,7 +180,7 @@ class SqliteJournal:
         if number % PRUNE_EVERY == 0:
             try:
                 self.prune()
-            except StorageFailed as error:  # the change is made and kept; the next look will find what is too old
+            except StorageFailed as error:  # the change is made and kept; the next check removes old changes
                 log.warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
@@ -200,7 +200,7 @@ class SqliteJournal:
     def since(self, number: int) -> list[Recorded]:
         with self._database() as database:
             rows = database.execute("SELECT number FROM change WHERE number > ? AND done = 1", (number,)).fetchall()
-            return [self._read(database, each, content=False) for (each,) in rows]
+            return [self._read(database, number, content=False) for (number,) in rows]
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
@@ -238,7 +238,7 @@ class SqliteJournal:
         return Recorded(number, moment, tool, tuple(steps), undoes, self._undone_by(database, number), Author(*author))
 
     def _undone_by(self, database: sqlite3.Connection, number: int) -> int | None:
-        """The undo of a change that is in force: one that has not been undone itself."""
+        """Return the undo of a change that has not been undone itself."""
         rows = database.execute(
             "SELECT number FROM change WHERE undoes = ? AND done = 1 ORDER BY number DESC", (number,)
         ).fetchall()
@@ -314,7 +314,7 @@ class SqliteJournal:
             except (OSError, sqlite3.Error, zlib.error) as error:
                 raise _failed(error, self._folder) from error
             finally:
-                if self._closed:  # a call that was still under way
+                if self._closed:  # `close` came while this call ran
                     self._disconnect()
 
     def _opened(self) -> sqlite3.Connection:
@@ -334,12 +334,12 @@ class SqliteJournal:
         return connection
 
     def _make_folder(self) -> None:
-        """Old versions of notes are nobody else's business. Raises: OSError."""
+        """Create the folder for the user only: it holds old versions of notes. Raises: OSError."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _add_author(connection: sqlite3.Connection) -> None:
-    """Bring a journal of an older version up to date."""
+    """Add the columns that a journal of an older version lacks."""
     known = {row[1] for row in connection.execute("PRAGMA table_info(change)")}
     for column in {"process", "client"} - known:
         with contextlib.suppress(sqlite3.OperationalError):  # another process has just done it

@@ -2,7 +2,7 @@
 
 The command reports nearly every outcome with exit status 0 and plain text on stdout, behind noise and without a mark
 that tells a note's text from a message. So a message is recognised only where it is the whole answer and names what
-was asked for, and what is not recognised is a failure.
+was named for, and what is not recognised is a failure.
 """
 
 from __future__ import annotations
@@ -133,13 +133,13 @@ class Answer:
 
     def own_refusal(self) -> AppError | None:
         """The error for an answer that as a whole names exactly what this request asked for."""
-        asked = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
-        if self.text == f'Error: File "{asked}" not found.':
-            return not_found(asked)
-        if self.text == f'Error: Folder "{asked}" not found.':
-            return NoteNotFound(f"There is no folder {asked!r} in the vault. List the folders to see them.", path=asked)
-        if self.text == f'Error: "{asked}" is a folder, not a file.':
-            return NoteNotFound(f"{asked!r} is a folder. Name a file in it.", path=asked)
+        named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
+        if self.text == f'Error: File "{named}" not found.':
+            return not_found(named)
+        if self.text == f'Error: Folder "{named}" not found.':
+            return NoteNotFound(f"There is no folder {named!r} in the vault. List the folders to see them.", path=named)
+        if self.text == f'Error: "{named}" is a folder, not a file.':
+            return NoteNotFound(f"{named!r} is a folder. Name a file in it.", path=named)
         return None
 
     def refused(self) -> AppError:

@@ -156,8 +156,8 @@ class Turn:
             if error.data.get("command") != "vault":
                 raise
             return ""
-        told = answer.fields.get("path", answer.text)
-        return told if "\n" not in told and not answer.is_refusal else ""
+        reported = answer.fields.get("path", answer.text)
+        return reported if "\n" not in reported and not answer.is_refusal else ""
 
     def change(self, request: Request) -> Answer:
         """`ask` for a command that changes something: any leading error line is a refusal."""

@@ -385,8 +385,8 @@ def _sources(value: object) -> tuple[str, ...]:
 # Values
 
 
-def _required(value: str, what: str) -> str:
+def _required(value: str, argument: str) -> str:
     """Raises: InvalidArguments. The command takes an absent value for a request about the file that is open."""
     if not value.strip():
-        raise InvalidArguments(f"The {what} is empty. Give a value.", argument=what)
+        raise InvalidArguments(f"The {argument} is empty. Give a value.", argument=argument)
     return value

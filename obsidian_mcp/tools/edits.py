@@ -100,8 +100,8 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         entry.path,
         changed=bool(planned.rewritten),
         etag=place.read_text(entry).etag,
-        diff="".join(each.diff for each in planned.rewritten)[:DIFF_CHARACTERS] if dry_run else None,
-        updated=[str(each.path) for each in planned.rewritten if each.path != entry.path] or None,
+        diff="".join(file.diff for file in planned.rewritten)[:DIFF_CHARACTERS] if dry_run else None,
+        updated=[str(file.path) for file in planned.rewritten if file.path != entry.path] or None,
         warnings=list(planned.warnings) or None,
     )
 

@@ -94,8 +94,8 @@ def get_links(
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
     backlinks = place.graph.backlinks(entry.path)
-    told = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
-    leaving, arriving = told if told is not None else (outgoing.value, backlinks.value)
+    confirmed = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
+    leaving, arriving = confirmed if confirmed is not None else (outgoing.value, backlinks.value)
     outgoing_links = Counter(_outgoing(reference) for reference in leaving)
     incoming = Counter(_LinkingLine.of(reference) for reference in arriving if reference.source != entry.path)
     page = slice(offset, offset + limit)
@@ -253,7 +253,7 @@ def graph(
     if question == "neighbours":
         near = place.graph.neighbours(place.find(name).path, depth)
         page, following = page_of(near.value, offset, limit)
-        neighbours = [Near(each.path, each.distance, each.via) for each in page]
+        neighbours = [Near(note.path, note.distance, note.via) for note in page]
         return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.notice)
     if question == "unresolved":
         missing, notice = _unresolved(place)

@@ -162,9 +162,9 @@ def delete_note(
     option = place.settings.trash_option
     gone = permanent or option == "none"
     along = _own_attachments(place, entry) if attachments else []
-    operations = [Remove(each.disk, permanent=gone, system=option == "system") for each in (*along, entry)]
+    operations = [Remove(file.disk, permanent=gone, system=option == "system") for file in (*along, entry)]
     done = place.commit("delete_note", operations)
-    return Deleted(entry.path, not gone, done.location, [str(each.path) for each in along] or None)
+    return Deleted(entry.path, not gone, done.location, [str(file.path) for file in along] or None)
 
 
 def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:
@@ -172,7 +172,7 @@ def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:
     place.indexer.complete()
     targets = dict.fromkeys(link.target for link in place.graph.outgoing(note.path).value if link.target)
     found = [place.catalog[target] for target in targets if extension(target) not in TEXT_EXTENSIONS]
-    return [each for each in found if {link.source for link in place.graph.backlinks(each.path).value} == {note.path}]
+    return [file for file in found if {link.source for link in place.graph.backlinks(file.path).value} == {note.path}]
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
     if name:
         found = place.graph.with_property(name)
         page, following = page_of(found.value, offset, limit)
-        values = [NoteValue(each.path, each.value) for each in page]
+        values = [NoteValue(found.path, found.value) for found in page]
         return Properties(values=values, total=len(found.value), next_offset=following, note=found.notice)
     used = place.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))

@@ -1,4 +1,4 @@
-"""Which files the vault holds, in memory: what names, links and listings are resolved against."""
+"""The list of the vault's files in memory; names, links and listings are resolved against it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from .ports import Change, DiskFile
 
 MOVES = 20_000
-"""Files that came or went of which the paths are remembered."""
+"""Number of remembered paths of files that appeared or disappeared."""
 
 
 class FileEntry(NamedTuple):
-    """One file of the vault: `path` is what the vault calls it (NFC), `disk` how the disk spells it."""
+    """One file of the vault: `path` is its path in the vault (NFC), `disk` its spelling on disk."""
 
     path: VaultPath
     disk: str
@@ -30,7 +30,7 @@ class FileEntry(NamedTuple):
 
 
 class Names(Protocol):
-    """What link resolution asks of a set of files."""
+    """The questions of link resolution to a set of files."""
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
         """Paths whose file name (with extension) compares equal to `filename`; sorted."""
@@ -61,7 +61,7 @@ class Catalog:
         """Comparison key of a file name -> paths; made when it is first needed, which no search does."""
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
         self.generation = 0
-        """Grows whenever a file appears or disappears, so that what was derived from the names can be cached."""
+        """Grows whenever a file appears or disappears; caches of derived data compare it."""
         self.revision = 0
         """Grows with every change of a file, of its size or time too."""
         self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
@@ -106,9 +106,9 @@ class Catalog:
         return entry if entry is not None and entry.disk == disk else None
 
     def replace(self, files: Iterable[DiskFile]) -> list[Change]:
-        """These are all the files there are; the paths whose file is new, different or gone."""
+        """Replace the list of files; return the paths whose file is new, different or gone."""
         listed = {file.disk: file for file in files}
-        if not self._by_path:  # what has one spelling only needs no look at the others
+        if not self._by_path:  # an ASCII spelling has no twins
             simple = {disk: FileEntry(VaultPath(disk), *file) for disk, file in listed.items() if disk.isascii()}
             with self._names:
                 self._by_path.update(simple)
@@ -128,7 +128,7 @@ class Catalog:
         return changes
 
     def put(self, file: DiskFile) -> list[Change]:
-        """A file is there with this size and time; the paths whose file is new or different now."""
+        """Add or update a file; return the paths whose file is new or different."""
         known = self.on_disk(file.disk)
         if known is not None:
             if known.size == file.size and known.mtime_ns == file.mtime_ns:
@@ -148,7 +148,7 @@ class Catalog:
         return self._reassign(normal, group, files)
 
     def drop(self, disk: str) -> list[Change]:
-        """The file that the disk spelled so is gone."""
+        """Remove a file; return the paths whose file is gone or different."""
         known = self.on_disk(disk)
         if known is None:
             return []
@@ -262,7 +262,7 @@ class Catalog:
 
     def _equal(self, path: str) -> Iterator[VaultPath]:
         key = name_key(path)
-        return (each for each in list(self._called(key.rpartition("/")[2])) if name_key(each) == key)
+        return (path for path in list(self._called(key.rpartition("/")[2])) if name_key(path) == key)
 
 
 def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultPath] | None:

@@ -1,4 +1,4 @@
-"""From what a person writes to one file of the vault (specs/names.md)."""
+"""Find the file that a person names (specs/names.md)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ NEAR_NAMES_SHOWN = 5
 NEARNESS = 0.6
 """Likeness from which a name is near, between 0 and 1: one wrong letter in five still is."""
 NEAR_NAMES_SEARCHED = 20_000
-"""Names that are looked at, 1 µs each."""
+"""Most names that are compared by pairs of letters; one takes 1 µs."""
 NEAR_NAMES_COMPARED = 200
-"""Those of them that are compared letter by letter."""
+"""Most of them that are compared letter by letter."""
 
 
 def find(catalog: Catalog, raw: str) -> FileEntry | None:
@@ -99,7 +99,7 @@ def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
 
 
 def _near(key: str, names: Iterable[str]) -> list[str]:
-    """Names that are nearly like this one, of those that share most pairs of letters with it: 20 µs each to compare."""
+    """Return similar names among those that share most pairs of letters; one comparison takes 20 µs."""
     pairs = {key[at : at + 2] for at in range(len(key) - 1)} or {key}
     alike = heapq.nlargest(NEAR_NAMES_COMPARED, names, lambda name: sum(pair in name for pair in pairs))
     return difflib.get_close_matches(key, alike, NEAR_NAMES_SHOWN, NEARNESS)

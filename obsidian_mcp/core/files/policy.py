@@ -26,7 +26,7 @@ CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delet
 """Kinds of change that `confirm` may name."""
 
 confirmed: ContextVar[bool] = ContextVar("confirmed", default=False)
-"""Whether a person has agreed to what the call that runs now does."""
+"""Whether a person has agreed to the current call's change."""
 
 
 class Globs:
@@ -48,7 +48,7 @@ NOWHERE = Globs(())
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be done in one vault. The default allows everything but what the vault's own borders forbid."""
+    """The user's rules for one vault. The default allows every change inside the vault."""
 
     read_only: bool = False
     hidden: Globs = NOWHERE
@@ -93,7 +93,7 @@ class Policy:
             )
 
     def refused(self, path: str) -> PermissionDenied:
-        """The same words for what is hidden and for what may only be read."""
+        """Return the refusal: the same words for hidden files and for read-only ones."""
         return PermissionDenied(
             f"The user's policy does not allow {path!r} to be changed. Choose another place, or ask the user.",
             path=path,
@@ -108,13 +108,13 @@ class Policy:
                 path=path,
             )
 
-    def check_confirmed(self, kind: str, what: str) -> None:
-        """Raises: ConfirmationRequired where the user wants to be asked about this kind of change and was not."""
+    def check_confirmed(self, kind: str, action: str) -> None:
+        """Raises: ConfirmationRequired if this kind of change needs the user's agreement and has none."""
         if kind in self.confirm and not confirmed.get():
             raise ConfirmationRequired(
-                f"The user wants to confirm this: {what}. Ask, and after a yes call again with confirm set to true.",
+                f"The user wants to confirm this: {action}. Ask, and after a yes call again with confirm set to true.",
                 kind=kind,
-                action=what,
+                action=action,
             )
 
 

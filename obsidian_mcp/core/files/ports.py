@@ -1,4 +1,4 @@
-"""What the core needs of the outside world."""
+"""The ports through which the core uses files, the journal and the app."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DiskFile(NamedTuple):
 
 
 class Changer(Protocol):
-    """Makes changes in the vault's folder. After each method the files hold what was asked, or it raises."""
+    """Makes changes in the vault's folder. Every method makes its change or raises."""
 
     def write(self, disk: str, data: bytes) -> None:
         """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
@@ -68,7 +68,7 @@ class Files(Changer, Protocol):
         ...
 
     def stat(self, disk: str) -> DiskFile | None:
-        """None for what is no file or not there. Raises: PermissionDenied for a symbolic link or below one."""
+        """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link or below one."""
         ...
 
     def created_ns(self, disk: str) -> int:
@@ -243,7 +243,7 @@ class Journal(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the files; a call that is still under way does so when it ends."""
+        """Close the files; a running call closes them when it ends."""
         ...
 
     def version(self, etag: str) -> bytes | None:

@@ -134,8 +134,8 @@ def _places(parsed: parser.Note) -> Iterator[LinkPlace]:
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
             yield LinkPlace(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
-    for each in parsed.links:
-        yield LinkPlace(each, parsed.body)
+    for found in parsed.links:
+        yield LinkPlace(found, parsed.body)
 
 
 def _as_link(link: PropertyLink) -> Link:
@@ -207,8 +207,8 @@ def _count(value: Value, text: str) -> int:
     pending, count = [value], 0
     while pending:
         match pending.pop():
-            case str() as each:
-                count += each == text
+            case str() as found:
+                count += found == text
             case list() as items:
                 pending += items
             case dict() as mapping:

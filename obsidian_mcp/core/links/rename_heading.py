@@ -159,7 +159,7 @@ def _plan(
                 except Unwritable as e:
                     skipped.append(Skipped(card.subpath.value, card.at, card.subpath.span.start, e.reason))
         if referrer.path == path:
-            edits = [each for each in edits if each.span.end <= own.span.start or each.span.start >= own.span.end]
+            edits = [edit for edit in edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end]
             edits.append(own)
         if edits or skipped:
             yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
@@ -196,7 +196,7 @@ def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
     if link.style == "wiki" and not wiki_holds("#" + "#".join(after), displayed=link.display is not None):
         after = [part.translate(_SQUARE).strip() for part in after]  # for headings they compare as spaces
     if len(after) == len(before):
-        changed = (each for each in zip(spans, before, after, strict=True) if each[1] != each[2])
+        changed = ((span, old, new) for span, old, new in zip(spans, before, after, strict=True) if old != new)
         return [place.edit(span, _written(place, new)) for span, _, new in changed]
     whole = Span(spans[0].start, spans[-1].end)
     return [place.edit(whole, "#".join(_written(place, part) for part in after))]

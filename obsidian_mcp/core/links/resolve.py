@@ -104,11 +104,11 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
             path = path[1:]
         # Whole segments: the app's own test on raw strings lets `ary/index` find `glossary/index.md`.
         ending = "/" + name_key(path)
-        candidates = tuple(each for each in candidates if ("/" + name_key(each)).endswith(ending))
+        candidates = tuple(path for path in candidates if ("/" + name_key(path)).endswith(ending))
     folder = parent(source)
     if folder:
         below = name_key(folder) + "/"
-        near = tuple(each for each in candidates if name_key(each).startswith(below))
+        near = tuple(path for path in candidates if name_key(path).startswith(below))
         candidates = near or candidates
     return min(candidates, key=_length, default=None)  # candidates are sorted: on a tie the smallest stays
 

@@ -81,7 +81,7 @@ class After:
         key = name_key(path)
         if key not in self._touched:
             return self._names.at(path)
-        found = [each for each in self.named(_file_name(path)) if name_key(each) == key]
+        found = [other for other in self.named(_file_name(path)) if name_key(other) == key]
         return VaultPath(path) if path in found else min(found, default=None)
 
 

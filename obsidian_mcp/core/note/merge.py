@@ -22,7 +22,7 @@ class Hunk:
 
 
 def changes(base: list[str], other: list[str]) -> list[Hunk]:
-    """What turns `base` into `other`, in order, as few lines as is cheap to find."""
+    """Return the changed regions from `base` to `other`, in order."""
     head = 0
     while head < min(len(base), len(other)) and base[head] == other[head]:
         head += 1

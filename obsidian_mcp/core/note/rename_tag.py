@@ -1,4 +1,4 @@
-"""A tag renamed in a note: in the text and in the properties, with the tags nested below it (semantics 3)."""
+"""Rename a tag, with the tags nested below it, in notes and canvases (semantics 3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_IN_A_TAG = re.compile(r"[\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^
 
 
 def checked(name: str) -> str:
-    """A tag's name without `#`. Raises: InvalidName for one that the app would not read as a tag (semantics 3.1)."""
+    """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics 3.1)."""
     found = name.strip().removeprefix("#").rstrip("/")
     bad = _NOT_IN_A_TAG.search(found)
     if not found or bad or found.isdigit() or found.startswith("/") or "//" in found:
@@ -28,7 +28,7 @@ def checked(name: str) -> str:
 
 
 def in_note(body: str, old: str, new: str) -> str:
-    """The note with the tag `old` and its descendants called `new`; every other character stays (TAG-30).
+    """Return the note with `old` and its descendants renamed; every other character stays (TAG-30).
 
     Raises: PropertiesUnreadable where an item of the `tags` property cannot be changed on its own.
     """
@@ -37,14 +37,14 @@ def in_note(body: str, old: str, new: str) -> str:
 
 
 def in_canvas(body: str, old: str, new: str) -> str:
-    """The same in the text cards of a canvas, inside their JSON strings (TAG-31)."""
+    """Return the canvas with the tag renamed in its text cards, inside their JSON strings (TAG-31)."""
     texts = [card.text for card in canvas.read(body).cards if card.text is not None]
     places = (Edit(text.place(span), text.written(new)) for text in texts for span in _names(text.value, old))
     return apply(body, places)
 
 
 def _names(body: str, old: str) -> Iterator[Span]:
-    """Where the text says the name of a tag, or that part of a nested tag's name."""
+    """Yield the spans of the name `old` in the tags of a text."""
     for tag in parse(body).tags:
         if tags.covers(old, tag.name):
             start = tag.span.start + 1  # after the #

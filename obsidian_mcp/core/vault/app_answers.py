@@ -1,4 +1,4 @@
-"""Answers of the running app in the shape of our own (backend `cli`): the app says which files, the files say where.
+"""Answers of the running app in the shape of our own (backend `cli`): the app names files, the index adds the lines.
 
 Files that the app names and the policy hides do not exist.
 """
@@ -18,9 +18,9 @@ from .vault import Vault
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """The files that the app finds, in its order; it knows one way of matching only (APP-FILE-08, SEARCH-18).
+    """Return the files that the app finds, in its order; it has a single match mode (APP-FILE-08, SEARCH-18).
 
-    None where the app is not to be asked, and for a query that it cannot be sent.
+    None without the app, and for a query that its command cannot carry.
     """
     if vault.app is None:
         return None
@@ -36,9 +36,9 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
-    """Of our references those that the app confirms, and those that only the app knows, which have no place.
+    """Return our references that the app confirms, and those that only the app knows, without a line.
 
-    None where the app is not to be asked.
+    None without the app.
     """
     if vault.app is None:
         return None
@@ -48,18 +48,18 @@ def links(
     except NoteNotFound:  # too new for the app
         return None
     targets = _known(vault, resolved)
-    out = [each for each in outgoing if each.target is None or each.target in targets]
+    out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
     out += [
         Reference(path, target, _placeless(target))
         for target in targets
-        if target not in {each.target for each in outgoing}
+        if target not in {reference.target for reference in outgoing}
     ]
     linking = _known(vault, sources)
-    back = [each for each in backlinks if each.source in linking]
+    back = [reference for reference in backlinks if reference.source in linking]
     back += [
         Reference(source, path, _placeless(path))
         for source in linking
-        if source not in {each.source for each in backlinks}
+        if source not in {reference.source for reference in backlinks}
     ]
     return out, back
 
@@ -82,7 +82,7 @@ def unresolved(vault: Vault) -> list[UnresolvedLink]:
 
 
 def _known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
-    """The files that the app names, as we know them, each once."""
+    """Return the catalog's files for the paths that the app names, without repeats."""
     entries = (vault.at(VaultPath(path)) for path in named)
     return list(dict.fromkeys(entry.path for entry in entries if entry is not None))
 

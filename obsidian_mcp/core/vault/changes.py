@@ -1,4 +1,4 @@
-"""Changes of a vault's files: made whole or not at all, and what they replace is kept (specs/safety.md)."""
+"""Make changes to a vault's files whole or not at all, and keep the replaced bytes (specs/safety.md)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 
 TAKE_BACK_ATTEMPTS = 10
 THROUGH_APP = 20
-"""Most files of one change that the app is asked to write: each takes 50 ms to a second."""
+"""Most files of one change that the app writes: it takes 50 ms to a second for one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Replace a file's bytes; `before` is what the new bytes were made from."""
+    """Replace a file's bytes; `before` are the bytes that the change was made from."""
 
     disk: str
     before: bytes
@@ -43,17 +43,17 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A file, or a folder with all that is in it."""
+    """Move a file, or a folder with its files."""
 
     disk: str
     target: str
     unlinked: bool = False
-    """No link in the vault leads there or would have to follow, so that the app may make the move (APP-FILE-06)."""
+    """No link leads to the file, so the app may make the move (APP-FILE-06)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Into the trash (`system`: the system's, else the vault's own), or for good."""
+    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
 
     disk: str
     permanent: bool
@@ -62,7 +62,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class RemoveFolder:
-    """An empty folder; one that holds something or is gone is left as it is."""
+    """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
 
     disk: str
 
@@ -72,7 +72,7 @@ Operation = Write | Create | Move | Remove | RemoveFolder
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A change that was made: its number in the journal, and where a removed file went."""
+    """A change that was made: its number in the journal, and the trash folder of a removed file."""
 
     change: int
     location: str | None = None
@@ -95,7 +95,7 @@ def _check_readable(operation: Operation) -> None:
 
 
 def _problem(disk: str, data: bytes) -> str | None:
-    """Why a canvas or base cannot be read; None where it can, and for all other files."""
+    """Return why a canvas or base cannot be read; None for a readable one and for other files."""
     match extension(disk):
         case ".canvas":
             return canvas.read(Text.decode(data).body).error
@@ -109,7 +109,7 @@ def _problem(disk: str, data: bytes) -> str | None:
 
 
 def _without(step: Step, now: bytes | None) -> bytes | None:
-    """What a file that holds `now` holds when a step is taken out of it again."""
+    """Return the content of a file that holds `now` after a step is taken back."""
     if now == step.after:
         return step.before
     if now is None or now == step.before or step.before is None or step.after is None:
@@ -120,7 +120,7 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
 
 
 class Changes:
-    """The one way to change a vault's files. Every method may be called from any thread."""
+    """Every change of a vault's files passes through here. Every method may be called from any thread."""
 
     def __init__(
         self, files: Files, journal: Journal, policy: Policy, listing: Listing, through_app: Changer | None
@@ -135,15 +135,15 @@ class Changes:
         self._moving: list[tuple[str, str]] = []
         """Sources and targets of the moves that are being made."""
         self._caught_up: int | None = None
-        """The last change in the journal whose files are known here; None where the journal could not say."""
+        """The last change in the journal whose files the catalog knows; None if the journal could not be read."""
         with suppress(AppError):
             self._caught_up = journal.latest()
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Nobody else changes the vault in this block, in no thread and no process that uses the journal.
+        """Hold the lock on changes: no other thread or process that uses the journal writes during the block.
 
-        What a process that died has left half done is taken back first.
+        An unfinished change of a process that died is taken back first.
         """
         with self._journal.exclusive():
             self._writers += 1
@@ -156,16 +156,16 @@ class Changes:
                 self._writers -= 1
 
     def place_of(self, disk: str) -> str:
-        """Where a file is while it is being moved."""
+        """Return the current path of a file that is being moved."""
         for source, target in self._moving:
             if disk == source or disk.startswith(source + "/"):
                 return target + disk[len(source) :]
         return disk
 
     def _recover(self) -> None:
-        """Take back what a process that died has left half done.
+        """Take back the unfinished changes of processes that died.
 
-        What cannot be taken back now stays in the journal and is tried again before the next change.
+        A change that cannot be taken back now stays in the journal and is tried again before the next change.
         """
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
@@ -177,7 +177,7 @@ class Changes:
                 self._journal.discard(recorded.number)
 
     def _catch_up(self) -> None:
-        """Look at the files that other processes have changed: the watcher may not have told yet (SAFE-09)."""
+        """Look at the files that other processes have changed: the watcher may not have reported them yet (SAFE-09)."""
         latest = self._journal.latest()
         if self._caught_up is None:
             if self._listing.scanned and latest:
@@ -188,7 +188,7 @@ class Changes:
         self._caught_up = latest
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
-        """Make the changes, all or none, and keep in the journal what they replace (SAFE-02).
+        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02).
 
         Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
         disk; nothing is changed then, or the error names the files that could not be brought back.
@@ -202,7 +202,9 @@ class Changes:
             steps = [self._step(operation) for operation in operations]
             deadline.begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
-            self._moving = [(each.disk, each.target) for each in operations if isinstance(each, Move)]
+            self._moving = [
+                (operation.disk, operation.target) for operation in operations if isinstance(operation, Move)
+            ]
             try:
                 with self._listing.frozen(steps):
                     location = self._make(number, operations, made, steps)
@@ -214,7 +216,7 @@ class Changes:
     def _make(
         self, number: int, operations: Sequence[Operation], made: Sequence[Step], steps: Sequence[Step]
     ) -> str | None:
-        """Make all of a change or nothing; where a removed file went."""
+        """Make all operations or none; return the trash folder of a removed file."""
         changer = self._changer(operations)
         location, begun, performed = None, 0, 0
         try:
@@ -234,21 +236,21 @@ class Changes:
         return location
 
     def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
-        """Take back the steps of a change that failed. Raises: StorageFailed naming what could not be taken back."""
+        """Take back the steps of a change that failed. Raises: StorageFailed naming the files that remain changed."""
         lost = self._take_back(steps)
         if lost:
             shown = ", ".join(repr(normal_form(disk)) for disk in lost)
-            told = error.message if isinstance(error, AppError) else "The change was broken off."
+            reason = error.message if isinstance(error, AppError) else "The change was interrupted."
             raise StorageFailed(
-                f"{told} And {shown} could not be brought back as it was; the old text is kept, and it is tried again "
-                "before the next change.",
+                f"{reason} {shown} could not be brought back yet, because the disk refused. The old text is kept, and "
+                "the next change brings it back first.",
                 paths=[normal_form(disk) for disk in lost],
             ) from error
         with suppress(StorageFailed):  # the next change finds it, and nothing to take back
             self._journal.discard(number)
 
     def _folders_made(self, operations: Sequence[Operation]) -> list[Step]:
-        """The folders that a change makes, outermost first, so that taking it back leaves none of them behind."""
+        """Return the folders that a change creates, outermost first, so that taking it back removes them."""
         made: dict[str, Step] = {}
         for operation in operations:
             target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
@@ -263,7 +265,7 @@ class Changes:
         return list(made.values())
 
     def _step(self, operation: Operation) -> Step:
-        """What the journal keeps of an operation. Raises: StaleEtag, StorageFailed."""
+        """Return the journal's record of an operation. Raises: StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
             return Step("create", operation.disk, after=operation.data)
         if isinstance(operation, Move):
@@ -308,7 +310,7 @@ class Changes:
         self._policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
 
     def _check_movable(self, move: Move) -> None:
-        """A folder may be moved where all that is in it may be. Raises: PermissionDenied."""
+        """Check that every file of a folder may be moved. Raises: PermissionDenied."""
         source, target = normal_form(move.disk), normal_form(move.target)
         if self._listing.catalog.on_disk(move.disk) is not None or self._files.subfolders(move.disk) is None:
             self._policy.check_write(source)
@@ -326,7 +328,7 @@ class Changes:
             self._policy.check_write(target + "/")
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:
-        """Who makes a change. The app gets it one file at a time, and no part of one in which links follow a move."""
+        """Return who makes a change: the app makes single changes of files, never a move with rewritten links."""
         alone = len(operations) == 1
         if self._through_app is None or len(operations) > THROUGH_APP:
             return self._files
@@ -335,7 +337,7 @@ class Changes:
         return self._through_app
 
     def _perform(self, operation: Operation, changer: Changer) -> str | None:
-        """Do one operation; where a removed file went."""
+        """Make one operation; return the trash folder of a removed file."""
         match operation:
             case Write() if changer is self._files:
                 self._files.write(operation.disk, operation.after, operation.before)
@@ -354,10 +356,10 @@ class Changes:
         return None
 
     def _take_back(self, steps: Sequence[Step]) -> list[str]:
-        """Bring files back to what they were before these steps, whichever of them were done; those that could not be.
+        """Bring files back to their state before these steps, done or not; return those that could not be.
 
-        What another program has changed since stays, and only this program's part is taken out of it; where the two
-        cannot be told apart, the file is left as it is.
+        Changes of other programs since then stay, and only the step itself is taken out. A file in which the two
+        cannot be separated is left as it is.
         """
         lost = []
         for step in reversed(steps):

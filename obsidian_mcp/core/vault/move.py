@@ -1,4 +1,4 @@
-"""Moving a file or folder with the links that lead to it, as one change (semantics 7, specs/rename.md)."""
+"""Plan moves of files and folders with the links that lead to them (semantics 7, specs/rename.md)."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Rewriting:
     @property
     def operations(self) -> list[Operation]:
         return [
-            Write(each.content.entry.disk, each.content.data, Text(each.after, each.content.text.bom).encode())
-            for each in self.rewritten
+            Write(file.content.entry.disk, file.content.data, Text(file.after, file.content.text.bom).encode())
+            for file in self.rewritten
         ]
 
 
@@ -73,7 +73,7 @@ class Relocation:
     files: Mapping[VaultPath, VaultPath]
     links: Rewriting
     unlinked: bool
-    """No link has to follow, for certain."""
+    """It is certain that no link has to be rewritten."""
     apart: tuple[str, ...] | None = None
     """The files of a folder that must be moved one by one."""
 
@@ -174,7 +174,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
 
 
 def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
-    """What is to be moved: its path, its spelling on disk, and whether it is a folder."""
+    """Return the path of the file or folder to move, its spelling on disk, and whether it is a folder."""
     try:
         entry = vault.find(name)
     except NoteNotFound:
@@ -186,7 +186,7 @@ def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
 
 
 def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tuple[VaultPath, str]:
-    """Where it goes: a new path, a folder to go into, or a bare new name beside the old one (MOVE-01)."""
+    """Return the target: a new path, a place in an existing folder, or a new name beside the old one (MOVE-01)."""
     wanted = to.strip()
     from_root = wanted.startswith("/") and not wanted.startswith("//")
     into = wanted.endswith("/")
@@ -219,7 +219,7 @@ def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriti
 def referrers_of(
     vault: Vault, own: set[VaultPath], keys: Iterable[str]
 ) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
-    """The files named and those with links of these keys: their content, and where their links stand."""
+    """Return `own` and the files with links of these keys: their content, and the places of their links."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
     referring = sorted({*vault.graph.sources_of(keys), *own})

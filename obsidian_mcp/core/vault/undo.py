@@ -1,4 +1,4 @@
-"""Taking a change back: all its files or none (specs/safety.md SAFE-04 to SAFE-06)."""
+"""Undo a change: all its files or none (specs/safety.md SAFE-04 to SAFE-06)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write
 from .vault import Vault
 
 Wins = Literal["neither", "undo", "current", "both"]
-"""For a file that has changed since: refuse, bring the old text back all the same, leave the file, or merge."""
+"""For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
 
 TOOL = "undo"
 
@@ -23,7 +23,7 @@ TOOL = "undo"
 def history(
     vault: Vault, disk: str | None = None, limit: int = 50, offset: int = 0, *, anywhere: bool = False
 ) -> tuple[list[Recorded], int]:
-    """Changes, the latest first, and how many there are, as `Journal.changes` has them.
+    """Return a page of changes, the latest first, and their total number, as `Journal.changes` does.
 
     A change that touched a file which the policy hides is not one of them (POL-01).
     """
@@ -36,7 +36,7 @@ def history(
 
 
 def recall(vault: Vault, number: int) -> Recorded:
-    """A change with its bytes. Raises: ChangeNotFound."""
+    """Return a change with its bytes. Raises: ChangeNotFound."""
     found = vault.journal.change(number)
     if found is None or not _visible(vault, found):
         raise ChangeNotFound(
@@ -53,7 +53,7 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
 
 
 def last(vault: Vault) -> Recorded:
-    """The caller's own latest change that has not been undone and is no undo itself (SAFE-20).
+    """Return the caller's own latest change that has not been undone and is no undo itself (SAFE-20).
 
     Raises: ChangeNotFound, naming the latest change of somebody else where there is one.
     """
@@ -81,7 +81,7 @@ def last(vault: Vault) -> Recorded:
 
 
 def made_by(vault: Vault, recorded: Recorded) -> str:
-    """Whose change it is, in words for an answer."""
+    """Return who made a change, in words for an answer."""
     own, author = vault.journal.author(), recorded.author
     if author == own:
         return "this client"
@@ -91,7 +91,7 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
 
 
 def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
-    """Take back a change, the caller's own last one without a number; the change, and the one that undid it.
+    """Take back a change, the caller's own last one without a number; return it and the change that undid it.
 
     The latter has no steps where every file already was as before, or was left: the next undo then takes the next
     change.
@@ -110,7 +110,7 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
 
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
-    """The operations that take a change back. Raises: UndoConflict."""
+    """Return the operations that take a change back. Raises: UndoConflict."""
     moves = [(step.disk, step.target) for step in recorded.steps if step.kind == "move" and step.target is not None]
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
@@ -134,7 +134,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
 
 
 def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
-    """Where a file that a change has touched is after the moves of that change."""
+    """Return the path of a file after the moves of a change."""
     for source, target in moves:
         if disk == source:
             return target
@@ -144,12 +144,12 @@ def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
 
 
 def _same_place(disk: str, target: str) -> bool:
-    """A change of case or normal form only: on some systems both names are there at once."""
+    """Whether two names differ in case or normal form only: on some systems both exist at once."""
     return normal_form(disk).lower() == normal_form(target).lower()
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
-    """What gives one file its old bytes back, None where nothing is to be done. Raises: UndoConflict."""
+    """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
     now = vault.files.read(disk) if vault.files.exists(disk) else None
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(

@@ -1,4 +1,4 @@
-"""One vault: the front to its files, to what is known of them, and to the one way to change them."""
+"""The facade of one vault: its files, the index of their contents, and changes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A file before and after an edit. `merged`: with changes that others had made since the version it was made to."""
+    """A file before and after an edit. `merged`: the file had changed since the `etag`, and both changes are kept."""
 
     before: Content
     after: Content
@@ -85,7 +85,7 @@ class Edited:
 
 
 def etag_of(data: bytes) -> str:
-    """Content hash that a write can be made conditional on: 16 hexadecimal digits."""
+    """Return the content hash that a write can depend on: 16 hexadecimal digits."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
 
 
@@ -115,8 +115,10 @@ class Vault:
         calendar: Calendar | None = None,
         pdf: PdfReader | None = None,
     ) -> None:
-        """`app` is asked for what the user wants answered by the app, `through_app` makes changes instead of `files`
-        where it can (specs/obsidian-command.md, backends). `calendar` says what day it is.
+        """Open a vault.
+
+        `app` answers questions where the user chose the backend `cli`; `through_app` makes changes instead of `files`
+        where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
         """
         self.name = name
         self.pdf = pdf
@@ -127,7 +129,7 @@ class Vault:
         self.catalog = Catalog()
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
-        # without the vault's lock: its holder may be waiting for the threads that ask
+        # Without the vault's lock: its holder may be waiting for these threads.
         self.indexer = Indexer(index, lambda: list(self.catalog), self._indexed, files.stat)
         self._listing = Listing(files, dirty, policy, self.catalog, self.indexer)
         self._changes = Changes(files, journal, policy, self._listing, through_app)
@@ -150,23 +152,23 @@ class Vault:
         return PeriodicNotes(self)
 
     def close(self) -> None:
-        """Close the files; what is half done is finished first."""
+        """Close the files after the running change."""
         self.indexer.index.close()
         self.journal.close()
 
-    # -- what is there -----------------------------------------------------------------------------------------
+    # -- files ---------------------------------------------------------------------------------------------
 
     def refresh(self) -> list[Change]:
-        """Bring the catalog in step with the disk; what changed since the last time."""
+        """Bring the catalog in step with the disk; return the changes since the last call."""
         return self._listing.refresh()
 
     def entries(self) -> list[FileEntry]:
-        """Every file, by path."""
+        """Return every file, sorted by path."""
         with self.lock:
             return sorted(self.catalog, key=lambda entry: entry.path)
 
     def find(self, raw: str) -> FileEntry:
-        """The file that a person's name or path means, or the one note that has it as an alias.
+        """Return the file that a name or path means, or the one note that has it as an alias (NAME-01 to NAME-11).
 
         A name such as `daily:today` means a periodic note (PERIODIC-11).
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
@@ -195,21 +197,21 @@ class Vault:
             raise names.not_found(self.catalog, path)
 
     def at(self, path: VaultPath) -> FileEntry | None:
-        """The file at this path, in any case and normal form."""
+        """Return the file at this path, in any case and normal form."""
         with self.lock:
             known = self.catalog.at(path)
-            if known is not None:  # somebody may have deleted it a moment ago
+            if known is not None:  # it may have been deleted a moment ago
                 self._listing.look_at(self.catalog[known].disk)
                 known = self.catalog.at(path)
             return None if known is None else self.catalog[known]
 
     def folder(self, path: VaultPath) -> tuple[str, str]:
-        """A folder's spelling in the vault and on disk."""
+        """Return a folder's spelling in the vault and on disk."""
         with self.lock:
             return names.existing_folder(self.catalog, path)
 
     def look_for(self, disk: str) -> FileEntry | None:
-        """A file that may be newer than what the watcher has told.
+        """Return a file that the watcher may not have reported yet.
 
         Raises: PermissionDenied for a symbolic link, StorageFailed for a file that is not downloaded.
         """
@@ -217,13 +219,13 @@ class Vault:
             if not self._listing.visible(disk):
                 return None
             if self.files.stat(disk) is None:
-                self.files.exists(disk)  # says so where the file is in the cloud only
+                self.files.exists(disk)  # raises for a file that is in the cloud only
                 return None
             self._listing.look_at(disk)
             return self.catalog.on_disk(disk)
 
     def subfolders(self, disk: str) -> list[str] | None:
-        """Folders directly below one, as the disk spells them; None when there is no such folder (POL-01)."""
+        """Return the folders directly below one, as the disk spells them; None if there is no such folder (POL-01)."""
         found = self.files.subfolders(disk)
         if found is None or not self.policy.restricts_reading:
             return found
@@ -231,21 +233,21 @@ class Vault:
         return shown if shown or not disk or self._folder_visible(disk) else None
 
     def apart(self, disk: str) -> tuple[str, ...] | None:
-        """The visible files of a folder that also holds hidden ones, which must not be moved; None without those."""
+        """Return the visible files of a folder that also holds hidden ones; None for a folder without hidden files."""
         if not self.policy.restricts_reading:
             return None
         found = sorted(file.disk for file in self.files.scan(disk))
-        shown = tuple(each for each in found if self._listing.visible(each))
+        shown = tuple(disk for disk in found if self._listing.visible(disk))
         return shown if len(shown) < len(found) else None
 
     def check_target(self, disk: str, *, is_folder: bool) -> None:
-        """Raises: PermissionDenied for a hidden place, before anything is said about what is there."""
+        """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""
         path = normal_form(disk)
         if self.policy.hidden.match(path + "/" if is_folder else path):
             raise self.policy.refused(path)
 
     def _folder_visible(self, disk: str) -> bool:
-        """A folder is seen where a visible file is in it, and where it is empty and no pattern names it."""
+        """Whether a folder holds a visible file, or is empty and matches no pattern."""
         with self.lock:
             if name_key(normal_form(disk)) in self.catalog.folders():
                 return True
@@ -253,7 +255,7 @@ class Vault:
 
     @property
     def settings(self) -> AppSettings:
-        """The app's settings of this vault as they stand now."""
+        """The app's current settings of this vault."""
         data = self.files.config("app.json") or b""
         with self.lock:
             if data != self._settings[0]:
@@ -263,7 +265,7 @@ class Vault:
 
     @property
     def property_types(self) -> PropertyTypes:
-        """The types that the user has assigned to properties, as they stand now."""
+        """The types that the user has currently assigned to properties."""
         data = self.files.config("types.json")
         return property_types(None if data is None else data.decode("utf-8", "replace"))
 
@@ -273,11 +275,11 @@ class Vault:
         return uses_dataview(self.files.config(ENABLED_PLUGINS_FILE))
 
     def hides(self) -> Callable[[str], bool]:
-        """Says which files the user hides now from search, graph, tags and properties (semantics 8.3)."""
+        """Return the test for files that the user excludes from search, graph, tags and properties (semantics 8.3)."""
         return self._filters().match
 
     def _filters(self) -> IgnoreFilters:
-        """Those of the settings as they stand now; the same object as long as they are the same."""
+        """Return the current filters: the same object until the settings change."""
         return self._excluded if self.settings.ignore_filters else NO_FILTERS
 
     def _indexed(self, entry: FileEntry) -> bytes:
@@ -285,7 +287,7 @@ class Vault:
 
     @cached_property
     def tasks(self) -> VaultTasks:
-        """The tasks of the vault; loaded when they are first needed."""
+        """The tasks of the vault, imported at first use."""
         from .tasks import VaultTasks
 
         return VaultTasks(self)
@@ -293,7 +295,10 @@ class Vault:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        """The file, also while a change moves it. Raises: NoteNotFound, PermissionDenied, StorageFailed."""
+        """Return the file's content, also while a change moves it.
+
+        Raises: NoteNotFound, PermissionDenied, StorageFailed.
+        """
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
@@ -322,7 +327,7 @@ class Vault:
         return self.read_text(entry)
 
     def shown(self, entry: FileEntry) -> Content:
-        """As `read_text`, for an answer: with the backend `cli` the app has to give the note as well.
+        """As `read_text`, for an answer: with the backend `cli` the app has to return the note as well.
 
         What counts is the file: the app may not have noticed a change yet (APP-FILE-08).
         """
@@ -344,17 +349,17 @@ class Vault:
     # -- changing ----------------------------------------------------------------------------------------------
 
     def changing(self) -> AbstractContextManager[None]:
-        """Nobody else changes the vault in this block; see `Changes.changing`."""
+        """Hold the lock on changes; see `Changes.changing`."""
         return self._changes.changing()
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
-        """Make the changes, all or none; see `Changes.commit`."""
+        """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
 
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
     ) -> Edited:
-        """Replace a note's text by `change(text)`, as one step; with `dry_run` only say what that would give.
+        """Replace a note's text by `change(text)`, as one step; with `dry_run` only return the result.
 
         The text is the body after a byte order mark, which is kept. With the `etag` of an older version, `change` is
         made to that version and merged with what happened since, where the two do not touch.
@@ -390,7 +395,7 @@ class Vault:
         Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
         Raises: what `plan` and `commit` raise, with nothing changed; OperationTimeout during a first build.
         """
-        self.indexer.complete()  # a plan that needs the index shall not wait for it with the lock (INDEX-43)
+        self.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
         made = self._make(tool, plan)
         self.indexer.catch_up()
         return made
