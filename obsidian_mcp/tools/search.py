@@ -16,10 +16,10 @@ from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, 
 from obsidian_mcp.core.search.search import wanted
 from obsidian_mcp.core.search.sort import grouping, order
 from obsidian_mcp.core.text import clock
-from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse_folder
+from obsidian_mcp.core.text.vault_path import extension, parse_folder
 from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultName, whole_answers
 from .registry import tool
@@ -78,7 +78,7 @@ def search(
             raise InvalidArguments("pdf does not go with group: PDFs are not grouped.", argument="pdf")
         found = _with_pdfs(place, request, found)
     if request.folder is not None and not found.total:
-        _check_folder(place, request.folder)
+        place.check_folder(request.folder)
     return found
 
 
@@ -103,18 +103,6 @@ def _with_pdfs(place: Vault, request: Request, found: Hits) -> Hits:
 def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:
     """Whether the query means every note: it is empty and other arguments narrow the search, or it is `*`."""
     return (narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
-
-
-def _check_folder(place: Vault, folder: VaultPath) -> None:
-    """Raises: NoteNotFound for a folder that does not exist."""
-    with place.lock:
-        _, disk = place.folder(folder)
-        there = place.subfolders(disk) is not None
-    if not there:
-        raise NoteNotFound(
-            f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
-            folder=folder,
-        )
 
 
 def _time(argument: str, text: str) -> int | None:

@@ -16,8 +16,6 @@ from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, whole_answers
 from .registry import tool
 
 Action = Literal["update", "add"]
-DateFilter = Annotated[str, Field(description="As due")]
-Day = Annotated[str | Unset, Field(description="As due")]
 
 
 @tool("tasks", title="List tasks")
@@ -27,18 +25,18 @@ def list_tasks(
         str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, or a symbol")
     ] = "",
     due: Annotated[
-        str, Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any, invalid")
+        str, Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any; as all dates")
     ] = "",
-    scheduled: DateFilter = "",
-    start: DateFilter = "",
-    done: DateFilter = "",
-    created: DateFilter = "",
-    cancelled: DateFilter = "",
-    happens: Annotated[str, Field(description="As due, of start, scheduled or due")] = "",
+    scheduled: str = "",
+    start: str = "",
+    done: str = "",
+    created: str = "",
+    cancelled: str = "",
+    happens: Annotated[str, Field(description="Any of start, scheduled, due")] = "",
     priority: Annotated[str, Field(description="high, above none, not low …")] = "",
     tag: Annotated[str, Field(description="With those below it")] = "",
-    folder: Annotated[str, Field(description="Only below this folder")] = "",
-    note: Annotated[str, Field(description="Only in this note")] = "",
+    folder: str = "",
+    note: str = "",
     heading: Annotated[str, Field(description="Part of the heading above")] = "",
     text: Annotated[str, Field(description="Part of the description")] = "",
     blocked: Annotated[bool | Unset, Field(description="Whether it waits for an open task")] = None,
@@ -51,6 +49,7 @@ def list_tasks(
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     place = app.vaults.get(vault)
+    below = parse_folder(folder)
     request = ListRequest(
         status=status or ("all" if query.strip() else "todo"),
         dates={
@@ -64,13 +63,15 @@ def list_tasks(
         },
         priority=priority,
         tag=tag,
-        folder=parse_folder(folder) or "",
+        folder=below or "",
         path=str(place.find(note).path) if note else "",
         heading=heading,
         text=text,
         blocked=blocked,
     )
     found = place.tasks.list(request, query, Page(limit, offset))
+    if below and not found.total:
+        place.check_folder(below)
     return found if whole_answers.get() else shortened(found, offset)
 
 
@@ -84,10 +85,12 @@ def update_task(
     status: Annotated[
         str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, or the symbol")
     ] = "",
-    due: Annotated[str | Unset, Field(description='2026-11-30, tomorrow, next friday, in 2 weeks; "" removes')] = None,
-    scheduled: Day = None,
-    start: Day = None,
-    created: Day = None,
+    due: Annotated[
+        str | Unset, Field(description='2026-11-30, next friday, in 2 weeks; "" removes, everywhere')
+    ] = None,
+    scheduled: str | Unset = None,
+    start: str | Unset = None,
+    created: str | Unset = None,
     priority: Annotated[str | Unset, Field(description="highest, high, medium, none, low, lowest")] = None,
     recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done …")] = None,
     on_completion: Annotated[str | Unset, Field(description="keep, delete")] = None,

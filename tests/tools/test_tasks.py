@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE
-from obsidian_mcp.errors import AppError, InvalidArguments, QueryInvalid, TextNotFound, TextNotUnique
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, QueryInvalid, TextNotFound, TextNotUnique
 from obsidian_mcp.tools import call
 from tests.core.tasks.vectors import Case, measured, needs_vectors
 from tests.tools.task_vault import TaskVault
@@ -342,6 +342,8 @@ def test_pages_follow_each_other(vault: TaskVault) -> None:
         ({"query": "nonsense"}, QueryInvalid),
         ({"status": "finished"}, InvalidArguments),
         ({"priority": "urgent"}, InvalidArguments),
+        ({"folder": "Nowhere"}, NoteNotFound),
+        ({"note": "Nobody"}, NoteNotFound),
     ],
 )
 def test_wrong_lists_are_refused(vault: TaskVault, arguments: dict[str, Any], error: type[AppError]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.text import tags
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
 from .day_phrases import PERIODS
@@ -68,7 +69,8 @@ def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]
     if wanted := request.tag.strip():
         yield _plain(lambda task: any(tags.covers(wanted, tag) for tag in task.tags))
     if folder := request.folder.strip("/"):
-        yield by_path(lambda path: path.startswith(f"{folder}/"), _UNEXPLAINED)
+        beginning = f"{name_key(folder)}/"
+        yield by_path(lambda path: name_key(path).startswith(beginning), _UNEXPLAINED)
     if request.path:
         yield by_path(lambda path: path == request.path, _UNEXPLAINED)
     if request.heading:

@@ -240,6 +240,17 @@ class Vault:
         shown = tuple(disk for disk in found if self._listing.visible(disk))
         return shown if len(shown) < len(found) else None
 
+    def check_folder(self, folder: VaultPath) -> None:
+        """Raises: NoteNotFound for a folder that does not exist."""
+        with self.lock:
+            _, disk = self.folder(folder)
+            there = self.subfolders(disk) is not None
+        if not there:
+            raise NoteNotFound(
+                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+                folder=folder,
+            )
+
     def check_target(self, disk: str, *, is_folder: bool) -> None:
         """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""
         path = normal_form(disk)
