@@ -59,6 +59,8 @@ TARGETS = (
     Target(calling.LARGE, "p99 by p50", 10, (10_000,)),
     Target(calling.LARGE_NOTE, "p99 by p50", 10, (10_000,)),
     Target(querying.TABLE, "median", 0.100, (10_000,), "s"),
+    Target(querying.DQL_TABLE, "median", 0.100, (10_000,), "s"),
+    Target(querying.DQL_FOLDER, "median", 0.030, (10_000,), "s"),
     Target(starting.FIRST_BUILD, "median", 1_000, LARGE, "/s", at_least=True),
     Target(changing.ONE, "median", 0.050, LARGE, "s"),
     Target(changing.READS.format(count=MANY), "worst", 0.100, LARGE, "s"),

@@ -1,4 +1,4 @@
-"""Types, truth and the total order of values (specs/dataview.md, DV-50 to DV-56)."""
+"""Types, truth and the total order of values (specs/dataview.md, DV-50 to DV-55)."""
 
 from __future__ import annotations
 

@@ -146,7 +146,10 @@ def _zone(date: Date) -> str:
     """The name of the zone: `UTC`, `UTC+2`, `Europe/Paris`; of a local date what the system calls it."""
     zone = date.moment.tzinfo
     if zone is None:
-        return date.moment.astimezone().tzname() or "local"
+        try:
+            return date.moment.astimezone().tzname() or "local"
+        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
+            return "local"
     key = getattr(zone, "key", None)
     if key:
         return str(key)

@@ -1,4 +1,4 @@
-"""Lengths of time as Luxon's durations treat them (specs/dataview.md, DV-70 to DV-75).
+"""Lengths of time as Luxon's durations treat them (specs/dataview.md, DV-70 to DV-74).
 
 A year counts 365 days or 12 months, a month 30 days or 4 weeks: which of them depends on the units a conversion passes
 through, so that 30 days are shown as `1 month, 2 days`.

@@ -12,7 +12,7 @@ import regex
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, STRIPPED, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalized
 from obsidian_mcp.core.expressions.dates import Date, Duration
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.values import Link, Value, from_json
 
 Now = datetime
 """The one reading of the clock of a query: naive and local."""
@@ -258,7 +258,7 @@ def frontmatter_value(raw: Value) -> Value:
         case bool() | None | float():
             return raw
         case int():
-            return float(raw)
+            return from_json(raw)
         case list():
             return [frontmatter_value(item) for item in raw]
         case dict():

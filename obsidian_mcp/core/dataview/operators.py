@@ -31,7 +31,7 @@ def _none(_left: Value, _right: Value, _context: Context) -> Value:
 
 
 def _repeat(text: str, times: float, context: Context) -> str:
-    if times < 0 or times != times:
+    if not text or not times > 0:
         return ""
     context.budget.charge(len(text) * times)
     return text * int(times)

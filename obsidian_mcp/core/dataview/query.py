@@ -67,9 +67,12 @@ def run_query(
     page = pages.page(this) if this else None
     run = Run(vault, now, {} if page is None else page, this, pages=pages, settings=settings)
     expression = None if is_dql(query) else inline_expression(query, settings.inline_prefix)
-    if expression is not None:
-        return _inline_answer(expression, run)
-    return _Execution(parse_query(query, now), run).answer(limit, offset)
+    try:
+        if expression is not None:
+            return _inline_answer(expression, run)
+        return _Execution(parse_query(query, now), run).answer(limit, offset)
+    except RecursionError:
+        raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
 
 def _inline_answer(text: str, run: Run) -> Answer:

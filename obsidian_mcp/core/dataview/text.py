@@ -1,4 +1,4 @@
-"""Values as text: for `+` with a text, string(), join() and display() (specs/dataview.md, DV-57 to DV-59)."""
+"""Values as text: for `+` with a text, string(), join() and display() (specs/dataview.md, DV-57, DV-58)."""
 
 from __future__ import annotations
 

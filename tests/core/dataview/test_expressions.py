@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from obsidian_mcp.core.dataview.functions import FUNCTIONS
+from obsidian_mcp.core.dataview.operators import OPERATORS
 from obsidian_mcp.core.dataview.settings import read_settings
 from obsidian_mcp.errors import QueryInvalid
 
@@ -166,3 +171,24 @@ def test_the_clock_is_read_once_and_given() -> None:
     """DV-37: `now` is the moment of the query."""
     assert VAULT.rows("= date(now)", now=datetime.fromisoformat("2030-12-31T23:59")) == [["2030-12-31T23:59:00"]]
     assert VAULT.rows("= date(tomorrow)", now=datetime.fromisoformat("2030-12-31T23:59")) == [["2031-01-01"]]
+
+
+ODD_VALUES = [
+    "1 / 0", "0 / 0", "-1", "9" * 320, '""', '"😀é"', '"(a+)+$"', "null", "[]", '[1, ["a", null]]', "{a: 1}", "file",
+    "date(0001-01-01)", "date(9999-12-31)", "date(2021-08-15T12:40:50[Europe/Paris])", "dur(-5 m)", "[[Ann#h|d]]",
+    f"dur({'9' * 320} years)", "(x) => x", 'elink("u")',
+    'reduce(split("aaaaaaaaaa", ""), (a, b) => [a])', '"yyyy ZZZZ z"',
+]  # fmt: skip
+
+
+@given(
+    st.sampled_from(sorted(FUNCTIONS)),
+    st.lists(st.sampled_from(ODD_VALUES), max_size=3),
+    st.sampled_from(sorted(OPERATORS)),
+)
+def test_any_call_has_a_value_or_a_plain_error(name: str, arguments: list[str], operator: str) -> None:
+    """DV-61, DV-80: numbers that are not finite, odd dates and nested lists break nothing."""
+    call = f"{name}({', '.join(arguments)})"
+    for query in (f"LIST {call}", f"LIST ({call}) {operator} ({(arguments or ['1'])[0]})", f'LIST FROM "" SORT {call}'):
+        with suppress(QueryInvalid):
+            VAULT.run(query)

@@ -268,6 +268,13 @@ HOSTILE = [
     'LIST display("*" * 100000)',
     "LIST dur(1 d) * 1e9".replace("1e9", "9" * 300),
     "LIST date(today) + dur(" + "9" * 300 + " years)",
+    'LIST dur(reduce(split("a" * 5000, ""), (a, b) => [a]))',
+    'LIST reduce(split("a" * 5000, ""), (a, b) => [a]) = reduce(split("a" * 5000, ""), (a, b) => [a])',
+    'LIST "" * (1 / 0)',
+    "LIST round(1.5, 1 / 0)",
+    "LIST round(1.5, 0 / 0)",
+    "LIST currencyformat(1" + "0" * 21 + ")",
+    'LIST date("' + "9" * 400 + '", "x")',
     "LIST round(1.5, 1" + "0" * 300 + ")",
     'LIST FLATTEN split("a" * 2000, "") FLATTEN split("a" * 2000, "") FLATTEN split("a" * 2000, "")',
 ]  # fmt: skip

@@ -55,7 +55,7 @@ def _date_in_format(_run: Run, text: str, form: str) -> Date:
         found = _NUMBER.search(text)
         if found is None:
             raise ExpressionError(f"Not a number for format({form}): {text}")
-        return from_milliseconds(float(int(float(found[0]))) * (1000 if form == "X" else 1))
+        return from_milliseconds(float(found[0].partition(".")[0]) * (1000 if form == "X" else 1))
     return parse_date_as(text, form)
 
 

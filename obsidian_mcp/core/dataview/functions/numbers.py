@@ -13,6 +13,8 @@ from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
+_TOO_MANY_DIGITS = 101
+"""`to_fixed` refuses them."""
 _REDUCIBLE = frozenset("+-*/&|")
 
 
@@ -23,7 +25,7 @@ def _whole(cut: Callable[[float], int]) -> Callable[[Run, float], float]:
 def _rounded(_run: Run, number: float, digits: float | None = None) -> float:
     if digits is None or digits <= 0:
         return javascript.round_half_up(number)
-    text = javascript.to_fixed(number, int(digits))
+    text = javascript.to_fixed(number, int(min(digits, _TOO_MANY_DIGITS)) if digits > 0 else 0)
     return float(text) if math.isfinite(number) else number
 
 

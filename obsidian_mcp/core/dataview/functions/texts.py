@@ -80,7 +80,7 @@ def _substring(_run: Run, text: str, start: float, end: float | None = None) -> 
 def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
     """Cut when it is longer than what the suffix leaves room for (DV-96)."""
     room = length - javascript.units(suffix)
-    if javascript.units(text) <= room:
+    if not javascript.units(text) > room:
         return text
     run.budget.charge(len(text) + len(suffix))
     return _substring(run, text, 0, max(0, room)) + suffix

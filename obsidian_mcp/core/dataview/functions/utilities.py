@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 import regex
 
@@ -101,8 +102,8 @@ def _currency(_run: Run, number: float, code: str = "USD") -> str:
     if not math.isfinite(number):
         amount = "NaN" if number != number else "∞"
     else:
-        whole, dot, decimals = javascript.to_fixed(abs(number), digits).partition(".")
-        amount = f"{int(whole):,}{dot}{decimals}"
+        fixed = Decimal(javascript.to_fixed(abs(number), digits))
+        amount = f"{fixed:,.{digits}f}"
     return f"{'-' if number < 0 else ''}{symbol}{amount}"
 
 
