@@ -9,14 +9,14 @@ from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.values import File, Link, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.note.links import shown
+from obsidian_mcp.core.note.links import shown, split_subpath
 from obsidian_mcp.core.text.vault_path import basename, is_note
 
 from . import compat
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
 from .list_methods import covers_tag
 from .operators import path_of
-from .values import Tag, is_external, of_property, text_of
+from .values import Tag, is_external, of_property, read_wikilink, text_of
 
 _KINDS = ("property", "link", "embed")
 """The order of `file.links`."""
@@ -87,18 +87,13 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
     """Whether a link of the file, embeds and properties included, leads to the target (BASE-62)."""
     context = scope.context
     if isinstance(target, str):
-        target = Link(*_split(target), source=file.path)
+        target = read_wikilink(target.strip(), file.path) or Link(*split_subpath(target.strip()), source=file.path)
     wanted = path_of(target, context)
     if wanted is not None:
         return wanted in context.vault.targets(file.path)
     if is_external(target):
         return False
     return any((link.path + link.subpath).strip() == target.target for link in context.vault.links(file.path))
-
-
-def _split(target: str) -> tuple[str, str]:
-    path, hash_mark, subpath = target.strip().partition("#")
-    return path, hash_mark + subpath
 
 
 def _has_tag(scope: Scope, file: File, *names: str) -> Value:

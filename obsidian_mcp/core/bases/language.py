@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from obsidian_mcp.core.expressions.dates import Date, Duration
-from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Context, Evaluate, Language, Scope
+from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Literal, Name, Node
@@ -20,6 +21,13 @@ from .operators import BINARY, LAZY, UNARY
 from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
 from .values import Html, Icon, Image, RelativeTime, Tag, is_true, of_property, type_name
 
+
+def _on_target(method: Method) -> Method:
+    """A method of texts for links, which count as texts by their target."""
+    run = method.run
+    return replace(method, run=lambda scope, link, *arguments: run(scope, link.target, *arguments))
+
+
 METHODS: Mapping[type, Mapping[str, Method]] = {
     type(None): ANY,
     bool: ANY,
@@ -32,7 +40,7 @@ METHODS: Mapping[type, Mapping[str, Method]] = {
     dict: {**ANY, **OBJECT},
     RegExp: {**ANY, **REGEXPS},
     File: {**ANY, **FILES},
-    Link: {**ANY, **TEXT, **LINKS},
+    Link: {**ANY, **{name: _on_target(method) for name, method in TEXT.items()}, **LINKS},
 }
 FIELDS: Mapping[type, Mapping[str, Callable[[Any, Scope], Value]]] = {
     **dict.fromkeys((str, RelativeTime, Html, Icon, Image, Tag), TEXT_FIELDS),
@@ -251,8 +259,7 @@ def _method(receiver: Evaluate, name: str, nodes: tuple[Node, ...], compiler: Co
         given = [argument(scope) for argument in arguments]
         if body is not None:
             given.insert(0, body_of(body, scope))
-        target = value.target if type(value) is Link and name in TEXT else value
-        return _apply(method, name, scope, target, given)
+        return _apply(method, name, scope, value, given)
 
     return call
 
@@ -273,8 +280,3 @@ BASES = Language(
     call=_call,
     compile_field=_access,
 )
-
-
-def scope_of(file: File, context: Context, formulas: Mapping[str, Evaluate]) -> Scope:
-    """The scope of one row."""
-    return Scope(context, Row(file, formulas))

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context
@@ -216,9 +216,6 @@ def as_text(value: Value) -> str | None:
     if isinstance(value, str):
         return value
     return value.target if type(value) is Link else None
-
-
-Direction = Literal["ASC", "DESC"]
 
 
 def with_display(link: Link, display: str | None) -> Link:
