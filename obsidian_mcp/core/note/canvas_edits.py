@@ -8,18 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
-from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
-from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
 from .canvas_layout import Rect
 from .canvas_operations import AddCard, CanvasOperation, Connect, Disconnect, EditCard, MoveCard, Place, RemoveCard
+from .canvas_text import CanvasObject, CanvasText
 
-NODE_KEYS = ("id", "type", "text", "file", "subpath", "url", "label", "x", "y", "width", "height", "color")
-EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "file": ("file", "subpath"),
@@ -28,9 +24,6 @@ _CONTENT: Mapping[str, tuple[str, ...]] = {
 }
 _SIZES = {"file": (400, 400), "link": (400, 200), "group": (400, 400)}
 _COLOR = re.compile(r"[1-6]|#[0-9A-Fa-f]{6}")
-_NEW = Layout("\n\t", ",\n\t", "\n")
-"""How the app writes a list of a new canvas."""
-CANDIDATES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +31,6 @@ class EditedCanvas:
     body: str
     ids: tuple[str, ...]
     """Of the card or edge that each operation was about."""
-
-
-@dataclass
-class _Object:
-    """A card or an edge that is being changed."""
-
-    values: dict[str, Any]
-    node: Node | None = None
-
-    @property
-    def id(self) -> str:
-        value = self.values.get("id")
-        return value if isinstance(value, str) else ""
-
-    @property
-    def item(self) -> Item:
-        strange = self.node is not None and not isinstance(self.node.value, dict)
-        return Item(self.node.value if self.node is not None and strange else self.values, self.node)
-
-    @property
-    def rect(self) -> Rect:
-        numbers = [self.values.get(key) for key in ("x", "y", "width", "height")]
-        return Rect(*(value if isinstance(value, int | float) and value == value else 0 for value in numbers))
 
 
 def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]) -> EditedCanvas:
@@ -82,13 +52,12 @@ def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], 
     return EditedCanvas(canvas.written(), tuple(ids))
 
 
-class _Canvas:
+class _Canvas(CanvasText):
+    """A canvas with the operations on it."""
+
     def __init__(self, body: str, new_id: Callable[[], str]) -> None:
-        self._body = body
+        super().__init__(body)
         self._new_id = new_id
-        self._root = _root(body)
-        self._arrays = {name: _array(self._root, name) for name in ("nodes", "edges")}
-        self.cards, self.edges = (_objects(self._arrays[name]) for name in ("nodes", "edges"))
 
     def apply(self, operation: CanvasOperation) -> str:
         match operation:
@@ -117,7 +86,7 @@ class _Canvas:
         rect = self._new_rect(wanted)
         values = {"id": self._unused_id(), "type": wanted.kind}
         values |= {key: wanted.content[key] for key in _CONTENT[wanted.kind] if wanted.content.get(key)}
-        made = _Object({**values, **_numbers(rect)})
+        made = CanvasObject({**values, **_numbers(rect)})
         if wanted.color:
             made.values["color"] = _checked_color(wanted.color)
         if wanted.kind == "group":
@@ -128,7 +97,7 @@ class _Canvas:
         return made.id
 
     def _edit(self, wanted: EditCard) -> str:
-        found = self._card_or_edge(wanted.card)
+        found = self.card_or_edge(wanted.card)
         edge = any(found is each for each in self.edges)
         kind = "edge" if edge else str(found.values.get("type"))
         allowed = ("label",) if edge else _CONTENT.get(kind, ())
@@ -153,7 +122,7 @@ class _Canvas:
     def _move(self, wanted: MoveCard) -> str:
         card = self.card(wanted.card)
         before = card.rect
-        along = [each for each in self._members(card) if each is not card]
+        along = [each for each in self.members(card) if each is not card]
         moving = [card, *along]
         rect = self._placed(wanted.place, before, moving)
         dx, dy = rect.x - before.x, rect.y - before.y
@@ -164,7 +133,7 @@ class _Canvas:
 
     def _connect(self, wanted: Connect) -> str:
         start, end = self.card(wanted.start), self.card(wanted.end)
-        found = self._edge(start, end)
+        found = self.edge(start, end)
         if found is None:
             sides = layout.facing(start.rect, end.rect)
             values = {
@@ -174,7 +143,7 @@ class _Canvas:
                 "toNode": end.id,
                 "toSide": wanted.end_side or sides[1],
             }
-            found = _Object(values)
+            found = CanvasObject(values)
             self.edges.append(found)
         else:
             found.values |= {"fromSide": wanted.start_side} if wanted.start_side else {}
@@ -188,7 +157,7 @@ class _Canvas:
 
     def _disconnect(self, wanted: Disconnect) -> str:
         start, end = self.card(wanted.start), self.card(wanted.end)
-        found = self._edge(start, end)
+        found = self.edge(start, end)
         if found is None:
             raise InvalidArguments(f"No edge leads from {start.id!r} to {end.id!r}.", argument="from")
         ends = (start.id, end.id)
@@ -196,11 +165,11 @@ class _Canvas:
         return found.id
 
     def _remove(self, wanted: RemoveCard) -> str:
-        found = self._card_or_edge(wanted.card)
+        found = self.card_or_edge(wanted.card)
         if any(found is edge for edge in self.edges):
             self.edges = [edge for edge in self.edges if edge is not found]
             return found.id
-        gone = {id(found)} | ({id(each) for each in self._members(found)} if wanted.contents else set())
+        gone = {id(found)} | ({id(each) for each in self.members(found)} if wanted.contents else set())
         ids = {card.id for card in self.cards if id(card) in gone}
         self.cards = [card for card in self.cards if id(card) not in gone]
         self.edges = [
@@ -209,51 +178,6 @@ class _Canvas:
             if edge.values.get("fromNode") not in ids and edge.values.get("toNode") not in ids
         ]
         return found.id
-
-    # -- finding -----------------------------------------------------------------------------------------------
-
-    def card(self, name: str) -> _Object:
-        """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName, InvalidArguments."""
-        found = [card for card in self.cards if name and card.id == name]
-        if found:
-            return found[0]
-        wanted = name.strip().lower()
-        for names in (_whole_names, _short_names):
-            found = [card for card in self.cards if wanted and wanted in {each.strip().lower() for each in names(card)}]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                shown = [card.id for card in found[:CANDIDATES_SHOWN]]
-                raise AmbiguousName(
-                    f"{len(found)} cards are {name!r}: {', '.join(map(repr, shown))}. Give the id of the one you mean.",
-                    candidates=shown,
-                )
-        known = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
-        raise InvalidArguments(
-            f"There is no card {name!r} on the canvas. "
-            + (f"Cards are {', '.join(known)}." if known else "It has no cards."),
-            argument="card",
-        )
-
-    def _card_or_edge(self, name: str) -> _Object:
-        edge = next((edge for edge in self.edges if edge.id == name), None)
-        return edge if edge is not None and name else self.card(name)
-
-    def _edge(self, start: _Object, end: _Object) -> _Object | None:
-        ends = (start.id, end.id)
-        return next((e for e in self.edges if (e.values.get("fromNode"), e.values.get("toNode")) == ends), None)
-
-    def _members(self, group: _Object) -> list[_Object]:
-        """The cards of a group: those whose rectangle is inside its own."""
-        if group.values.get("type") != "group":
-            return []
-        return [card for card in self.cards if card is not group and group.rect.holds(card.rect)]
-
-    def _group(self, name: str) -> _Object:
-        group = self.card(name)
-        if group.values.get("type") != "group":
-            raise InvalidArguments(f"Card {group.id!r} is no group.", argument="group")
-        return group
 
     # -- placing -----------------------------------------------------------------------------------------------
 
@@ -271,15 +195,15 @@ class _Canvas:
             return layout.around(self.card(name).rect for name in wanted.around)
         return self._placed(wanted.place, size, [])
 
-    def _placed(self, place: Place, size: Rect, moving: Sequence[_Object]) -> Rect:
+    def _placed(self, place: Place, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
             return Rect(x, y, size.width, size.height)
         still = [card for card in self.cards if not any(card is each for each in moving)]
         if place.group:
-            group = self._group(place.group)
-            members = [card.rect for card in self._members(group) if not any(card is each for each in moving)]
+            group = self.group(place.group)
+            members = [card.rect for card in self.members(group) if not any(card is each for each in moving)]
             return layout.inside(group.rect, members, size, self._obstacles(still, group.rect))
         if place.beside:
             anchor = self.card(place.beside)
@@ -288,7 +212,7 @@ class _Canvas:
             return layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
         return layout.at_the_end((card.rect for card in still), size)
 
-    def _obstacles(self, cards: Iterable[_Object], own: Rect) -> list[Rect]:
+    def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""
         return [
             card.rect
@@ -297,11 +221,11 @@ class _Canvas:
             and not (card.values.get("type") == "group" and card.rect == own)
         ]
 
-    def _grow(self, place: Place, card: _Object) -> None:
+    def _grow(self, place: Place, card: CanvasObject) -> None:
         """Make the group that a card was put into large enough, and the groups that this one is in."""
         if not place.group:
             return
-        group = self._group(place.group)
+        group = self.group(place.group)
         outer = [each for each in self.cards if each.values.get("type") == "group" and each.rect.holds(group.rect)]
         inner = card.rect
         for each in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
@@ -319,130 +243,15 @@ class _Canvas:
             pass
         return made
 
-    def _is_new_group(self, card: _Object) -> bool:
+    def _is_new_group(self, card: CanvasObject) -> bool:
         return card.node is None and card.values.get("type") == "group"
-
-    # -- writing -----------------------------------------------------------------------------------------------
-
-    def written(self) -> str:
-        now = {"nodes": self.cards, "edges": self.edges}
-        if self._root is None or not self._root.members:
-            if not self.cards and not self.edges:
-                return self._body
-            lists = {name: _new_list(now[name]) for name in ("nodes", "edges")}
-            return f'{{"nodes":{lists["nodes"]},"edges":{lists["edges"]}}}'
-        text = self._body
-        orders = {"nodes": NODE_KEYS, "edges": EDGE_KEYS}
-        known = {name: array for name, array in self._arrays.items() if array is not None}
-        usual = self._usual_layout(known)
-        splices: list[tuple[int, int, str]] = []
-        for name, array in known.items():
-            if _same(now[name], array):
-                continue
-            style = layout_of(text, array, usual)
-            items = [each.item for each in now[name]]
-            splices.append((array.start, array.end, rewrite_list(text, array, items, style, orders[name])))
-        for start, end, replaced in sorted(splices, reverse=True):
-            text = text[:start] + replaced + text[end:]
-        for name in ("nodes", "edges"):
-            if name not in known and now[name]:
-                text = _with_list(
-                    text, name, rewrite_list("", Node(0, 0, []), [Item(e.values) for e in now[name]], usual)
-                )
-        return text
-
-    def _usual_layout(self, arrays: Mapping[str, Node]) -> Layout:
-        """The layout for a list without items: that of the other list; one line in a file that is on one line."""
-        for array in arrays.values():
-            if array.items:
-                return layout_of(self._body, array, _NEW)
-        if "\n" not in self._body.strip():
-            return Layout("", ",", "")
-        found = re.search(r"\n([ \t]*)\"", self._body)
-        unit = found[1] if found else ""
-        newline = "\r\n" if "\r\n" in self._body else "\n"
-        return Layout(f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit)
-
-
-def _root(body: str) -> Node | None:
-    """The object of the file; None for an empty file. Raises: CanvasUnreadable."""
-    if not body.strip():
-        return None
-    try:
-        document = parse(body)
-    except Unreadable as error:
-        line = body.count("\n", 0, error.offset) + 1
-        raise CanvasUnreadable(
-            f"The canvas cannot be edited, it is no JSON: line {line}: {error.problem}. Nothing was written.", line=line
-        ) from error
-    if document.beyond is not None:
-        raise CanvasUnreadable(f"The canvas cannot be edited: it holds {document.beyond[0]}. Nothing was written.")
-    if not isinstance(document.root.value, dict):
-        raise CanvasUnreadable("The canvas cannot be edited: it is no JSON object. Nothing was written.")
-    return document.root
-
-
-def _array(root: Node | None, name: str) -> Node | None:
-    member = root.member(name) if root is not None else None
-    if member is None:
-        return None
-    if not isinstance(member.node.value, list):
-        raise CanvasUnreadable(f"The canvas cannot be edited: its {name} are no list. Nothing was written.")
-    return member.node
-
-
-def _objects(array: Node | None) -> list[_Object]:
-    """The items of a list. What is no object stays where it is and is never named."""
-    items = array.items if array is not None else ()
-    return [_Object(dict(item.value) if isinstance(item.value, dict) else {}, item) for item in items]
-
-
-def _same(objects: Sequence[_Object], array: Node) -> bool:
-    return len(objects) == len(array.items) and all(
-        each.node is item and (not isinstance(item.value, dict) or each.values == item.value)
-        for each, item in zip(objects, array.items, strict=True)
-    )
-
-
-def _new_list(objects: Sequence[_Object]) -> str:
-    return rewrite_list("", Node(0, 2, []), [each.item for each in objects], _NEW) if objects else "[]"
-
-
-def _with_list(text: str, name: str, written: str) -> str:
-    """The text with one more member at the end of its object."""
-    root = parse(text).root
-    last = root.members[-1]
-    gap = text[root.members[-2].node.end : last.start] if len(root.members) > 1 else ","
-    return f'{text[: last.node.end]}{gap}"{name}":{written}{text[last.node.end :]}'
-
-
-def _whole_names(card: _Object) -> list[str]:
-    return [str(card.values[key]) for key in ("text", "file", "label", "url") if isinstance(card.values.get(key), str)]
-
-
-def _short_names(card: _Object) -> list[str]:
-    """A file without its folders and extension; the first line of a text without its marks."""
-    names = []
-    for key, value in card.values.items():
-        if not isinstance(value, str):
-            continue
-        if key == "file":
-            name = value.rpartition("/")[2]
-            names += [name, name.rpartition(".")[0]]
-        elif key == "text":
-            names.append(value.strip().partition("\n")[0].lstrip("#-*> ").strip("*_ "))
-    return names
-
-
-def _title(card: _Object) -> str:
-    return next(iter(_whole_names(card)), str(card.values.get("type", "")))[:40]
 
 
 def _numbers(rect: Rect) -> dict[str, int]:
     return {"x": round(rect.x), "y": round(rect.y), "width": round(rect.width), "height": round(rect.height)}
 
 
-def _put(card: _Object, rect: Rect, keys: Iterable[str]) -> None:
+def _put(card: CanvasObject, rect: Rect, keys: Iterable[str]) -> None:
     """Give a card another place; a number that stays the same keeps its bytes."""
     now = card.rect
     for key in keys:
@@ -466,7 +275,7 @@ def _checked_color(color: str) -> str:
     return color
 
 
-def _set_color(found: _Object, color: str | None) -> None:
+def _set_color(found: CanvasObject, color: str | None) -> None:
     if color:
         found.values["color"] = _checked_color(color)
     elif color is not None:

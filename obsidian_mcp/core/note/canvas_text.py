@@ -1,0 +1,216 @@
+"""A canvas as objects that can be changed, and its text with the changes in it (CANVAS-2, CANVAS-3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
+from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
+
+from .canvas_layout import Rect
+
+NODE_KEYS = ("id", "type", "text", "file", "subpath", "url", "label", "x", "y", "width", "height", "color")
+EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
+_NEW = Layout("\n\t", ",\n\t", "\n")
+"""How the app writes a list of a new canvas."""
+CANDIDATES_SHOWN = 10
+
+
+@dataclass
+class CanvasObject:
+    """A card or an edge that is being changed."""
+
+    values: dict[str, Any]
+    node: Node | None = None
+
+    @property
+    def id(self) -> str:
+        value = self.values.get("id")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def item(self) -> Item:
+        strange = self.node is not None and not isinstance(self.node.value, dict)
+        return Item(self.node.value if self.node is not None and strange else self.values, self.node)
+
+    @property
+    def rect(self) -> Rect:
+        numbers = [self.values.get(key) for key in ("x", "y", "width", "height")]
+        return Rect(*(value if isinstance(value, int | float) and value == value else 0 for value in numbers))
+
+
+class CanvasText:
+    """The cards and edges of a canvas file, in their order; `written` is the file as they are now.
+
+    Raises: CanvasUnreadable for a file that is no canvas.
+    """
+
+    def __init__(self, body: str) -> None:
+        self._body = body
+        self._root = _root(body)
+        self._arrays = {name: _array(self._root, name) for name in ("nodes", "edges")}
+        self.cards, self.edges = (_objects(self._arrays[name]) for name in ("nodes", "edges"))
+
+    # -- finding -----------------------------------------------------------------------------------------------
+
+    def card(self, name: str) -> CanvasObject:
+        """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName, InvalidArguments."""
+        found = [card for card in self.cards if name and card.id == name]
+        if found:
+            return found[0]
+        wanted = name.strip().lower()
+        for names in (_whole_names, _short_names):
+            found = [card for card in self.cards if wanted and wanted in {each.strip().lower() for each in names(card)}]
+            if len(found) == 1:
+                return found[0]
+            if found:
+                shown = [card.id for card in found[:CANDIDATES_SHOWN]]
+                raise AmbiguousName(
+                    f"{len(found)} cards are {name!r}: {', '.join(map(repr, shown))}. Give the id of the one you mean.",
+                    candidates=shown,
+                )
+        known = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
+        raise InvalidArguments(
+            f"There is no card {name!r} on the canvas. "
+            + (f"Cards are {', '.join(known)}." if known else "It has no cards."),
+            argument="card",
+        )
+
+    def card_or_edge(self, name: str) -> CanvasObject:
+        edge = next((edge for edge in self.edges if edge.id == name), None)
+        return edge if edge is not None and name else self.card(name)
+
+    def edge(self, start: CanvasObject, end: CanvasObject) -> CanvasObject | None:
+        ends = (start.id, end.id)
+        return next((e for e in self.edges if (e.values.get("fromNode"), e.values.get("toNode")) == ends), None)
+
+    def members(self, group: CanvasObject) -> list[CanvasObject]:
+        """The cards of a group: those whose rectangle is inside its own."""
+        if group.values.get("type") != "group":
+            return []
+        return [card for card in self.cards if card is not group and group.rect.holds(card.rect)]
+
+    def group(self, name: str) -> CanvasObject:
+        group = self.card(name)
+        if group.values.get("type") != "group":
+            raise InvalidArguments(f"Card {group.id!r} is no group.", argument="group")
+        return group
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def written(self) -> str:
+        now = {"nodes": self.cards, "edges": self.edges}
+        if self._root is None or not self._root.members:
+            if not self.cards and not self.edges:
+                return self._body
+            lists = {name: _new_list(now[name]) for name in ("nodes", "edges")}
+            return f'{{"nodes":{lists["nodes"]},"edges":{lists["edges"]}}}'
+        text = self._body
+        orders = {"nodes": NODE_KEYS, "edges": EDGE_KEYS}
+        known = {name: array for name, array in self._arrays.items() if array is not None}
+        usual = self._usual_layout(known)
+        splices: list[tuple[int, int, str]] = []
+        for name, array in known.items():
+            if _same(now[name], array):
+                continue
+            style = layout_of(text, array, usual)
+            items = [each.item for each in now[name]]
+            splices.append((array.start, array.end, rewrite_list(text, array, items, style, orders[name])))
+        for start, end, replaced in sorted(splices, reverse=True):
+            text = text[:start] + replaced + text[end:]
+        for name in ("nodes", "edges"):
+            if name not in known and now[name]:
+                text = _with_list(
+                    text, name, rewrite_list("", Node(0, 0, []), [Item(e.values) for e in now[name]], usual)
+                )
+        return text
+
+    def _usual_layout(self, arrays: Mapping[str, Node]) -> Layout:
+        """The layout for a list without items: that of the other list; one line in a file that is on one line."""
+        for array in arrays.values():
+            if array.items:
+                return layout_of(self._body, array, _NEW)
+        if "\n" not in self._body.strip():
+            return Layout("", ",", "")
+        found = re.search(r"\n([ \t]*)\"", self._body)
+        unit = found[1] if found else ""
+        newline = "\r\n" if "\r\n" in self._body else "\n"
+        return Layout(f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit)
+
+
+def _root(body: str) -> Node | None:
+    """The object of the file; None for an empty file. Raises: CanvasUnreadable."""
+    if not body.strip():
+        return None
+    try:
+        document = parse(body)
+    except Unreadable as error:
+        line = body.count("\n", 0, error.offset) + 1
+        raise CanvasUnreadable(
+            f"The canvas cannot be edited, it is no JSON: line {line}: {error.problem}. Nothing was written.", line=line
+        ) from error
+    if document.beyond is not None:
+        raise CanvasUnreadable(f"The canvas cannot be edited: it holds {document.beyond[0]}. Nothing was written.")
+    if not isinstance(document.root.value, dict):
+        raise CanvasUnreadable("The canvas cannot be edited: it is no JSON object. Nothing was written.")
+    return document.root
+
+
+def _array(root: Node | None, name: str) -> Node | None:
+    member = root.member(name) if root is not None else None
+    if member is None:
+        return None
+    if not isinstance(member.node.value, list):
+        raise CanvasUnreadable(f"The canvas cannot be edited: its {name} are no list. Nothing was written.")
+    return member.node
+
+
+def _objects(array: Node | None) -> list[CanvasObject]:
+    """The items of a list. What is no object stays where it is and is never named."""
+    items = array.items if array is not None else ()
+    return [CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item) for item in items]
+
+
+def _same(objects: Sequence[CanvasObject], array: Node) -> bool:
+    return len(objects) == len(array.items) and all(
+        each.node is item and (not isinstance(item.value, dict) or each.values == item.value)
+        for each, item in zip(objects, array.items, strict=True)
+    )
+
+
+def _new_list(objects: Sequence[CanvasObject]) -> str:
+    return rewrite_list("", Node(0, 2, []), [each.item for each in objects], _NEW) if objects else "[]"
+
+
+def _with_list(text: str, name: str, written: str) -> str:
+    """The text with one more member at the end of its object."""
+    root = parse(text).root
+    last = root.members[-1]
+    gap = text[root.members[-2].node.end : last.start] if len(root.members) > 1 else ","
+    return f'{text[: last.node.end]}{gap}"{name}":{written}{text[last.node.end :]}'
+
+
+def _whole_names(card: CanvasObject) -> list[str]:
+    return [str(card.values[key]) for key in ("text", "file", "label", "url") if isinstance(card.values.get(key), str)]
+
+
+def _short_names(card: CanvasObject) -> list[str]:
+    """A file without its folders and extension; the first line of a text without its marks."""
+    names = []
+    for key, value in card.values.items():
+        if not isinstance(value, str):
+            continue
+        if key == "file":
+            name = value.rpartition("/")[2]
+            names += [name, name.rpartition(".")[0]]
+        elif key == "text":
+            names.append(value.strip().partition("\n")[0].lstrip("#-*> ").strip("*_ "))
+    return names
+
+
+def _title(card: CanvasObject) -> str:
+    return next(iter(_whole_names(card)), str(card.values.get("type", "")))[:40]
