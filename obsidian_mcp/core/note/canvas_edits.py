@@ -214,12 +214,8 @@ class _Canvas(CanvasText):
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""
-        return [
-            card.rect
-            for card in cards
-            if not (card.values.get("type") == "group" and card.rect.holds(own) and card.rect != own)
-            and not (card.values.get("type") == "group" and card.rect == own)
-        ]
+        rects = ((card, card.rect) for card in cards)
+        return [rect for card, rect in rects if not (card.values.get("type") == "group" and rect.holds(own))]
 
     def _grow(self, place: Place, card: CanvasObject) -> None:
         """Make the group that a card was put into large enough, and the groups that this one is in."""

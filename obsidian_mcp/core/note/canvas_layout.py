@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil, floor
-from typing import Literal
+from typing import Literal, NamedTuple
 
 GAP = 40
 GRID = 10
@@ -19,8 +18,7 @@ Side = Literal["right", "left", "above", "below"]
 EdgeSide = Literal["top", "right", "bottom", "left"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(NamedTuple):
     x: float
     y: float
     width: float
@@ -103,6 +101,10 @@ def facing(start: Rect, end: Rect) -> tuple[EdgeSide, EdgeSide]:
 
 
 def _moved_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
+    if side in ("right", "left"):  # only what is in its way can be hit
+        obstacles = [rect for rect in obstacles if rect.y < placed.bottom and placed.y < rect.bottom]
+    else:
+        obstacles = [rect for rect in obstacles if rect.x < placed.right and placed.x < rect.right]
     while hit := [rect for rect in obstacles if rect.overlaps(placed)]:
         match side:
             case "right":

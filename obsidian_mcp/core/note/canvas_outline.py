@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .canvas_layout import Rect
+from .canvas_text import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _card(node: Mapping[str, Any]) -> OutlinedCard:
             shows = _text(node, "label")
         case _:
             shows = _text(node, "text")
-    rect = Rect(*(_number(node, key) for key in ("x", "y", "width", "height")))
+    rect = Rect(*(number(node, key) for key in ("x", "y", "width", "height")))
     return OutlinedCard(_text(node, "id"), kind, shows, rect, _text(node, "color"))
 
 
@@ -113,8 +114,3 @@ def _edge(edge: Mapping[str, Any]) -> OutlinedEdge:
 def _text(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _number(values: Mapping[str, Any], key: str) -> float:
-    value = values.get(key)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0

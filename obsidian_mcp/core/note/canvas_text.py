@@ -39,8 +39,13 @@ class CanvasObject:
 
     @property
     def rect(self) -> Rect:
-        numbers = [self.values.get(key) for key in ("x", "y", "width", "height")]
-        return Rect(*(value if isinstance(value, int | float) and value == value else 0 for value in numbers))
+        return Rect(*(number(self.values, key) for key in ("x", "y", "width", "height")))
+
+
+def number(values: Mapping[str, Any], key: str) -> float:
+    """Return a number of a card; 0 where it is none."""
+    value = values.get(key)
+    return value if value.__class__ is int or value.__class__ is float else 0
 
 
 class CanvasText:
