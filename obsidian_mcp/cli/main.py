@@ -82,6 +82,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         from .tool_commands import tool_command
 
+        if cmd_name == "task":
+            from .task_commands import task_command
+
+            return task_command()
         return self._own().get(cmd_name) or tool_command(cmd_name)
 
     @staticmethod

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .render import safe, width
-from .task_commands import tasks_text
+from .task_output import tasks_text
 
 FORMATS: Final = ("table", "csv", "json", "markdown")
 WIDEST: Final = 60

@@ -30,7 +30,7 @@ from . import query_output
 from .examples import epilog
 from .options import Options, json_option
 from .output import readable, write
-from .task_commands import task_command, task_remarks, task_text, tasks_remarks, tasks_text
+from .task_output import task_remarks, task_text, tasks_remarks, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
 """Short options, by parameter."""
@@ -85,8 +85,6 @@ def tool_command(name: str) -> click.Command | None:
     """
     if name in _OWN_COMMANDS:
         return _OWN_COMMANDS[name]
-    if name == "task":
-        return task_command()
     tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
     if tool is None:
         return None

@@ -260,6 +260,17 @@ def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
             vault.close()
 
 
+def test_bytes_that_are_no_utf8_stay(vault: TaskVault) -> None:
+    """TASK-63."""
+    (vault.root / "Raw.md").write_bytes(b"# H\xff\n- [ ] a \xfe b\n\xfd\n")
+    answer = vault.update(name="Raw", line=2, status="done", due="today")
+    assert answer["new"] == ["- [x] a \ufffd b 📅 2026-11-25 ✅ 2026-11-25"]
+    assert answer["task"]["heading"] == "H\ufffd"
+    assert vault.list(note="Raw", status="all")["tasks"][0]["description"] == "a \ufffd b"
+    changed = "- [x] a \udcfe b 📅 2026-11-25 ✅ 2026-11-25".encode("utf-8", "surrogateescape")
+    assert (vault.root / "Raw.md").read_bytes() == b"# H\xff\n" + changed + b"\n\xfd\n"
+
+
 # Adding
 
 

@@ -63,10 +63,10 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
     return TaskEntry(
         task.path,
         task.place.line,
-        _printable(task.text),
-        _printable(task.status.symbol),
+        printable(task.text),
+        printable(task.status.symbol),
         task.status.type,
-        _printable(task.description),
+        printable(task.description),
         **days,
         scheduled_inferred=task.scheduled_inferred or None,
         priority=None if task.priority == "none" else task.priority,
@@ -74,17 +74,17 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
         on_completion=task.on_completion,
         id=task.id,
         depends_on=list(task.depends_on) or None,
-        tags=[_printable(tag) for tag in task.tags] or None,
+        tags=[printable(tag) for tag in task.tags] or None,
         block_id=task.block_id,
-        heading=task.place.heading,
+        heading=None if task.place.heading is None else printable(task.place.heading),
         blocked=dependencies.is_blocked(task) or None,
         blocking=dependencies.blocks(task) or None,
         invalid=dict(task.invalid) or None,
     )
 
 
-def _printable(text: str) -> str:
-    """A text without the bytes that are not UTF-8."""
+def printable(text: str) -> str:
+    """Return a text with U+FFFD for bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

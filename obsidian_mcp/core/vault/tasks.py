@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
+from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of, printable
 from obsidian_mcp.core.tasks.day_phrases import Days
 from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.file_date import file_date
@@ -155,14 +155,14 @@ class VaultTasks:
         return UpdatedTask(
             path,
             updated.line,
-            list(updated.old),
-            list(updated.new),
+            [printable(line) for line in updated.old],
+            [printable(line) for line in updated.new],
             changed=updated.old != updated.new,
             etag=etag,
             task=None if updated.deleted else entry_at(updated.line),
             next=entry_at(updated.next_line),
             deleted=updated.deleted or None,
-            warnings=list(updated.warnings) or None,
+            warnings=[printable(warning) for warning in updated.warnings] or None,
         )
 
     def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
