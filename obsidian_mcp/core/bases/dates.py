@@ -6,8 +6,9 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from obsidian_mcp.core.expressions.dates import MONTH_DAYS, UNITS, YEAR_DAYS, Date, Duration, shift
+from obsidian_mcp.core.expressions.dates import MONTH_DAYS, UNITS, YEAR_DAYS, Date, Duration, from_milliseconds, shift
 from obsidian_mcp.core.expressions.javascript import round_half_up
+from obsidian_mcp.core.expressions.values import ExpressionError
 
 DAY_MS = 86_400_000
 
@@ -50,8 +51,8 @@ def parse_date(text: str) -> Date | None:
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), microsecond
         )
         if zone is not None:
-            moment = moment.replace(tzinfo=_zone(zone)).astimezone().replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):
+            return from_milliseconds(Date(moment.replace(tzinfo=_zone(zone))).milliseconds)
+    except (ValueError, OverflowError, ExpressionError):
         return None
     return Date(moment, has_time=hour is not None)
 

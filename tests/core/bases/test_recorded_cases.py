@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
@@ -18,6 +16,7 @@ from obsidian_mcp.core.bases.view import run_view
 from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.expressions.evaluate import Context
 from tests.core.expressions.text_vault import TextVault
+from tests.core.expressions.time_zones import time_zone
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "bases"
 CASES: list[dict[str, Any]] = []
@@ -29,18 +28,9 @@ if (SHARED / "cases.json").exists():
 
 @pytest.fixture(autouse=True)
 def melbourne() -> Iterator[None]:
-    """The time zone of the recording; only systems with `tzset` can change theirs."""
-    if not hasattr(time, "tzset"):
-        pytest.skip("this system cannot change the time zone of a running program")
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "Australia/Melbourne"
-    time.tzset()
-    yield
-    if before is None:
-        del os.environ["TZ"]
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
+    """The time zone of the recording."""
+    with time_zone("Australia/Melbourne"):
+        yield
 
 
 @cache

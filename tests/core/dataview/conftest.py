@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .note_vault import time_zone
+from tests.core.expressions.time_zones import time_zone
 
 
 @pytest.fixture(autouse=True)

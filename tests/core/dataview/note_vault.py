@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -88,21 +85,3 @@ def cases(file: str) -> dict[str, Any]:
     """A file of measured cases; empty where they are not here."""
     path = FOLDER / file
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-
-@contextmanager
-def time_zone(name: str) -> Iterator[None]:
-    """The local time zone of the process; only systems with `tzset` can change theirs."""
-    if not hasattr(time, "tzset"):
-        pytest.skip("this system cannot change the time zone of a running program")
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = name
-    time.tzset()
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TZ"]
-        else:
-            os.environ["TZ"] = before
-        time.tzset()

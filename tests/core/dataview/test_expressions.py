@@ -14,8 +14,9 @@ from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.operators import OPERATORS
 from obsidian_mcp.core.dataview.settings import read_settings
 from obsidian_mcp.errors import QueryInvalid
+from tests.core.expressions.time_zones import time_zone
 
-from .note_vault import NoteVault, time_zone
+from .note_vault import NoteVault
 
 VAULT = NoteVault(
     {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -12,20 +10,13 @@ import pytest
 from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds, shift
 from obsidian_mcp.core.expressions.values import ExpressionError
 
+from .time_zones import time_zone
+
 
 @pytest.fixture
 def new_york() -> Iterator[None]:
-    if not hasattr(time, "tzset"):
-        pytest.skip("this system cannot change the time zone of a running program")
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "America/New_York"
-    time.tzset()
-    yield
-    if before is None:
-        del os.environ["TZ"]
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
+    with time_zone("America/New_York"):
+        yield
 
 
 def date(text: str) -> Date:
