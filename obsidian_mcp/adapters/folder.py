@@ -50,7 +50,7 @@ def shown(disk: str) -> str:
     return disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-_HAS_AT = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
+RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 """A named pipe in the place of a note must not block its reader."""
@@ -101,8 +101,10 @@ class Place:
 class VaultFolder:
     """Opens places below one folder. Paths are raw relative paths."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, relative_calls: bool = RELATIVE_CALLS) -> None:
+        """`relative_calls`: whether the system opens and renames files relative to an open folder (`openat`)."""
         self.path = Path(os.path.realpath(path))
+        self._relative_calls = relative_calls
         self._identity: tuple[int, int] | None = None
         """Device and inode of the vault's folder, to notice when another folder takes its place."""
         self._settings_seen = os.path.isdir(self.path / SETTINGS_FOLDER)
@@ -129,7 +131,7 @@ class VaultFolder:
         Raises: PermissionDenied; OSError, also for a folder that is not there unless `make` is set.
         """
         self.check()
-        if not _HAS_AT:
+        if not self._relative_calls:
             path = self.contained(disk)
             if make:
                 os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -16,20 +16,19 @@ import pytest
 
 from obsidian_mcp.adapters.atomic import rename_new
 from obsidian_mcp.adapters.disk import Disk, in_cloud
-from obsidian_mcp.adapters.folder import Place, VaultFolder
+from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
 from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, StaleEtag, StorageFailed, VaultNotFound
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
 
 
 @pytest.fixture(params=["openat", "paths"])
-def disk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
+def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Disk:
     """By the calls that walk from folder to folder, and as on systems without them."""
-    if request.param == "paths":
-        monkeypatch.setattr("obsidian_mcp.adapters.folder._HAS_AT", False)
+    relative_calls = RELATIVE_CALLS and request.param == "openat"
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "n.md").write_bytes(b"old")
-    return Disk(tmp_path)
+    return Disk(tmp_path, folder=VaultFolder(tmp_path, relative_calls=relative_calls))
 
 
 def listing(disk: Disk) -> list[str]:
@@ -389,10 +388,10 @@ def test_what_the_system_says_is_told_in_words_and_nothing_changes(
     disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # FILE-08
-    def failing(*_: object) -> str:
+    def failing(_: int) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("obsidian_mcp.adapters.disk.temporary_file", failing)
+    monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(error, match=words):
         disk.write("a/n.md", b"x")
     with pytest.raises(error, match=words):
