@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -60,6 +61,13 @@ def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> 
         run(app, "read_note", name="weekly:this")
     with pytest.raises(InvalidArguments, match="Cannot read the date"):
         run(app, "read_note", name="daily:someday")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_a_note_that_is_called_so_comes_first(opened: Opened) -> None:
+    """PERIODIC-11"""
+    app = opened({"Daily: log.md": "mine"})
+    assert run(app, "read_note", name="daily: log")["content"] == "mine"
 
 
 def test_the_core_plugin_makes_no_folder_but_those_of_its_format(opened: Opened) -> None:

@@ -173,14 +173,15 @@ class Vault:
         A name such as `daily:today` means a periodic note (PERIODIC-11).
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
         """
+        with self.lock:
+            entry = names.find(self.catalog, raw)
+            if entry is not None:
+                return entry
         if ":" in raw and (located := self.periodic.named(raw)) is not None:
             if located.entry is None:
                 raise self.periodic.missing(located)
             return located.entry
         with self.lock:
-            entry = names.find(self.catalog, raw)
-            if entry is not None:
-                return entry
             path, disk = names.spelled(self.catalog, raw)
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
