@@ -8,9 +8,10 @@ from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 from obsidian_mcp.core.dataview.objects import Extended
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, Page
 from obsidian_mcp.core.dataview.run import run_of
 from obsidian_mcp.core.expressions.evaluate import Compiler, Evaluate, Function, Language, Scope, compile_expression
-from obsidian_mcp.core.expressions.syntax import Call, Name, Node
+from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
 _MISSING = object()
@@ -77,6 +78,23 @@ def _function(name: str) -> Implementation:
     return function
 
 
+def _file_field(node: Field | Index, compiler: Compiler) -> Evaluate | None:
+    """`file.name` and the like of a row that is a note, without an object for its file."""
+    if not isinstance(node, Field) or node.of != _FILE or _FILE.name in compiler.parameters:
+        return None
+    cheap = CHEAP_FILE_FIELDS.get(node.name)
+    if cheap is None:
+        return None
+    of, name = compiler.compile(node.of), node.name
+
+    def evaluate(scope: Scope) -> Value:
+        row = scope.row
+        return cheap(row.entry) if type(row) is Page else field_of(of(scope), name, scope)
+
+    return evaluate
+
+
+_FILE = Name("file")
 LANGUAGE = Language(
     name="dataview",
     binary=OPERATORS,
@@ -86,6 +104,7 @@ LANGUAGE = Language(
     field=field_of,
     index=index_of,
     call=_call,
+    compile_field=_file_field,
 )
 
 

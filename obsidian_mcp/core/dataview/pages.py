@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -54,8 +54,8 @@ class DataviewVault(VaultView, Protocol):
         """Say which notes the query is going to read, so that nothing is read of others."""
         ...
 
-    def pages(self) -> Sequence[File]:
-        """Every note, by path, also those that the app excludes."""
+    def page_paths(self, folder: str = "") -> Sequence[str]:
+        """The paths of the notes below a folder, or all, in order; also of those that the app excludes."""
         ...
 
     def field_keys(self) -> Collection[str]:
@@ -111,16 +111,11 @@ class PageStore:
         self._values: dict[tuple[str, bool], Value] = {}
         """Values of the texts of fields: most stand in many notes."""
 
-    @cached_property
-    def files(self) -> dict[str, File]:
-        """Every note by path, in order."""
-        return {file.path: file for file in self.vault.pages()}
-
     def page(self, path: str) -> Page | None:
         """The note at this path; None for no file and for files of other kinds."""
         page = self._pages.get(path)
         if page is None and is_page(path):
-            file = self.files.get(path) if "files" in self.__dict__ else self.vault.file(path)
+            file = self.vault.file(path)
             page = self._pages[path] = None if file is None else Page(file, self)
         return page
 
@@ -192,12 +187,12 @@ class PageStore:
 class Page(Record):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
-    __slots__ = ("_entry", "_fields", "_file", "path", "store")
+    __slots__ = ("_fields", "_file", "entry", "path", "store")
 
     def __init__(self, entry: File, store: PageStore) -> None:
         self.path = entry.path
         self.store = store
-        self._entry = entry
+        self.entry = entry
         self._file: PageFile | None = None
         self._fields: dict[str, Value] | None = None
         """All fields, once they were asked for as a whole."""
@@ -205,7 +200,7 @@ class Page(Record):
     @property
     def file(self) -> PageFile:
         if self._file is None:
-            self._file = PageFile(self._entry, self)
+            self._file = PageFile(self.entry, self)
         return self._file
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -287,9 +282,9 @@ class PageFile(Record):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where there is none of this name."""
-        cheap = _CHEAP_FILE_FIELDS.get(name)
+        cheap = CHEAP_FILE_FIELDS.get(name)
         if cheap is not None:
-            return cheap(self)
+            return cheap(self.file)
         if self._known is None:
             self._known = {}
         value = self._known.get(name, _MISSING)
@@ -437,13 +432,13 @@ def _day(file: PageFile) -> Date | None:
     return None
 
 
-_CHEAP_FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
-    "path": lambda file: file.file.path,
-    "folder": lambda file: file.file.folder,
-    "name": lambda file: file_title(file.file.path),
-    "link": lambda file: file.link,
-    "size": lambda file: float(file.file.size),
-    "ext": lambda file: file.file.extension,
+CHEAP_FILE_FIELDS: dict[str, Callable[[File], Value]] = {
+    "path": lambda file: file.path,
+    "folder": lambda file: file.path.rpartition("/")[0],
+    "name": lambda file: file_title(file.path),
+    "link": lambda file: Link(file.path),
+    "size": lambda file: float(file.size),
+    "ext": lambda file: file.path.rpartition(".")[2],
 }
 """Not kept: to compute them is as quick as to look them up."""
 _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {

@@ -6,7 +6,7 @@ import csv
 import io
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -34,6 +34,7 @@ class Sources:
         self._pages = pages
         self._vault: DataviewVault = pages.vault
         self._origin = origin
+        self._paths: Sequence[str] | None = None
 
     def paths(self, source: syntax.Source) -> dict[str, None]:
         """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid.
@@ -59,13 +60,15 @@ class Sources:
             case syntax.Combined(_, left, right):
                 return self.paths(left) | self.paths(right)
 
-    def _all(self) -> list[str]:
-        return list(self._pages.files)
+    def _all(self) -> Sequence[str]:
+        if self._paths is None:
+            self._paths = self._vault.page_paths()
+        return self._paths
 
     def _at_path(self, path: str) -> Iterable[str]:
         if path in ("", "/"):
             return self._all()
-        below = [page for page in self._all() if page.startswith(f"{path}/")]
+        below = self._vault.page_paths(path)
         if below or any(file.path.startswith(f"{path}/") for file in self._vault.files()):
             return below
         return [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]

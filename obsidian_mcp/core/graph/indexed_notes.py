@@ -8,7 +8,6 @@ from functools import cached_property
 
 from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
 from obsidian_mcp.core.dataview.pages import RawField, is_page
-from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.rows import Rows
@@ -53,9 +52,12 @@ class IndexedNotes(IndexedVault):
             for name in ("_fields_in_scope", "_tags_in_scope", "_links_in_scope"):
                 self.__dict__.pop(name, None)
 
-    def pages(self) -> Sequence[File]:
-        entries = sorted(self._catalog.by_path().values())
-        return [File(path, size, modified) for path, _, size, modified in entries if is_page(path)]
+    def page_paths(self, folder: str = "") -> Sequence[str]:
+        paths: Iterable[str] = self._catalog.by_path()
+        if folder:
+            below = f"{folder}/"
+            paths = [path for path in paths if path.startswith(below)]
+        return sorted(path for path in paths if is_page(path))
 
     def field_keys(self) -> Collection[str]:
         return self._keys

@@ -14,7 +14,6 @@ from obsidian_mcp.core.dataview.note_data import ListItem, NoteData, note_data
 from obsidian_mcp.core.dataview.pages import RawField, is_page
 from obsidian_mcp.core.dataview.query import run_query
 from obsidian_mcp.core.expressions.answer import Answer, Cell
-from obsidian_mcp.core.expressions.values import File
 from tests.core.expressions.text_vault import TextVault
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -34,8 +33,8 @@ class NoteVault(TextVault):
     def expect(self, paths: Sequence[str]) -> None:
         """Everything is read already."""
 
-    def pages(self) -> Sequence[File]:
-        return [file for file in self.files() if is_page(file.path)]
+    def page_paths(self, folder: str = "") -> Sequence[str]:
+        return [path for path in self.texts if is_page(path) and (not folder or path.startswith(f"{folder}/"))]
 
     def field_keys(self) -> set[str]:
         return {field.key.lower() for path in self.texts for field in self.fields(path)}
