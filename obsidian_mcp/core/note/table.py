@@ -273,6 +273,8 @@ def _padded(cell: str, value: str, *, to_right: bool = False) -> str:
         return f" {text} ".ljust(len(cell)) if text else cell
     left = cell[: len(cell) - len(cell.lstrip())]
     right = cell[len(cell.rstrip()) :]
+    if text.endswith("\\") and not right:  # a backslash before the pipe would escape it
+        right = " "
     if to_right:
         return f"{left[:1]}{text}{right}".rjust(len(cell))
     return f"{left}{text}{right[:1]}".ljust(len(cell))

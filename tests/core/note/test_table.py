@@ -50,6 +50,16 @@ def test_one_cell_changes_and_keeps_its_width_where_it_can(arguments: tuple[obje
     assert after[:at] + after[at + 1 :] == before[:at] + before[at + 1 :]
 
 
+def test_a_backslash_at_the_end_of_a_value_does_not_join_two_cells() -> None:
+    """TABLE-2"""
+    body = "|a|b|\n|-|-|\n|1|2|\n|3|\n"
+    for row in (1, 2):
+        for value in ("\\", "c\\", "\\\\"):
+            after = table.locate(edited("set_cell", row, 1, value, body=body)).table
+            assert [table.shown(cell) for cell in after.rows[row - 1].cells][:1] == [value]
+            assert len(after.rows[row - 1].cells) == 3 - row
+
+
 def test_rows_are_added_moved_and_removed() -> None:
     """TABLE-3"""
     assert lines("add_row", ["gear", "3"])[-1] == "| gear  | 3  |"
