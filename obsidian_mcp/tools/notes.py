@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import canvas, edits, parser, sections
+from obsidian_mcp.core.note import canvas, edits, hidden_text, parser, sections
 from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
@@ -30,7 +31,7 @@ from obsidian_mcp.core.vault.changes import Create, Remove, Write
 from obsidian_mcp.core.vault.vault import Vault, etag_of
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
-from .params import Name, VaultName, whole_answers
+from .params import Name, Names, VaultName, whole_answers
 from .registry import Document, tool
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def create_note(
         unique = name.lower().startswith(UNIQUE)
         if unique:
             name, template = place.periodic.unique(name[len(UNIQUE) :], template)
-        path, disk = names.new_path(place.catalog, located.path if located else name)
+        path, disk = file_names.new_path(place.catalog, located.path if located else name)
         warnings = [warning] if (warning := link_warning(path)) else []
         cursor = None
         if template:
@@ -212,7 +213,8 @@ class ReadNote:
 @tool("read", title="Read note")
 def read_note(
     app: App,
-    name: Name,
+    name: Annotated[str, Field(description="Note name or path")] = "",
+    names: Annotated[Names, Field(description="Instead: several notes")] = [],  # noqa: B006  never changed
     section: Annotated[str, Field(description="Only this heading, Parent#Child, or ^block")] = "",
     lines: Annotated[str, Field(description="Only these lines, such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[
@@ -225,13 +227,19 @@ def read_note(
     Long notes come in pages. The names daily:today and random: work too.
     """
     place = app.vaults.get(vault)
+    if bool(name) == bool(names):
+        raise InvalidArguments("Give either name or names.", argument="name")
+    if names:
+        if section or lines or offset or view != "text":
+            raise InvalidArguments("Several notes are read whole; for a part or a view give name.", argument="names")
+        return _several(place, names)
     entry = _random(place, name[len(RANDOM) :]) if name.lower().startswith(RANDOM) else place.find(name)
     content = place.shown(entry)
     text = content.text
-    alias = None if ":" in name or names.bears(entry, name) else name
+    alias = None if ":" in name or file_names.bears(entry, name) else name
     facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)
     warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
-    warnings += base_mistakes(entry.path, text.body)
+    warnings += base_mistakes(entry.path, text.body) + hidden_text.warnings(text.body)
     if view != "text":
         return Document(_viewed(facts, text.body, view, warnings), None)
     body = text.body if not text.bom or section or lines else BOM + text.body
@@ -247,6 +255,40 @@ def read_note(
         warnings=warnings or None,
     )
     return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNotes:
+    notes: list[ReadNote]
+    not_read: list[str] | None = None
+    """Names for which there was no room: read them next."""
+
+
+def _several(place: Vault, wanted: list[str]) -> Document:
+    """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
+    read: list[ReadNote] = []
+    texts: list[str] = []
+    room = sys.maxsize if whole_answers.get() else PAGE
+    left = dict(zip(wanted, map(place.find, wanted), strict=True))
+    while left and room > 0:
+        entry = left.pop(next(iter(left)))
+        content = place.shown(entry)
+        body = content.text.body
+        end = len(body) if len(body) <= room else body.rfind("\n", 0, room) + 1 or room
+        room -= end
+        shown = body[:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        read.append(
+            ReadNote(
+                entry.path,
+                entry.size,
+                timestamp(entry.mtime_ns),
+                content.etag,
+                next_offset=end if end < len(body) else None,
+                warnings=hidden_text.warnings(body) or None,
+            )
+        )
+        texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))
+    return Document(ReadNotes(read, list(left) or None), "\n".join(texts))
 
 
 def _random(place: Vault, folder: str) -> FileEntry:
