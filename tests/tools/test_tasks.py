@@ -286,6 +286,8 @@ def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -
     assert vault.update(action="add", daily=True, text="today's")["new"] == ["- [ ] today's"]
     assert vault.update(action="add", daily=True, text="second", status="/")["line"] == 2
     assert vault.text("2026-11-25.md") == "- [ ] today's\n- [/] second\n"
+    assert vault.update(action="add", name="daily:tomorrow", text="later")["path"] == "2026-11-26.md"
+    assert vault.update(action="add", name="daily:tomorrow", text="and more")["line"] == 2
 
 
 def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:

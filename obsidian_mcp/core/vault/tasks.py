@@ -101,7 +101,8 @@ class VaultTasks:
     def add(
         self, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
     ) -> UpdatedTask:
-        """Add a task to a note, or with `daily` to today's daily note, which is made where it is missing (TASK-66).
+        """Add a task to a note, or with `daily` to today's daily note; a periodic note is made where it is missing
+        (TASK-66).
 
         Raises: InvalidArguments, SectionNotFound, StaleEtag and the errors of `Vault.find`.
         """
@@ -112,9 +113,10 @@ class VaultTasks:
         def apply(body: str) -> Updated:
             return add_task(body, change, heading, settings, today)
 
-        if not daily:
+        periodic = self._vault.periodic
+        located = periodic.locate("day") if daily else periodic.named(name)
+        if located is None:
             return self._write(self._vault.find(name), apply, etag=etag, dry_run=dry_run)
-        located = self._vault.periodic.locate("day")
         if located.entry is not None:
             return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
         made: list[Updated] = []
@@ -124,9 +126,9 @@ class VaultTasks:
             return made[-1].body
 
         if dry_run:
-            apply_to_new(self._vault.periodic.draft(located))
+            apply_to_new(periodic.draft(located))
             return self._answer(str(located.path), made[-1], "")
-        opened = self._vault.periodic.open(TOOL, "day", "today", apply_to_new)
+        opened = periodic.open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
         return self._answer(str(located.path), made[-1], opened.content.etag)
 
     def _write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
