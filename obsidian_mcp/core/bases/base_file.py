@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
@@ -17,7 +17,8 @@ from .places import Path, Places
 EXTENSION = ".base"
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
-MAX_EXPRESSIONS = 200_000
+MAX_EXPRESSIONS = 2_000
+MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base: what they are compiled to takes some hundred times as much memory."""
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
 _KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
@@ -72,6 +73,13 @@ class Base:
     """Property id as written -> display name."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    places: Places = field(default=Places(""), compare=False)
+    """Of the YAML that was read."""
+
+    def describe(self, path: Path, problem: SyntaxProblem) -> str:
+        """What is wrong with the expression at `path`, with line and column in the YAML."""
+        line, column = self.places.find(path, inside=problem.at)
+        return f"line {line}, column {column}: {problem.explanation}"
 
     def view(self, name: str | None) -> View:
         """The view of that name, the first one without a name. Raises: QueryInvalid with the views there are."""
@@ -132,7 +140,7 @@ def mistakes(text: str) -> tuple[Base | None, list[tuple[Path, str]]]:
     """The base, None where it is refused, and why: places and messages. Raises: QueryInvalid for broken YAML."""
     reader = _Reader()
     base = reader.base(_load(text))
-    return base, reader.mistakes
+    return base and replace(base, places=Places(text)), reader.mistakes
 
 
 def _load(text: str) -> dict[str, Any]:
@@ -169,8 +177,11 @@ class _Reader:
         if self.mistakes:
             return None
         base = Base(views, filters, formulas, labels, summaries, tuple(self.warnings))
-        if sum(len(text) for _, text in expressions(base, views)) > MAX_EXPRESSIONS:
-            self._wrong((), f"The expressions of the base have more than {MAX_EXPRESSIONS:,} characters")
+        lengths = [len(text) for _, text in expressions(base, views)]
+        if len(lengths) > MAX_EXPRESSIONS or sum(lengths) > MAX_CHARACTERS:
+            self._wrong(
+                (), f"The base has more than {MAX_EXPRESSIONS:,} expressions or {MAX_CHARACTERS:,} characters in them"
+            )
             return None
         return base
 

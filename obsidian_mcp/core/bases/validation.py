@@ -67,9 +67,7 @@ def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
 def _syntax_mistake(places: Places, path: Path, problem: SyntaxProblem) -> Mistake:
     """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
     line, column = places.find(path, inside=problem.at)
-    expected = f" Expected {problem.expected}." if problem.expected else ""
-    hint = f" {problem.hint}" if problem.hint else ""
-    return Mistake(f"{_subject(path)}: {problem.problem}.{expected}{hint}", line, column, refused=False)
+    return Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False)
 
 
 def _subject(path: Path) -> str:

@@ -74,7 +74,7 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
     for warning in base.warnings:
         context.problems.note(warning)
     _warn_of_this(base, view, context)
-    formulas = {name: _formula(name, text, context) for name, text in base.formulas.items()}
+    formulas = {name: _formula(base, name, text, context) for name, text in base.formulas.items()}
     rows = _rows(base, view, context, formulas)
     groups = _groups(view, rows, context)
     if groups is not None:
@@ -128,11 +128,12 @@ def _warn_of_this(base: Base, view: View, context: Context) -> None:
         )
 
 
-def _formula(name: str, text: str, context: Context) -> Evaluate:
+def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
     """The function of a formula; one that does not parse is null, with a warning."""
     node = parse_or_problem(text)
     if isinstance(node, SyntaxProblem):
-        context.problems.note(f'Formula "{name}": Unable to parse formula. (position {node.at}) {node.message}')
+        place = base.describe(("formulas", name), node)
+        context.problems.note(f'Formula "{name}": Unable to parse formula. (position {node.at}) {place}')
         return lambda _: None
     return compile_expression(node, BASES)
 
@@ -143,7 +144,7 @@ def _formula(name: str, text: str, context: Context) -> Evaluate:
 def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evaluate]) -> list[Scope]:
     """Filtered, sorted and limited."""
     rows = [Scope(context, Row(file, formulas)) for file in context.vault.files()]
-    parts = [_condition(part) for part in (base.filters, view.filters) if part is not None]
+    parts = [_condition(base, part) for part in (base.filters, view.filters) if part is not None]
     if parts:
         rows = filter_rows(rows, _all_of(parts), context, FILTER_STEP)
     keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
@@ -161,15 +162,15 @@ def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evalu
 Condition = Callable[[Scope], bool]
 
 
-def _condition(part: Filter) -> Condition:
-    condition: Condition = map_filter(part, _statement, _junction)
+def _condition(base: Base, part: Filter) -> Condition:
+    condition: Condition = map_filter(part, lambda statement: _statement(base, statement), _junction)
     return condition
 
 
-def _statement(statement: Statement) -> Condition:
+def _statement(base: Base, statement: Statement) -> Condition:
     node = parse_or_problem(statement.text)
     if isinstance(node, SyntaxProblem):
-        message = f'"{statement.text}" does not parse: {node.message}'
+        message = f'"{statement.text}" does not parse: {base.describe(statement.path, node)}'
 
         def fail(_: Scope) -> bool:
             raise ExpressionError(message)
@@ -232,7 +233,7 @@ def _summary(base: Base, name: str, context: Context) -> Summarize:
             evaluate = compile_expression(node, BASES, frozenset({"values"}))
             row = Row(File(context.source), {})
             return name, lambda values: evaluate(Scope(context, row, {"values": list(values)}))
-        context.problems.note(f'Summary "{name}" does not parse: {node.message}')
+        context.problems.note(f'Summary "{name}" does not parse: {base.describe(("summaries", name), node)}')
         return name, lambda _: None
     built_in = find(BUILT_IN, name)
     if built_in is None:

@@ -103,9 +103,14 @@ class SyntaxProblem(Exception):
     @property
     def message(self) -> str:
         """`line 1, column 8: … Expected …. Hint`."""
+        return f"line {self.line}, column {self.column}: {self.explanation}"
+
+    @property
+    def explanation(self) -> str:
+        """The message without the place."""
         expected = f" Expected {self.expected}." if self.expected else ""
         hint = f" {self.hint}" if self.hint else ""
-        return f"line {self.line}, column {self.column}: {self.problem}.{expected}{hint}"
+        return f"{self.problem}.{expected}{hint}"
 
     def refusal(self, subject: str) -> QueryInvalid:
         """As the error of a whole query: `subject` begins the sentence, as in `The query does not parse`."""

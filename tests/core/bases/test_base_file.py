@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.base_file import parse_or_problem, read
 from obsidian_mcp.core.bases.validation import validate
+from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.errors import QueryInvalid
 
 from .bases_runner import run
@@ -29,7 +30,13 @@ from .bases_runner import run
         ("views:\n  - type: table\n", 'Missing or invalid "name" in view 1', 2, 5),
         (
             "formulas:\n" + "".join(f"  f{number}: {'1+' * 9000}1\n" for number in range(12)),
-            "The expressions of the base have more than 200,000 characters",
+            "The base has more than 2,000 expressions or 200,000 characters in them",
+            1,
+            1,
+        ),
+        (
+            "formulas:\n" + "".join(f"  f{number}: +\n" for number in range(2001)),
+            "The base has more than 2,000 expressions",
             1,
             1,
         ),
@@ -114,5 +121,7 @@ def test_an_expression_that_does_not_parse_says_where_and_what_to_write(
             run({"formulas": {"x": expression}})
         return
     [warning] = run({"formulas": {"x": expression}}).warnings
-    assert f"line 1, column {column}: " in warning
     assert problem in warning
+    found = parse_or_problem(expression)
+    assert isinstance(found, SyntaxProblem)
+    assert (found.line, found.column) == (1, column)

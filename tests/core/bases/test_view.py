@@ -144,7 +144,21 @@ def test_a_formula_that_does_not_parse_is_null_with_one_warning_and_others_go_on
     answer = run(view_of(formulas={"bad": "+price"}, order=["formula.bad", "price"]))
     assert answer.rows[0] == [None, 10]
     [warning] = answer.warnings
-    assert warning.startswith('Formula "bad": Unable to parse formula. (position 0) line 1, column 1')
+    assert warning == (
+        'Formula "bad": Unable to parse formula. (position 0) line 1, column 22: "+" cannot stand here. '
+        "Expected a value. A plus sign stands only between two values."
+    )
+
+
+def test_a_filter_that_does_not_parse_fails_for_every_file_and_names_its_place_in_the_base() -> None:
+    """BASE-15"""
+    answer = run("views:\n- type: table\n  name: V\n  filters:\n    or:\n      - price == 10\n      - a = 1\n")
+    assert names(answer) == ["A"]
+    [warning] = answer.warnings
+    assert warning == (
+        'Failed to evaluate a filter: "a = 1" does not parse: line 7, column 11: "=" cannot stand here. '
+        "Expected an operator or the end. Write == to compare. (3 files left out)"
+    )
 
 
 def test_a_filter_that_fails_leaves_the_file_out_and_warns_once() -> None:
