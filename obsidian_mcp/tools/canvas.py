@@ -31,7 +31,8 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.changes import Create, Write
-from obsidian_mcp.core.vault.vault import Vault, etag_of, stale
+from obsidian_mcp.core.vault.content import etag_of, stale
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
 from .params import DryRun, Etag, VaultName

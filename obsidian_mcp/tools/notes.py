@@ -28,7 +28,8 @@ from obsidian_mcp.core.text.vault_path import (
     parse_folder,
 )
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
-from obsidian_mcp.core.vault.vault import Vault, etag_of
+from obsidian_mcp.core.vault.content import etag_of
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .params import Name, Names, VaultName, whole_answers

@@ -26,7 +26,8 @@ from obsidian_mcp.errors import InvalidName, NoteExists, NoteNotFound
 
 from .base_mentions import mentions
 from .changes import Move, Operation, Write
-from .vault import Content, Vault
+from .content import Content
+from .vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from .changes import Create
 from .templates import Filled, Templates
 
 if TYPE_CHECKING:
-    from .vault import Content, Vault
+    from .content import Content
+    from .vault import Vault
 
 _PREFIXED = re.compile(rf"\s*({'|'.join(ADJECTIVES)}):(.*)", re.IGNORECASE | re.DOTALL)
 _BARE = {"": "this", "current": "this"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -22,16 +21,13 @@ from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.extract import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.note import drawing
-from obsidian_mcp.core.note.edits import diff
-from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.search.search import Search
-from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
 
 from .changes import Changes, Done, Operation, Write
+from .content import Content, Edited, check_is_note, edited
 from .sync_tree import Dirty, Listing
 
 if TYPE_CHECKING:
@@ -46,47 +42,6 @@ ATTEMPTS = 4
 """Times that an edit is made while another program keeps changing the same file."""
 PLANS_AHEAD = 2
 """Times that a change is planned before other writers have to wait for it."""
-
-_EDITORS = {
-    ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
-    ".base": "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked first.",
-}
-_NO_EDITOR = "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on every file."
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A file as it was read: `etag` names exactly these bytes."""
-
-    entry: FileEntry
-    data: bytes
-    etag: str
-
-    @property
-    def text(self) -> Text:
-        return Text.decode(self.data)
-
-
-@dataclass(frozen=True, slots=True)
-class Edited:
-    """A file before and after an edit. `merged`: the file had changed since the `etag`, and both changes are kept."""
-
-    before: Content
-    after: Content
-    merged: bool
-
-    @property
-    def path(self) -> VaultPath:
-        return self.before.entry.path
-
-    @property
-    def diff(self) -> str:
-        return diff(self.path, self.before.text.body, self.after.text.body)
-
-
-def etag_of(data: bytes) -> str:
-    """Return the content hash that a write can depend on: 16 hexadecimal digits."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
 
 
 class Plan(Protocol):
@@ -317,7 +272,7 @@ class Vault:
             if (disk := self._changes.place_of(entry.disk)) == entry.disk:
                 raise
             data = self.files.read(disk)
-        return Content(entry, data, etag_of(data))
+        return Content(entry, data)
 
     def read_text(self, entry: FileEntry) -> Content:
         """As `read`, for text only. Raises: NotText."""
@@ -330,12 +285,7 @@ class Vault:
 
     def read_note(self, entry: FileEntry) -> Content:
         """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change the file."""
-        if not is_note(entry.path):
-            raise NotText(
-                f"{str(entry.path)!r} is not a note, so its text and properties cannot be edited: that could break "
-                f"the file. {_EDITORS.get(extension(entry.path), _NO_EDITOR)}",
-                path=entry.path,
-            )
+        check_is_note(entry.path)
         return self.read_text(entry)
 
     def shown(self, entry: FileEntry) -> Content:
@@ -378,28 +328,19 @@ class Vault:
         Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
         """
         if dry_run:
-            return self._edited(entry, change, etag)
+            return edited(self.read_note(entry), change, etag, self.journal.version)
         attempts = ATTEMPTS
         while True:
             with self.changing():
-                edited = self._edited(entry, change, etag)
+                made = edited(self.read_note(entry), change, etag, self.journal.version)
                 try:
-                    if edited.after.data != edited.before.data:
-                        self.commit(tool, [Write(entry.disk, edited.before.data, edited.after.data)])
-                    return replace(edited, after=replace(edited.after, entry=self.catalog.get(entry.path) or entry))
+                    if made.after.data != made.before.data:
+                        self.commit(tool, [Write(entry.disk, made.before.data, made.after.data)])
+                    return replace(made, after=replace(made.after, entry=self.catalog.get(entry.path) or entry))
                 except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
                     attempts -= 1
                     if not attempts:
                         raise
-
-    def _edited(self, entry: FileEntry, change: Callable[[str], str], etag: str) -> Edited:
-        before = self.read_note(entry)
-        text = before.text
-        merged = bool(etag) and etag != before.etag
-        body = self._merged(before, change, etag) if merged else change(text.body)
-        drawing.check_edit(entry.path, text.body, body)
-        after = Text(body, text.bom).encode()
-        return Edited(before, Content(entry, after, etag_of(after)), merged)
 
     def make(self, tool: str, plan: Callable[[], P]) -> P:
         """Make the change that `plan` plans, without holding up other calls while it is planned.
@@ -428,28 +369,3 @@ class Vault:
         if planned.operations:
             self.commit(tool, planned.operations)
         return planned
-
-    def _merged(self, now: Content, change: Callable[[str], str], etag: str) -> str:
-        known = self.journal.version(etag)
-        if known is None:
-            raise stale(now, etag, "Read it again and repeat the edit.")
-        base = Text.decode(known).body
-        ours = change(base)
-        merged = merge(base, ours, now.text.body)
-        if merged is None:
-            theirs = diff(now.entry.path, base, now.text.body)
-            raise stale(
-                now,
-                etag,
-                f"What changed since touches this edit, so nothing was written. Changed since:\n{theirs}"
-                f"This edit:\n{diff(now.entry.path, base, ours)}Read the note again and repeat the edit.",
-            )
-        return merged
-
-
-def stale(now: Content, etag: str, advice: str) -> StaleEtag:
-    return StaleEtag(
-        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
-        path=now.entry.path,
-        etag=now.etag,
-    )
