@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -179,3 +180,14 @@ def test_the_clock_and_the_language_come_from_the_environment() -> None:
         config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "tomorrow"})
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_WEEK_START"):
         compose.calendar(config.read((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
+
+
+def test_several_that_add_to_a_missing_note_at_once_all_add_to_one_note(opened: Opened) -> None:
+    """PERIODIC-13: the first makes it, the others add to it."""
+    app = opened({"T.md": "# {{title}}\n"}, daily_notes={"template": "T"})
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda n: run(app, content=f"- {n}"), range(8)))
+    assert sum(each["created"] for each in made) == 1
+    lines = files(app)["2026-11-22.md"].splitlines()
+    assert lines[0] == "# 2026-11-22"
+    assert sorted(lines[1:]) == [f"- {n}" for n in range(8)]
