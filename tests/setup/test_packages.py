@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from obsidian_mcp import __version__
 from obsidian_mcp.tools import TOOLS
@@ -149,3 +150,29 @@ def test_the_container_copies_only_files_that_are_there_and_starts_a_command_tha
         check=True,
     ).stdout
     assert all(option in help_text for option in arguments if option.startswith("--"))
+
+
+PLUGIN = ROOT / "packaging/claude-plugin"
+
+
+def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_its_command() -> None:  # PACK-03
+    plugin = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text(encoding="utf-8"))
+    servers = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]
+
+    assert plugin["version"] == __version__
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", plugin["name"])
+    assert servers["obsidian"] == {"command": "obsidian-mcp", "args": ["--vault", "${user_config.vault}"]}
+    assert set(plugin["userConfig"]) == set(re.findall(r"user_config\.(\w+)", json.dumps(servers)))
+
+
+@pytest.mark.parametrize("skill", sorted((PLUGIN / "skills").glob("*/SKILL.md")), ids=lambda path: path.parent.name)
+def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> None:  # PACK-03
+    text = skill.read_text(encoding="utf-8")
+    _, head, body = text.split("---\n", 2)
+    facts = yaml.safe_load(head)
+
+    assert facts["name"] == skill.parent.name
+    assert re.fullmatch(r"[a-z0-9-]{1,64}", facts["name"])
+    assert len(facts["description"]) <= 1024
+    assert len(body.splitlines()) < 500
+    assert set(re.findall(r"obsidian_[a-z_]+", text)) <= set(TOOLS)
