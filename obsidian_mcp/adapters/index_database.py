@@ -38,16 +38,8 @@ _SETTINGS = (
     "PRAGMA journal_size_limit=16777216",
 )
 _UNUSABLE = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_READONLY: "the folder is read-only",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
-    sqlite3.SQLITE_IOERR: "the disk reported an input/output error",
-    sqlite3.SQLITE_PERM: "the system refused access",
-    sqlite3.SQLITE_AUTH: "the system refused access",
-    sqlite3.SQLITE_NOLFS: "the disk cannot hold so large a file",
-    sqlite3.SQLITE_PROTOCOL: "the disk does not support locking",
-    sqlite3.SQLITE_NOMEM: "there was not enough memory",
-    sqlite3.SQLITE_TOOBIG: "a value was too large",
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in ("FULL", "READONLY", "CANTOPEN", "IOERR", "PERM", "AUTH", "NOLFS", "PROTOCOL", "NOMEM", "TOOBIG")
 }
 """Result codes that are the place's fault and not the file's."""
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -333,9 +325,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _reason(error: sqlite3.DatabaseError | OSError) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return _UNUSABLE.get(_code(error), str(error))
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

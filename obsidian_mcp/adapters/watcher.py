@@ -28,7 +28,22 @@ MOST_PATHS = 20_000
 SAFETY_NET_SECONDS = 600.0
 """After so long the next call scans the whole folder although events came: no system promises to report all."""
 
-REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "ceph"}
+REMOTE = {
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "vboxsf",
+    "fuse.sshfs",
+    "fuse.rclone",
+    "drvfs",
+    "afs",
+    "afpfs",
+    "ceph",
+    "webdav",
+}
 """File systems on which the kernel does not report the changes of other clients."""
 
 
@@ -198,18 +213,10 @@ def _changes() -> list[type[FileSystemEvent]]:
     ]
 
 
-def filesystem_of(root: str, mounts: str = "/proc/self/mounts") -> str:
+def filesystem_of(root: str) -> str:
     """Return the type of the file system that holds `root`, "" where it is unknown."""
-    try:
-        lines = Path(mounts).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return ""
-    best, kind = "", ""
-    for line in lines:
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        point = fields[1].replace("\\040", " ").rstrip("/")
-        if (root == point or root.startswith(point + "/")) and len(point) >= len(best):
-            best, kind = point, fields[2]
-    return kind
+    import psutil  # not before somebody watches
+
+    mounts = {mount.mountpoint.rstrip(os.sep): mount.fstype for mount in psutil.disk_partitions(all=True)}
+    holding = [point for point in mounts if root == point or root.startswith(point + os.sep)]
+    return mounts[max(holding, key=len)] if holding else ""

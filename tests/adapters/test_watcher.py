@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -302,13 +304,20 @@ def test_only_visible_paths_below_the_root_are_reported(path: str, relative: str
     assert relative_path("/v", path) == relative
 
 
-def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(tmp_path: Path) -> None:
-    mounts = tmp_path / "mounts"
-    mounts.write_text(
-        "dev / ext4 rw 0 0\nserver:/x /mnt/My\\040Notes nfs4 rw 0 0\nx /mnt fuse.sshfs rw 0 0\n", encoding="utf-8"
+def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = {"/": "ext4", "/mnt/My Notes": "nfs4", "/mnt": "fuse.sshfs"}
+    monkeypatch.setattr(
+        "psutil.disk_partitions",
+        lambda **_: [
+            SimpleNamespace(mountpoint=point.replace("/", os.sep), fstype=kind) for point, kind in mounts.items()
+        ],
     )
 
-    assert filesystem_of("/mnt/My Notes/vault", str(mounts)) == "nfs4"
-    assert filesystem_of("/mnt/other", str(mounts)) == "fuse.sshfs"
-    assert filesystem_of("/home/me", str(mounts)) == "ext4"
-    assert filesystem_of("/home/me", str(tmp_path / "none")) == ""
+    def kind_of(path: str) -> str:
+        return filesystem_of(path.replace("/", os.sep))
+
+    assert kind_of("/mnt/My Notes/vault") == kind_of("/mnt/My Notes") == "nfs4"
+    assert kind_of("/mnt/My Notes 2") == "fuse.sshfs"
+    assert kind_of("/home/me") == "ext4"
+    mounts.clear()
+    assert kind_of("/home/me") == ""

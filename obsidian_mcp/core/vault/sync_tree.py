@@ -20,8 +20,6 @@ RESCAN_PATHS = 200
 RESCAN_PART = 5
 """One scan is faster than more changed paths than 200 and than a fifth of the files: a look at a path takes 15 µs,
 listing a file 5."""
-PREFIX_FOLDERS = 8
-"""Up to this many folders, match by path prefix."""
 SCAN_SECONDS = 0.5
 """From the end of a quick scan to the next one."""
 SCAN_SHARE = 9
@@ -176,10 +174,7 @@ class Listing:
 
     def _known_below(self, folders: AbstractSet[str]) -> list[str]:
         """Return the known files below folders, as the disk spells them."""
-        if len(folders) > PREFIX_FOLDERS:
-            return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
-        beginnings = tuple(f"{folder}/" for folder in folders)
-        return [entry.disk for entry in self.catalog if entry.disk.startswith(beginnings)]
+        return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
 
     def look_at_all(self, steps: Iterable[Step]) -> None:
         """Look at the files of a change, all at once."""
