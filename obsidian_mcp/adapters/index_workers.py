@@ -32,9 +32,9 @@ from .priority import begin_worker
 
 PROCESSES: Final = 2
 """One parses while the other writes: SQLite has one writer at a time."""
-POOL_FILES: Final = 256
-"""Pending files from which on processes are started: a start takes as long as 300 notes."""
-NICENESS: Final = 10
+POOL_FILES: Final = 100
+"""Pending files from which on processes are started: a start takes as long as 300 notes, but holds up no call."""
+NICENESS: Final = 15
 """Of the workers of a server: calls come first."""
 GATHER_SECONDS: Final = 0.02
 """From the first report of a change until the folder is looked at: changes come in bursts."""

@@ -27,14 +27,14 @@ from .index import Busy, Index, Outdated, Replaced
 from .ingest import Read, Stat, ingest
 from .rows import Rows, Stamp
 
-FRESH_FILES = 64
+FRESH_FILES = 32
 """Up to this many changed files are parsed and stored before a question is answered."""
 BATCH_FILES = 128
 BATCH_BYTES = 2_000_000
 """One batch is one transaction, of at most so many files and bytes: 0.2 s of writing."""
 BATCH_GONE = 500
 """Most removed files whose rows one batch deletes."""
-WRITE_WAIT_SECONDS = 0.3
+WRITE_WAIT_SECONDS = 0.1
 """A question waits this long for another writer; then the rows answer as they are."""
 BUILD_WAIT_SECONDS = 1.0
 """A question to a server waits this long for a first build."""
@@ -235,7 +235,8 @@ class Indexer:
             is_little, is_first = not self._is_much(), self._is_first
         with contextlib.suppress(Busy, Replaced):
             if is_little:
-                while (self._pending or self._gone) and self.step(patience=WRITE_WAIT_SECONDS):
+                # Files of many bytes take more than one batch; a flood that begins meanwhile is the background's.
+                while not self._is_much() and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     pass
             elif self.background is None:
                 self._finish(inf)
@@ -307,14 +308,14 @@ class Indexer:
 
     # -- storing -----------------------------------------------------------------------------------------------
 
-    def step(self, patience: float = PATIENCE) -> int:
+    def step(self, patience: float = PATIENCE, most: int = BATCH_FILES) -> int:
         """Store one batch in this thread; how many files it was about, 0 when there is nothing to do.
 
-        `patience` is how many seconds to wait for other writers.
+        `patience` is how many seconds to wait for other writers, `most` how many files the batch may have.
         Raises: Busy, Replaced (after which everything is pending).
         """
         self.begin_once()
-        batch = self.take()
+        batch = self.take(most)
         if batch is None:
             return 0
         try:
@@ -329,7 +330,7 @@ class Indexer:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
         return ingest(self.index, self.read, self._stat, batch.entries, batch.gone, patience)
 
-    def take(self) -> Batch | None:
+    def take(self, most: int = BATCH_FILES) -> Batch | None:
         """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`."""
         with self._state:
             busy = self._taken | self._deferred
@@ -339,7 +340,7 @@ class Indexer:
             for path, entry in self._pending.items():
                 if path in busy:
                     continue
-                if entries and (len(entries) == BATCH_FILES or size + entry.size > BATCH_BYTES):
+                if entries and (len(entries) == most or size + entry.size > BATCH_BYTES):
                     break
                 entries.append(entry)
                 size += min(entry.size, extract.BODY_LIMIT)
