@@ -77,8 +77,8 @@ class Outdated:
     """Files without rows, or with rows that are not of the file as it is."""
     gone: tuple[VaultPath, ...]
     """Files that have rows and are not there."""
-    new: int
-    """How many of the changed ones have no rows."""
+    new: frozenset[VaultPath]
+    """Those of the changed files that have no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ class Index:
         """Return the files that must be parsed; another process may have stored some of them."""
         return self._stale(entries)[0]
 
-    def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], int]:
-        """Files that must be parsed, and how many of them have no rows."""
+    def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], frozenset[VaultPath]]:
+        """Return the files that must be parsed, and those of them that have no rows."""
         known = self._known([entry.path for entry in entries])
         found = [
             entry
@@ -150,7 +150,7 @@ class Index:
             or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
             or row.digest is None
         ]
-        return found, len(entries) - len(known)
+        return found, frozenset(entry.path for entry in entries if entry.path not in known)
 
     # -- changing ----------------------------------------------------------------------------------------------
 

@@ -105,8 +105,8 @@ class Indexer:
         """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
         self._total = 0
         self._epoch = -1
-        self._is_first = True
-        """Whether files without rows have been pending since the start, as in a first build."""
+        self._unindexed: set[VaultPath] = set()
+        """Files that had no rows at the beginning and have none yet: many in a first build."""
 
     # -- which files are pending -------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class Indexer:
                 self._note(path, entry)
             self._meanwhile = None
             self._total = len(self._pending)
-            self._is_first = outdated.new > FRESH_FILES
+            self._unindexed = set(outdated.new)
             self.wake()
 
     def _compare(self, entries: list[FileEntry]) -> tuple[int, Outdated]:
@@ -148,7 +148,7 @@ class Indexer:
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
         changed = tuple(entry for entry in entries if extract.indexable(entry.path))
-        return epoch, Outdated(changed, (), len(changed))
+        return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed))
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
         """Make files pending that changed, appeared or went. Before the first `begin` nothing needs to be noted."""
@@ -168,6 +168,7 @@ class Indexer:
         self._deferred.discard(path)
         if entry is None:
             self._pending.pop(path, None)
+            self._unindexed.discard(path)
             self._gone[path] = None
         else:
             self._gone.pop(path, None)
@@ -189,6 +190,9 @@ class Indexer:
 
     def _is_much(self) -> bool:
         return len(self._pending) > FRESH_FILES or len(self._gone) > FRESH_FILES
+
+    def _is_first(self) -> bool:
+        return len(self._unindexed) > FRESH_FILES
 
     def pending(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
@@ -232,7 +236,7 @@ class Indexer:
         self.begin_once()
         with self._state:
             self._deferred.clear()
-            is_little, is_first = not self._is_much(), self._is_first
+            is_little, is_first = not self._is_much(), self._is_first()
         with contextlib.suppress(Busy, Replaced):
             if is_little:
                 # Files of many bytes take more than one batch; a flood that begins meanwhile is the background's.
@@ -253,7 +257,7 @@ class Indexer:
         with self._state:
             if not self._pending:
                 return CURRENT
-            return Freshness(len(self._pending), self._progress() if self._is_first else None)
+            return Freshness(len(self._pending), self._progress() if self._is_first() else None)
 
     def complete(self) -> None:
         """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
@@ -354,6 +358,8 @@ class Indexer:
         with self._state:
             self.revision += 1
             for entry in batch.entries:
+                if entry.path not in left:
+                    self._unindexed.discard(entry.path)
                 if self._pending.get(entry.path) != entry:
                     continue  # noted anew meanwhile
                 if entry.path in left:
@@ -364,7 +370,7 @@ class Indexer:
                 self._gone.pop(path, None)
             if not self._pending:
                 self._total = 0
-                self._is_first = False
+                self._unindexed.clear()
         self.release(batch)
 
     def release(self, batch: Batch, *, later: bool = False) -> None:

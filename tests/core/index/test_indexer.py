@@ -396,3 +396,16 @@ def test_a_question_does_not_store_a_flood_that_begins_meanwhile() -> None:
         answer = vault.graph.tags()
         assert answer.freshness.pending > FRESH_FILES
         assert len(vault.reads) <= 2 * FRESH_FILES
+
+
+# INDEX-41
+def test_a_first_build_ends_when_the_new_files_are_stored(large: MemoryVault, impatient: None) -> None:
+    background = Held(large)
+    background.store(2)
+    rewrite(large, FRESH_FILES + 1, "[[250]]")
+    assert large.graph.tags().freshness.building is not None
+    while large.index.status().files < MANY + 1 - FRESH_FILES:
+        background.store(1)
+    freshness = large.graph.tags().freshness
+    assert freshness.building is None
+    assert freshness.pending == 0 or "changed" in (freshness.notice or "")
