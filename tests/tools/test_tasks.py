@@ -165,6 +165,7 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
 def test_wrong_arguments_are_refused_with_what_is_expected(
     vault: TaskVault, arguments: dict[str, Any], says: str
 ) -> None:
+    """TASK-65, TASK-83."""
     before = vault.text("A.md")
     with pytest.raises(InvalidArguments, match=says):
         vault.update(**arguments)

@@ -1,4 +1,4 @@
-"""Change the status of a task: dates of completion, new occurrences, actions on completion (TASK-40 to TASK-49)."""
+"""Change the status of a task: dates of completion, new occurrences, actions on completion (TASK-40 to TASK-48)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Days in words, as a query and a person write them: `next week`, `in two days`, `14 October` (TASK-80 to TASK-84)."""
+"""Days in words, as a query and a person write them: `next week`, `in two days`, `14 October` (TASK-80 to TASK-83)."""
 
 from __future__ import annotations
 

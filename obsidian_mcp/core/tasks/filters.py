@@ -1,4 +1,4 @@
-"""The filters of a query (TASK-100 to TASK-107)."""
+"""The filters of a query (TASK-100 to TASK-106)."""
 
 from __future__ import annotations
 

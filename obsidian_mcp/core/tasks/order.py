@@ -1,4 +1,4 @@
-"""Sort and group tasks (TASK-111 to TASK-115)."""
+"""Sort and group tasks (TASK-111 to TASK-114)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of recurring tasks: their English text, read and written (TASK-50 to TASK-55).
+"""The rules of recurring tasks: their English text, read and written (TASK-50).
 
 The grammar is that of rrule.js, which the plugin uses; it takes more than it writes, and ignores what follows the part
 that it understands.

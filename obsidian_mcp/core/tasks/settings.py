@@ -1,4 +1,4 @@
-"""The settings of the Tasks plugin (TASK-01 to TASK-05)."""
+"""The settings of the Tasks plugin (TASK-01, TASK-03)."""
 
 from __future__ import annotations
 

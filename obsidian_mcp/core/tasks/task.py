@@ -1,4 +1,4 @@
-"""One task of a vault, with everything that its line and its note say (TASK-20 to TASK-33)."""
+"""One task of a vault, with everything that its line and its note say (TASK-20 to TASK-27)."""
 
 from __future__ import annotations
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, new_status
 from obsidian_mcp.core.tasks.edits import set_symbol
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
-from obsidian_mcp.core.tasks.task import read_line
+from obsidian_mcp.core.tasks.task import Place, read_line, read_task
 
 from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
 
@@ -121,3 +123,36 @@ def test_a_status_is_named_by_type_or_symbol(wanted: str, symbol: str) -> None:
     assert found is not None
     assert found.symbol == symbol
     assert new_status("on_hold", settings.statuses.get(" "), settings, core=False) is None
+
+
+PIECES = [
+    *("📅 2026-01-01", "⏳2026-02-30", "[due:: 2026-01-01]", "(id:: x),", "#tag", "#a/b", "word", "日本", "::"),
+    *("⏫\ufe0f", "🔁 every day", "🔁 every foo", "🆔 a", "⛔ a , b", "🏁 delete", "✅ 2026-01-01", "❌ 2020-01-01"),
+]
+
+
+@given(
+    body=st.lists(st.sampled_from(PIECES), max_size=7).map(" ".join),
+    settings=st.sampled_from([TaskSettings(), TaskSettings(notation="dataview"), WITHOUT_PLUGIN]),
+    old=st.sampled_from(" x-/"),
+    new=st.sampled_from(" x-/?"),
+)
+def test_a_change_of_status_keeps_every_other_member(body: str, settings: TaskSettings, old: str, new: str) -> None:
+    """TASK-42, TASK-46. What a line said before, it says after; and what stands there is stable."""
+    line = f"- [{old}] {body}"
+    if follows_core(line, settings):
+        return
+    place = Place("a.md", 1)
+    before = read_task(line, place, settings)
+    found = change_status(line, settings.statuses.get(new), settings, TODAY)
+    if before is None or found.changed is None or old == new:
+        return
+    after = read_task(found.changed, place, settings)
+    assert after is not None
+    assert after.status.symbol == new
+    assert after.description.split() == before.description.split()
+    for name in ("due", "scheduled", "start", "created", "priority", "id", "depends_on", "on_completion", "tags"):
+        assert getattr(after, name) == getattr(before, name), name
+    assert after.recurrence == before.recurrence
+    assert after.invalid == before.invalid
+    assert change_status(found.changed, after.status, settings, TODAY).changed == found.changed

@@ -126,7 +126,7 @@ def test_every_line_of_a_query_must_hold() -> None:
     ],
 )
 def test_filters(query: str, wanted: list[str]) -> None:
-    """TASK-102 to TASK-106, TASK-108, TASK-117."""
+    """TASK-102, TASK-103, TASK-104, TASK-105, TASK-106, TASK-108, TASK-117."""
     assert found(query) == wanted
 
 
