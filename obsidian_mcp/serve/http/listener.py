@@ -80,6 +80,8 @@ def listen(host: str, ports: Sequence[int]) -> list[socket.socket]:
             sockets.append(listening)
             if os.name == "posix":  # on Windows the option would share the port
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family is socket.AF_INET6:
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             listening.bind((host, port))
             listening.listen(1024)
