@@ -157,7 +157,7 @@ def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
     assert (basic / "New.md").exists()
 
 
-def test_a_read_only_server_offers_no_tool_that_only_writes(app: App) -> None:
+def test_a_read_only_server_offers_no_tool_that_writes(app: App) -> None:
     # HTTP-02
     with http_client(replace(app, config=replace(app.config, read_only=True)), odd_tools()) as client:
         names = {tool["name"] for tool in post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]}
