@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import anyio
 
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.tools import Tool
 from obsidian_mcp.tools.registry import RETIRED
 
@@ -65,12 +66,15 @@ class CallOrder:
         return not self._waiting and self._writing is None
 
     @asynccontextmanager
-    async def turn(self, *, writes: bool) -> AsyncIterator[None]:
-        """Wait for a call's turn, and end it with the block."""
+    async def turn(self, *, writes: bool, seconds: float) -> AsyncIterator[None]:
+        """Wait for a call's turn, and end it with the block. Raises: OperationTimeout after so many seconds."""
         begun = anyio.Event()
         turn = self.begin(begun.set, writes=writes)
         try:
-            await begun.wait()
+            with anyio.move_on_after(seconds):
+                await begun.wait()
+            if not turn.begun:
+                raise Deadline(seconds).error()
             yield
         finally:
             self.end(turn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.rad import Bridge, Tool
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving
+from tests.serve.stdio.test_call_handler import server_on
 from tests.serve.stdio.test_handshake import started
 
 READ, EDIT = "obsidian_read_note", "obsidian_edit_note"
@@ -92,6 +94,29 @@ def log(basic: Path) -> Path:
     return basic / "Log.md"
 
 
+class Gate:
+    """A registered tool that writes and ends when it is opened."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.open = threading.Event()
+        self.bridge = Bridge()
+        self.bridge.register_tool(Tool("hold", "", writes=True))
+        self.bridge.register_tool_handler("hold", self._hold)
+
+    def _hold(self, _: dict[str, Any]) -> str:
+        self.begun.set()
+        assert self.open.wait(20)
+        return "held"
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.open.set()
+
+
 @pytest.mark.parametrize("plain", [True, False], ids=["without the SDK", "through the SDK"])
 def test_pipelined_writes_on_stdio_take_effect_in_order_and_the_next_read_sees_them(
     basic: Path, log: Path, plain: bool
@@ -133,6 +158,30 @@ def test_plain_and_other_calls_on_stdio_share_one_order(basic: Path, log: Path) 
         assert server.close() == 0
 
 
+def test_a_call_that_waits_too_long_for_a_write_is_told_so(basic: Path) -> None:
+    # TOOL-15, TOOL-09
+    with server_on(basic, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
+        server.initialize()
+        server.send(tool_call("write", "bury", {"steps": 150}), tool_call("read", READ, {"name": "Alpha"}))
+        first, second = server.read(), server.read()
+        assert (first["id"], first["error"]["code"]) == ("read", -32006)
+        assert (second["id"], "late" in second["result"]["structuredContent"]["data"]) == ("write", True)
+        assert "result" in server.call("tools/call", {"name": READ, "arguments": {"name": "Alpha"}})
+        assert server.close() == 0
+
+
+def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) -> None:
+    # TOOL-15, TOOL-09, RPC-04
+    hasty = replace(app, config=replace(app.config, timeout=0.3))
+    with serving(hasty, gate.bridge) as url:
+        calls = [("hold", {}), (READ, {"name": "Alpha"})]
+        batch = [request(name, "tools/call", {"name": name, "arguments": given}) for name, given in calls]
+        answers = httpx.post(f"{url}/mcp", json=batch, timeout=30).json()
+        gate.open.set()
+    assert [answer["result"]["isError"] for answer in answers] == [True, True]
+    assert all("longer than 0.3 s" in answer["result"]["content"][0]["text"] for answer in answers)
+
+
 def test_calls_do_not_wait_for_a_person_who_is_asked_about_a_write(basic: Path) -> None:
     # TOOL-15, POL-04
     (basic.parent / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8")
@@ -158,29 +207,6 @@ def test_a_batch_over_http_takes_effect_in_order(app: App, log: Path) -> None:
     for number in range(MARKS):
         assert marks(answers[2 * number + 1]["result"]["content"][1]["text"])[: number + 1] == list(range(number + 1))
     assert marks(log.read_text(encoding="utf-8")) == list(range(MARKS))
-
-
-class Gate:
-    """A registered tool that writes and ends when it is opened."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.open = threading.Event()
-        self.bridge = Bridge()
-        self.bridge.register_tool(Tool("hold", "", writes=True))
-        self.bridge.register_tool_handler("hold", self._hold)
-
-    def _hold(self, _: dict[str, Any]) -> str:
-        self.begun.set()
-        assert self.open.wait(20)
-        return "held"
-
-
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    made = Gate()
-    yield made
-    made.open.set()
 
 
 HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}

@@ -20,20 +20,20 @@ from starlette.types import Receive, Scope, Send
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Client, client
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.errors import InvalidArguments, OperationTimeout
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
 from obsidian_mcp.tools.rad import Bridge as Registry
 
 from . import listener
 from .auth import BODY_SECONDS, AccessControl, declared_length, is_loopback, read_body, too_large
-from .dialects.bridge import Bridge
+from .dialects.bridge import CORS, Bridge
 from .dialects.burly import Burly
-from .dialects.jsonrpc import PREFLIGHT, JsonRpc, speaks
+from .dialects.jsonrpc import PREFLIGHT, JsonRpc, failure, speaks
 from .dialects.openapi import OpenApi
 from .dialects.page import HomePage
 from .dialects.rad import Rad
-from .dialects.types import Dialect, Reason, Refusal, Reply, Request
+from .dialects.types import Dialect, Reason, Refusal, Reply, Request, json_reply
 from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, replayed
 from .tool_service import ToolService
 
@@ -157,10 +157,12 @@ class McpEndpoint(Endpoint):
             if method_of(request) == "subscriptions/listen":
                 await self._sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)
             else:
-                async with self._sessions.turn(request, scope, self.service.tools()):
+                async with self._sessions.turn(request, scope, self.service):
                     await self._sessions.serve(scope, body, send, standing=False)
         except Refusal as refusal:
             return dialect.refuse(request, refusal)
+        except OperationTimeout as error:  # before its turn
+            return json_reply(failure(request.json["id"], error), headers=CORS)
         return None
 
 

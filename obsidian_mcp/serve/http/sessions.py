@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -14,10 +14,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
 from obsidian_mcp.serve.mcp.server import VaultServer
-from obsidian_mcp.tools import Tool
 
 from .dialects.jsonrpc import Malformed, check
 from .dialects.types import Request
+from .tool_service import ToolService
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ class Sessions:
         self._stopping.set()
 
     @asynccontextmanager
-    async def turn(self, request: Request, scope: Scope, tools: Mapping[str, Tool]) -> AsyncIterator[None]:
-        """Wait until the calls of its session that come before a request have taken effect."""
+    async def turn(self, request: Request, scope: Scope, service: ToolService) -> AsyncIterator[None]:
+        """Wait until the earlier calls of its session have taken effect. Raises: OperationTimeout."""
         session = request.headers.get("mcp-session-id", "")
         if not session or not _is_ordered(request):
             yield
@@ -51,7 +51,7 @@ class Sessions:
         order = self._orders.setdefault(session, CallOrder())
         scope[CallOrder.SCOPE_KEY] = order
         try:
-            async with order.turn(writes=changes_vault(request.json, tools)):
+            async with order.turn(writes=changes_vault(request.json, service.tools()), seconds=service.timeout):
                 yield
         finally:
             if order.idle:

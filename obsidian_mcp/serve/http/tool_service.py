@@ -26,6 +26,8 @@ class ToolService:
     def __init__(self, app: App, *registries: Registry) -> None:
         self._app = app
         self._registries = registries
+        self.timeout = app.config.timeout
+        """Seconds that a call may take, its wait for earlier calls included."""
 
     def tools(self) -> Mapping[str, Tool]:
         """Return the tools that can be called now, by name; a registered tool cannot replace one of the vault's."""

@@ -123,6 +123,7 @@ class RunningCalls:
     ) -> None:
         """`send` takes lines, `settle` the id of each call that has ended, `pass_on` the calls for the SDK."""
         self._handler = handler
+        self.timeout = handler.timeout
         self._loop = loop
         self._send = send
         self._settle = settle
@@ -134,12 +135,17 @@ class RunningCalls:
         self._answers: deque[tuple[_Call, bytes | None]] = deque()
         self._collecting = False
 
-    def begin(self, message: jsonrpc.Message) -> None:
-        """Answer a plain request in a thread."""
-        running = _Call(message, self._handler.timeout)
-        running.timer = self._loop.call_later(self._handler.timeout, self._expire, running)
+    def begin(self, message: jsonrpc.Message, waited: float) -> None:
+        """Answer a plain request in a thread. `waited`: seconds of its time that it has waited for its turn."""
+        seconds = max(round(self.timeout - waited, 2), 0.01)
+        running = _Call(message, seconds)
+        running.timer = self._loop.call_later(seconds, self._expire, running)
         self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
         self._threads.submit(self._run, running)
+
+    def expired(self, message: jsonrpc.Message) -> bytes:
+        """Return the answer to a call that has not begun in time."""
+        return self._handler.failure(message, deadline.Deadline(self.timeout).error())
 
     def cancel(self, request_id: jsonrpc.RequestId) -> bool:
         """Stop a call without an answer; False if there is none. Of several with this id, the latest."""

@@ -170,12 +170,14 @@ class Conversation:
                 self._for_sdk.append(message)
                 return
             self._initializing = request_id
-        start = partial(self._begin, message)
+        start = partial(self._begin, message, self._loop.time())
         turn = None
         if method in UNORDERED:
             start()
         else:
             turn = self._order.begin(start, writes=self._writes(message))
+            if not turn.begun and self._calls is not None:
+                self._loop.call_later(self._calls.timeout, self._expire, turn, message)
         self._in_flight.setdefault(jsonrpc.correlated(request_id), deque()).append(_InFlight(request_id, turn))
 
     def _remember_client(self, message: Message) -> None:
@@ -183,11 +185,17 @@ class Conversation:
             case {"clientInfo": {"name": str(name)}} if self._calls is not None:
                 self._calls.client = Client(name)
 
-    def _begin(self, message: Message) -> None:
+    def _begin(self, message: Message, arrived: float) -> None:
         if self._calls is not None and self._initialized and self._initializing is None and is_plain(message):
-            self._calls.begin(message)
+            self._calls.begin(message, waited=self._loop.time() - arrived)
         else:
             self._pass_on(message)
+
+    def _expire(self, turn: Turn, message: Message) -> None:
+        """Answer a call whose time was over before its turn came."""
+        if self._calls is not None and not turn.begun:
+            self.writer.put(self._calls.expired(message))
+            self._settle(message["id"])
 
     def _take_notification(self, message: Message) -> None:
         if message["method"] == "exit":

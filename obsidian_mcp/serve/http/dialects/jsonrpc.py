@@ -14,7 +14,7 @@ import anyio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from obsidian_mcp import __version__
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder, changes_vault
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.mcp.server import INSTRUCTIONS, tool_entry
@@ -101,8 +101,11 @@ class JsonRpc(Dialect):
             except Malformed as problem:
                 answers[place] = _error(None, INVALID_REQUEST, str(problem))
                 return
-            async with order.turn(writes=changes_vault(value, tools)):
-                answers[place] = await self._serve(value, service)
+            try:
+                async with order.turn(writes=changes_vault(value, tools), seconds=service.timeout):
+                    answers[place] = await self._serve(value, service)
+            except OperationTimeout as error:  # before its turn
+                answers[place] = failure(value.get("id"), error)
 
         async with anyio.create_task_group() as group:
             for place, value in enumerate(values):
@@ -140,11 +143,16 @@ class JsonRpc(Dialect):
         try:
             outcome = await service.call(name, arguments or {})
         except AppError as error:
-            if error.code == INVALID_PARAMS:
-                return _error(request_id, error.code, error.message, error.payload())
-            return _result(request_id, {"content": [text_block(error.told())], "isError": True})
+            return failure(request_id, error)
         structured = {"structuredContent": outcome.structured} if outcome.structured is not None else {}
         return _result(request_id, {"content": content(outcome), **structured, "isError": False})
+
+
+def failure(request_id: Any, error: AppError) -> dict[str, Any]:
+    """Return the answer to a call that failed."""
+    if error.code == INVALID_PARAMS:
+        return _error(request_id, error.code, error.message, error.payload())
+    return _result(request_id, {"content": [text_block(error.told())], "isError": True})
 
 
 @lru_cache(maxsize=4)
