@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from obsidian_mcp.core.dataview.durations import shift_to
 from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
@@ -216,6 +217,7 @@ def format_duration(duration: Duration, form: str) -> str:
 
 # Reading
 
+_MONTH_PARTS = frozenset({"month", "short_month", "long_month", "quarter"})
 _TWO_DIGITS_ARE_2000_UNTIL = 60
 _READ = {
     "y": r"(?P<year>\d{1,6})", "yy": r"(?P<year2>\d{2,4})", "yyyy": r"(?P<year>\d{4})", "yyyyy": r"(?P<year>\d{4,6})",
@@ -230,8 +232,8 @@ _READ = {
     "Z": r"(?P<offset>[+-]\d{1,2}(?::\d{2})?)", "ZZ": r"(?P<offset>[+-]\d{1,2}(?::\d{2})?)",
     "ZZZ": r"(?P<offset>[+-]\d{1,2}(?:\d{2})?)", "z": r"(?P<zone>[A-Za-z_+-]{1,256}(?:/[A-Za-z_+-]{1,256}){0,2})",
     "MMM": r"(?P<short_month>{short})", "LLL": r"(?P<short_month>{short})", "MMMM": r"(?P<long_month>{long})",
-    "LLLL": r"(?P<long_month>{long})", "EEE": r"(?:{short_days})", "ccc": r"(?:{short_days})",
-    "EEEE": r"(?:{days})", "cccc": r"(?:{days})",
+    "LLLL": r"(?P<long_month>{long})", "EEE": r"(?P<weekday_name>{short_days})",
+    "ccc": r"(?P<weekday_name>{short_days})", "EEEE": r"(?P<weekday_name>{days})", "cccc": r"(?P<weekday_name>{days})",
 }  # fmt: skip
 _NAMES = {
     "{short}": "|".join(name[:3] for name in _MONTHS),
@@ -241,12 +243,15 @@ _NAMES = {
 }
 
 
-def parse_date_as(text: str, form: str) -> Date:
-    """The date that the whole text is in this format (DV-77). Raises: ExpressionError."""
+def parse_date_as(text: str, form: str, now: datetime) -> Date:
+    """The date that the whole text is in this format (DV-77).
+
+    Units above the first one that is given are those of `now`, those below are the first. Raises: ExpressionError.
+    """
     found = _pattern(form).fullmatch(text)
     try:
         if found is not None:
-            return _date({name: value for name, value in found.groupdict().items() if value is not None})
+            return _date({name: value for name, value in found.groupdict().items() if value is not None}, now)
     except (ValueError, OverflowError, KeyError):  # no day of the calendar
         pass
     raise ExpressionError(f"Can't handle format ({form}) on date string ({text})")
@@ -269,9 +274,10 @@ def _pattern(form: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE | re.ASCII)
 
 
-def _date(parts: dict[str, str]) -> Date:
-    day = _day(parts)
-    if day is None:
+def _date(parts: dict[str, str], now: datetime) -> Date:
+    """Raises: ValueError for what is no day of the calendar, or another day of the week."""
+    day = _day(parts, now)
+    if "weekday_name" in parts and not _DAYS[day.weekday()].lower().startswith(parts["weekday_name"].lower()):
         raise ValueError
     moment = day.replace(
         hour=_hour(int(parts.get("hour", "0")), parts.get("meridiem", "").upper()),
@@ -279,6 +285,8 @@ def _date(parts: dict[str, str]) -> Date:
         second=int(parts.get("second", "0")),
         microsecond=int(parts["milli"]) * 1000 if "milli" in parts else _fraction(parts.get("fraction", "0")),
     )
+    if "zone" in parts:
+        return from_milliseconds(Date(moment.replace(tzinfo=ZoneInfo(parts["zone"]))).milliseconds)
     if "offset" not in parts:
         return Date(moment, has_time=bool(parts.keys() & {"hour", "minute", "second"}))
     digits = parts["offset"][1:].replace(":", "")
@@ -287,27 +295,29 @@ def _date(parts: dict[str, str]) -> Date:
     return from_milliseconds(Date(aware).milliseconds)
 
 
-def _day(parts: dict[str, str]) -> datetime | None:
-    year = _year(parts, "year", "year2")
+def _day(parts: dict[str, str], now: datetime) -> datetime:
+    year = _year(parts, "year", "year2", now)
     if "week" in parts or "weekyear" in parts:
-        week_year = _year(parts, "weekyear", "weekyear2")
+        week_year = _year(parts, "weekyear", "weekyear2", now)
         return datetime.fromisocalendar(week_year, int(parts.get("week", "1")), int(parts.get("weekday", "1")))
     if "ordinal" in parts:
-        return datetime(year, 1, 1) + timedelta(days=int(parts["ordinal"]) - 1)  # noqa: DTZ001 - local
-    month = int(parts["month"]) if "month" in parts else 1
+        return datetime.strptime(f"{year:04} {parts['ordinal']}", "%Y %j")  # noqa: DTZ007 - local
+    has_year, has_month = bool(parts.keys() & {"year", "year2"}), bool(parts.keys() & _MONTH_PARTS)
+    month = int(parts["month"]) if "month" in parts else 1 if has_year else now.month
     if "short_month" in parts or "long_month" in parts:
         name = parts.get("short_month", parts.get("long_month", "")).lower()
         month = next(number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name))
     elif "quarter" in parts:
         month = int(parts["quarter"]) * 3 - 2
-    return datetime(year, month, int(parts.get("day", "1")))  # noqa: DTZ001 - local
+    day = int(parts["day"]) if "day" in parts else 1 if has_year or has_month else now.day
+    return datetime(year, month, day)  # noqa: DTZ001 - local
 
 
-def _year(parts: dict[str, str], whole: str, short: str) -> int:
+def _year(parts: dict[str, str], whole: str, short: str, now: datetime) -> int:
     if whole in parts:
         return int(parts[whole])
     if short not in parts:
-        return datetime.now().year  # noqa: DTZ005 - local
+        return now.year
     year = int(parts[short])
     if len(parts[short]) > 2:
         return year

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview.query import run_query
+from obsidian_mcp.core.graph.indexed_notes import SCOPE
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
 from tests.core.dataview.note_vault import NOW, NoteVault
 from tests.core.memory import MemoryVault
@@ -64,3 +65,22 @@ def over_index(vault: MemoryVault, query: str, texts: dict[str, str], bookmarks:
     return vault.graph.evaluate_notes(
         lambda view: answers(view, query), lambda _: 0, lambda entry: texts[entry.path], lambda: bookmarks
     ).value
+
+
+def test_columns_of_many_notes_say_what_single_notes_say() -> None:
+    """EXPR-41: above SCOPE notes whole columns are read."""
+    texts = {
+        f"n{number}.md": (
+            f'---\nn: {number % 7}\nSome Key: [{number}]\ntags: [t{number % 3}]\nup: "[[n{number % 9}]]"\n---\n'
+            f"#in{number % 2} [[n{number % 5}]]\n"
+            + "some key:: x\n" * (number % 4 == 0)
+            + "n:: 5\n" * (number % 11 == 0)
+        )
+        for number in range(SCOPE + 50)
+    }
+    vault, expected = MemoryVault(texts), NoteVault(texts)
+    for query in (
+        'TABLE n, Some-Key, some-key, row["Some Key"], up.n, file.etags, missing SORT n, file.name',
+        "LIST n FROM #t1 AND #in0 WHERE n = 5 AND contains(file.outlinks, [[n3]])",
+    ):
+        assert over_index(vault, query, texts, frozenset()) == answers(expected, query), query

@@ -50,13 +50,13 @@ def _date_of_link(run: Run, link: Link) -> Date | None:
     return day if isinstance(day, Date) else None
 
 
-def _date_in_format(_run: Run, text: str, form: str) -> Date:
+def _date_in_format(run: Run, text: str, form: str) -> Date:
     if form in ("x", "X"):
         found = _NUMBER.search(text)
         if found is None:
             raise ExpressionError(f"Not a number for format({form}): {text}")
         return from_milliseconds(float(found[0].partition(".")[0]) * (1000 if form == "X" else 1))
-    return parse_date_as(text, form)
+    return parse_date_as(text, form, run.now)
 
 
 def _duration_of_text(_run: Run, text: str) -> Duration | None:
