@@ -25,7 +25,8 @@ def list_tasks(
         str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, or a symbol")
     ] = "",
     due: Annotated[
-        str, Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any; as all dates")
+        str,
+        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any; same for other dates"),
     ] = "",
     scheduled: str = "",
     start: str = "",
@@ -85,9 +86,7 @@ def update_task(
     status: Annotated[
         str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, or the symbol")
     ] = "",
-    due: Annotated[
-        str | Unset, Field(description='2026-11-30, next friday, in 2 weeks; "" removes, everywhere')
-    ] = None,
+    due: Annotated[str | Unset, Field(description='2026-11-30, next friday, in 2 weeks; "" removes any field')] = None,
     scheduled: str | Unset = None,
     start: str | Unset = None,
     created: str | Unset = None,
