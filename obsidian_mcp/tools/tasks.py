@@ -26,7 +26,7 @@ def list_tasks(
     ] = "",
     due: Annotated[
         str,
-        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any; same for other dates"),
+        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any (as other dates)"),
     ] = "",
     scheduled: str = "",
     start: str = "",
