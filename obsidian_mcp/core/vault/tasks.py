@@ -169,6 +169,7 @@ class VaultTasks:
 
     def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
         """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
+        self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
         boxes = [
             Checkbox(str(path), fact.line + 1, fact.text)
             for path, fact in self._vault.graph.tasks().value
