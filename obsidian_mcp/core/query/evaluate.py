@@ -389,18 +389,23 @@ class _InPart:
         if not file.has_content:
             return
         text, (start, end) = file.text, place.bounds()
-        if not all(must.search(text, start, end, concurrent=False) for must in self.musts):
+        if not self._has_musts(text, start, end):
             return
         if self.scope == "line":
             parts = scopes.lines_within(start, end, text, self.anchor)
-        elif self.anchor is not None and self.anchor(text, start, end) < 0:
-            return  # without a look at the structure
+        elif self.anchor is None:
+            parts = scopes.parts_within(file.parts(self.scope), start, end, text, None)
+        elif (first := self.anchor(text, start, end)) >= 0:  # else without a look at the structure
+            parts = scopes.parts_within(file.parts(self.scope), start, end, text, self.anchor, first)
         else:
-            parts = scopes.parts_within(file.parts(self.scope), start, end, text, self.anchor)
+            return
         for part in parts:
             checkpoint()
-            if self.test.holds(_Place(file, part)):
+            if self._has_musts(text, part.start, part.end) and self.test.holds(_Place(file, part)):
                 yield part
+
+    def _has_musts(self, text: str, start: int, end: int) -> bool:
+        return not self.musts or all(must.search(text, start, end, concurrent=False) for must in self.musts)
 
 
 # From the tree to tests

@@ -155,13 +155,19 @@ def unpack(packed: bytes, text: str) -> Structure:
     return Structure(array("I", packed), text)
 
 
-def parts_within(parts: Parts, start: int, end: int, text: str, anchor: Anchor | None) -> Iterator[Span]:
-    """Yield what lies of the parts in `text[start:end]`; with an anchor, at least those in which it is found."""
+def parts_within(
+    parts: Parts, start: int, end: int, text: str, anchor: Anchor | None, place: int = -1
+) -> Iterator[Span]:
+    """Yield what lies of the parts in `text[start:end]`; with an anchor, at least those in which it is found.
+
+    `place` is where the anchor is found first, if that is known.
+    """
     starts, ends, reach = parts
     at = bisect_right(reach, start)
     while at < len(starts) and starts[at] < end:
         if anchor is not None:
-            place = anchor(text, max(starts[at], start), end)
+            low = max(starts[at], start)
+            place = place if place >= low else anchor(text, low, end)
             if place < 0:
                 return
             at = max(at, bisect_right(reach, place))

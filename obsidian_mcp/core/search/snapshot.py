@@ -16,7 +16,6 @@ from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.query.document import Kind
 from obsidian_mcp.core.query.scopes import Structure, structure_of, unpack
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import AppError
 
 from .file_table import FileTable
@@ -118,18 +117,17 @@ class StoredDocument:
     """A `query.document.Subject` from the rows of the index; what the query needs is read when it is needed."""
 
     __slots__ = (
-        "_connection", "_packed", "_properties", "_structure", "_tables", "_tags", "kind", "number", "path", "text",
+        "_packed", "_properties", "_snapshot", "_structure", "_tags", "kind", "number", "path", "text",
     )  # fmt: skip
 
     def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
-        self._connection = snapshot.connection
-        self._tables = snapshot.property_tables
+        self._snapshot = snapshot
         self.number = number
         path = snapshot.table.paths[number]
         self.path: str = path
         self.text = text
-        self.kind: Kind = "note" if is_note(path) else "canvas"
+        self.kind: Kind = "canvas" if number in snapshot.table.canvases else "note"
         self._packed = packed
         self._structure: Structure | None = None
         self._tags: Iterable[str] | None = None
@@ -140,7 +138,7 @@ class StoredDocument:
         if self._structure is None:
             if self._packed is None:
                 sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
-                row = self._connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
+                row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
                 self._packed = row[0] if row else b""
             known = self._packed
             self._structure = unpack(known, self.text) if known else structure_of(parser.parse(self.text))
@@ -152,7 +150,8 @@ class StoredDocument:
             if self.kind == "canvas":  # the table has the tags of each card by itself
                 self._tags = parser.parse(self.text).all_tags
             else:
-                rows = self._connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
+                sql = "SELECT tag FROM tags WHERE file = ? ORDER BY n"
+                rows = self._snapshot.connection.execute(sql, (self.number,))
                 self._tags = [tag for (tag,) in rows]
         return self._tags
 
@@ -160,9 +159,9 @@ class StoredDocument:
     def properties(self) -> Mapping[str, object]:
         if self._properties is None:
             found: dict[str, list[object]] = {}
-            for table in self._tables:
+            for table in self._snapshot.property_tables:
                 sql = f"SELECT name, value FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
-                for name, value in self._connection.execute(sql, (self.number,)):
+                for name, value in self._snapshot.connection.execute(sql, (self.number,)):
                     found.setdefault(name, []).append(json.loads(value))
             self._properties = {name: values[0] if len(values) == 1 else values for name, values in found.items()}
         return self._properties
