@@ -301,7 +301,10 @@ def _day(parts: dict[str, str], now: datetime) -> datetime:
         week_year = _year(parts, "weekyear", "weekyear2", now)
         return datetime.fromisocalendar(week_year, int(parts.get("week", "1")), int(parts.get("weekday", "1")))
     if "ordinal" in parts:
-        return datetime.strptime(f"{year:04} {parts['ordinal']}", "%Y %j")  # noqa: DTZ007 - local
+        found = datetime(year, 1, 1) + timedelta(days=int(parts["ordinal"]) - 1)  # noqa: DTZ001 - local
+        if found.year != year:
+            raise ValueError
+        return found
     has_year, has_month = bool(parts.keys() & {"year", "year2"}), bool(parts.keys() & _MONTH_PARTS)
     month = int(parts["month"]) if "month" in parts else 1 if has_year else now.month
     if "short_month" in parts or "long_month" in parts:
