@@ -5,8 +5,9 @@ from __future__ import annotations
 from obsidian_mcp.core.dataview.comparison import ExternalLink
 from obsidian_mcp.core.dataview.date_format import offset_minutes
 from obsidian_mcp.core.dataview.durations import duration_text
+from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.objects import Extended, Identified, Record
-from obsidian_mcp.core.dataview.pages import ItemRecord, Page, PageFile, TaskRow
+from obsidian_mcp.core.dataview.pages import Page, PageFile
 from obsidian_mcp.core.dataview.text import link_text
 from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
 from obsidian_mcp.core.expressions.dates import Date, Duration

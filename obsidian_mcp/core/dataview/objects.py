@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from obsidian_mcp.core.expressions.values import Value
 
+MISSING = object()
+ABSENT = object()
+"""In a table of values that are known: not looked up yet, and looked up but not there."""
+
 
 class Record(Mapping[str, Value]):
     """A read-only object. Subclasses give its keys and values."""

@@ -1,4 +1,4 @@
-"""Notes as rows: fields, implicit fields, list items and tasks (specs/dataview.md, DV-10 to DV-19).
+"""Notes as rows: their fields and implicit fields (specs/dataview.md, DV-10 to DV-18).
 
 Nothing is computed before a query asks for it.
 """
@@ -6,23 +6,22 @@ Nothing is computed before a query asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
-from obsidian_mcp.core.dataview.note_data import ListItem
-from obsidian_mcp.core.dataview.objects import Extended, Record
+from obsidian_mcp.core.dataview.list_records import item_records
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Record
 from obsidian_mcp.core.dataview.text import file_title
+from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, from_nanoseconds
 from obsidian_mcp.core.expressions.values import File, Link, Value, from_json
-from obsidian_mcp.core.expressions.vault_view import VaultView
 from obsidian_mcp.core.note.links import shown
 
-PAGE_EXTENSIONS = (".md", ".markdown")
 _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
 _DAY_KEYS = ("date", "day")
@@ -34,69 +33,7 @@ _FILE_KEYS = (
 )  # fmt: skip
 
 
-_MISSING = object()
-_ABSENT = object()
 canonical_key = lru_cache(maxsize=4096)(canonical_name)
-
-
-class RawField(NamedTuple):
-    """A field as it stands in a note: a property with the value of its YAML, or the text of an inline field."""
-
-    key: str
-    value: Value
-    inline: bool
-
-
-class DataviewVault(VaultView, Protocol):
-    """What Dataview asks of a vault beyond the shared view."""
-
-    def expect(self, paths: Sequence[str]) -> None:
-        """Say which notes the query is going to read, so that nothing is read of others."""
-        ...
-
-    def page_paths(self, folder: str = "") -> Sequence[str]:
-        """The paths of the notes below a folder, or all, in order; also of those that the app excludes."""
-        ...
-
-    def field_keys(self) -> Collection[str]:
-        """The keys of all properties and inline fields of the vault, in lower case."""
-        ...
-
-    def field_names(self, key: str) -> Collection[str]:
-        """How a key in lower case is written in the vault."""
-        ...
-
-    def fields(self, path: str) -> Sequence[RawField]:
-        """All fields of a note: its properties, those of its list items, those of its other lines."""
-        ...
-
-    def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
-        """The fields of a note with exactly this key, in order, with numbers that order them among others."""
-        ...
-
-    def field_column(self, key: str) -> Mapping[str, Sequence[tuple[int, RawField]]] | None:
-        """What `fields_named` gives for every note that has such a field; None where the query reads few notes."""
-        ...
-
-    def list_items(self, path: str) -> Sequence[ListItem]:
-        """The list items of a note."""
-        ...
-
-    def text_tags(self, path: str) -> Sequence[str]:
-        """Tags of the text alone, in its order, without `#`, repeated as written."""
-        ...
-
-    def bookmarked(self) -> frozenset[str]:
-        """Paths of the files among the bookmarks, in groups too."""
-        ...
-
-    def text(self, path: str) -> str | None:
-        """The text of a file that is no note, such as a CSV; None where it cannot be read as text."""
-        ...
-
-
-def is_page(path: str) -> bool:
-    return path.endswith(PAGE_EXTENSIONS)
 
 
 class PageStore:
@@ -155,8 +92,8 @@ class PageStore:
         """The value of a field with the full paths of its links."""
         raw = field.value
         if type(raw) is str:
-            value = self._values.get((raw, field.inline), _MISSING)
-            if value is _MISSING:
+            value = self._values.get((raw, field.inline), MISSING)
+            if value is MISSING:
                 value = literals.inline_value(raw) if field.inline else literals.frontmatter_value(raw)
                 self._values[raw, field.inline] = value
         else:
@@ -190,7 +127,7 @@ class Page(Record):
     __slots__ = ("_fields", "_file", "entry", "path", "store")
 
     def __init__(self, entry: File, store: PageStore) -> None:
-        self.path = entry.path
+        self.path: str = entry.path
         self.store = store
         self.entry = entry
         self._file: PageFile | None = None
@@ -208,19 +145,19 @@ class Page(Record):
         if name == "file":
             return self.file
         known = self.store.known(name)
-        value = known.get(self.path, _MISSING)
-        if value is _MISSING:
+        value = known.get(self.path, MISSING)
+        if value is MISSING:
             value = known[self.path] = self._found(name)
-        return default if value is _ABSENT else value
+        return default if value is ABSENT else value
 
     def __getitem__(self, name: str) -> Value:
-        value = self.get(name, _ABSENT)
-        if value is _ABSENT:
+        value = self.get(name, ABSENT)
+        if value is ABSENT:
             raise KeyError(name)
         return value
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
+        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete())
@@ -229,7 +166,7 @@ class Page(Record):
         return len(self._complete())
 
     def _found(self, name: str) -> Value:
-        """The value of a name; `_ABSENT` without one."""
+        """The value of a name; `ABSENT` without one."""
         store, path = self.store, self.path
         placed = store.vault.fields_named(path, name)
         if len(placed) == 1 and name != "position":
@@ -242,7 +179,7 @@ class Page(Record):
         by_key: dict[str, list[Value]] = {}
         for field in fields:
             by_key.setdefault(field.key, []).append(store.value(field, path))
-        return [value for values in by_key.values() for value in values] if fields else _ABSENT
+        return [value for values in by_key.values() for value in values] if fields else ABSENT
 
     def _complete(self) -> dict[str, Value]:
         """All fields: the raw keys, then the canonical ones that are no raw keys."""
@@ -287,8 +224,8 @@ class PageFile(Record):
             return cheap(self.file)
         if self._known is None:
             self._known = {}
-        value = self._known.get(name, _MISSING)
-        if value is _MISSING:
+        value = self._known.get(name, MISSING)
+        if value is MISSING:
             compute = _FILE_FIELDS.get(name)
             value = self._known[name] = None if compute is None else compute(self)
         return default if value is None else value
@@ -407,7 +344,7 @@ def _in_links(file: PageFile) -> list[Value]:
 
 
 def _lists(file: PageFile) -> list[Value]:
-    return list(_item_records(file.page.store.vault.list_items(file.file.path), file.page))
+    return list(item_records(file.page.store.vault.list_items(file.file.path), file.page))
 
 
 def _tasks(file: PageFile) -> list[Value]:
@@ -457,179 +394,3 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "frontmatter": _frontmatter,
     "day": _day,
 }
-
-
-# List items
-
-DONE = frozenset({"x", "X"})
-"""The marks of a task that is done."""
-
-
-class ItemRecord(Record):
-    """The fields of a list item (DV-15, DV-16)."""
-
-    __slots__ = ("_known", "_own", "children", "item", "page")
-
-    def __init__(self, item: ListItem, page: Page) -> None:
-        self.item = item
-        self.page = page
-        self.children: list[Value] = []
-        self._own: dict[str, list[Value]] | None = None
-        self._known: dict[str, Value] = {}
-
-    @property
-    def own_fields(self) -> dict[str, Value]:
-        """The inline fields."""
-        return {name: values[0] if len(values) == 1 else values for name, values in self.own_values.items()}
-
-    @property
-    def own_values(self) -> dict[str, list[Value]]:
-        if self._own is None:
-            self._own = {}
-            for field in self.item.fields:
-                value = self.page.store.value(RawField(field.key, field.value, inline=True), self.page.path)
-                self._own.setdefault(field.key, []).append(value)
-        return self._own
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The field, `default` where the item has none of this name."""
-        value = self._known.get(name, _MISSING)
-        if value is _MISSING:
-            value = self._known[name] = self._found(name)
-        return default if value is _ABSENT else value
-
-    def __getitem__(self, name: str) -> Value:
-        value = self.get(name, _ABSENT)
-        if value is _ABSENT:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
-
-    def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
-        return (name for name in names if name in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def _found(self, name: str) -> Value:
-        """A field of every item, of a task, of its own, in this order; `_ABSENT` without one."""
-        compute = _ITEM_FIELDS.get(name)
-        value = _ABSENT if compute is None else compute(self)
-        if value is _ABSENT and compute is None and self.item.status is not None and name in _TASK_FIELDS:
-            value = _TASK_FIELDS[name](self)
-        if value is not _ABSENT or not self.item.fields:
-            return value
-        values = self.own_values.get(name)
-        return _ABSENT if values is None else values[0] if len(values) == 1 else values
-
-
-def _item_records(items: Sequence[ListItem], page: Page) -> list[ItemRecord]:
-    records = [ItemRecord(item, page) for item in items]
-    by_line = {record.item.line: record for record in records}
-    for record in records:
-        above = None if record.item.parent is None else by_line.get(record.item.parent)
-        if above is not None:
-            above.children.append(record)
-    return records
-
-
-def _section(record: ItemRecord) -> Link:
-    heading, path = record.item.heading, record.page.path
-    return Link(path) if heading is None else literals.heading_link(path, heading)
-
-
-def _item_link(record: ItemRecord) -> Link:
-    block_id = record.item.block_id
-    return _section(record) if block_id is None else Link(record.page.path, f"#^{block_id}")
-
-
-def _item_links(record: ItemRecord) -> list[Value]:
-    return [literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links]
-
-
-def _is_task(record: ItemRecord) -> bool:
-    return record.item.status is not None
-
-
-def _children(record: ItemRecord) -> list[Value]:
-    return record.children
-
-
-_ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
-    "symbol": lambda record: record.item.symbol,
-    "link": _item_link,
-    "section": _section,
-    "text": lambda record: record.item.text,
-    "tags": lambda record: list(record.item.tags),
-    "line": lambda record: float(record.item.line),
-    "lineCount": lambda record: float(record.item.line_count),
-    "list": lambda record: float(record.item.list_line),
-    "outlinks": _item_links,
-    "path": lambda record: record.page.path,
-    "children": _children,
-    "task": _is_task,
-    "annotated": lambda record: bool(record.item.fields),
-    "position": lambda record: _position(record.item),
-    "subtasks": _children,
-    "real": _is_task,
-    "header": _section,
-    "parent": lambda record: _ABSENT if record.item.parent is None else float(record.item.parent),
-    "blockId": lambda record: _ABSENT if record.item.block_id is None else record.item.block_id,
-}
-
-
-def _position(item: ListItem) -> Value:
-    start_column, start_offset, end_column, end_offset = (float(number) for number in item.span)
-    last = float(item.line + item.line_count - 1)
-    return {
-        "start": {"line": float(item.line), "col": start_column, "offset": start_offset},
-        "end": {"line": last, "col": end_column, "offset": end_offset},
-    }
-
-
-def _is_complete(record: ItemRecord) -> bool:
-    """Whether a task and all tasks below it are done."""
-    pending: list[Value] = [record]
-    while pending:
-        below = pending.pop()
-        if below.item.status is not None and below.item.status not in DONE:
-            return False
-        pending += below.children
-    return True
-
-
-def _task_date(*keys: str) -> Callable[[ItemRecord], Value]:
-    """The first value of the first of these fields that the task has; `_ABSENT` for none, and for false ones."""
-
-    def find(record: ItemRecord) -> Value:
-        own = record.own_values
-        value = next((own[key][0] for key in keys if key in own), None)
-        return _ABSENT if value in (None, False, 0.0, "") else value
-
-    return find
-
-
-_TASK_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
-    "status": lambda record: record.item.status,
-    "checked": lambda record: record.item.status != " ",
-    "completed": lambda record: record.item.status in DONE,
-    "fullyCompleted": _is_complete,
-    "created": _task_date("created", "ctime", "cday"),
-    "due": _task_date("due", "duetime", "dueday"),
-    "completion": _task_date("completed", "completion", "comptime", "compday"),
-    "start": _task_date("start"),
-    "scheduled": _task_date("scheduled"),
-}
-
-
-class TaskRow(Extended):
-    """A row of TASK: the fields of a task, then those of its note."""
-
-    __slots__ = ("task",)
-
-    def __init__(self, task: ItemRecord, page: Page) -> None:
-        super().__init__(task, page)
-        self.task = task

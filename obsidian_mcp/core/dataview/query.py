@@ -10,8 +10,9 @@ from obsidian_mcp.core.dataview.cells import make_cell
 from obsidian_mcp.core.dataview.comparison import is_true, order_key, type_name
 from obsidian_mcp.core.dataview.expression_parser import parse_expression
 from obsidian_mcp.core.dataview.language import compile_node
+from obsidian_mcp.core.dataview.list_records import TaskRow
 from obsidian_mcp.core.dataview.objects import Extended, Identified
-from obsidian_mcp.core.dataview.pages import DataviewVault, Page, PageStore, TaskRow, is_page
+from obsidian_mcp.core.dataview.pages import Page, PageStore
 from obsidian_mcp.core.dataview.query_parser import parse_query
 from obsidian_mcp.core.dataview.query_text import (
     JAVASCRIPT_REFUSED,
@@ -25,6 +26,7 @@ from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
 from obsidian_mcp.core.dataview.tasks import task_answer
 from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.dataview.vault_view import DataviewVault, is_page
 from obsidian_mcp.core.expressions.answer import Answer, Column
 from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope

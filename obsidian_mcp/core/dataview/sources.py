@@ -13,7 +13,8 @@ from datetime import datetime
 from obsidian_mcp.core.dataview import literals, syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.objects import Identified
-from obsidian_mcp.core.dataview.pages import DataviewVault, PageStore, exact_tags
+from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
+from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.errors import QueryInvalid

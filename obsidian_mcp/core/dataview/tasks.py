@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from obsidian_mcp.core.dataview.cells import make_cell
+from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.objects import Extended
-from obsidian_mcp.core.dataview.pages import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions.answer import Answer, Cell, Column, RowGroup
 from obsidian_mcp.core.expressions.values import Value

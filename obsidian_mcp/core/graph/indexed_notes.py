@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
-from obsidian_mcp.core.dataview.pages import RawField, is_page
+from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.rows import Rows

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview.note_data import ListItem, NoteData, note_data
-from obsidian_mcp.core.dataview.pages import RawField, is_page
 from obsidian_mcp.core.dataview.query import run_query
+from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.answer import Answer, Cell
 from tests.core.expressions.text_vault import TextVault
 

@@ -1,0 +1,188 @@
+"""List items and tasks as objects of a query (specs/dataview.md, DV-15, DV-16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from obsidian_mcp.core.dataview import literals
+from obsidian_mcp.core.dataview.note_data import ListItem
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Extended, Record
+from obsidian_mcp.core.dataview.vault_view import RawField
+from obsidian_mcp.core.expressions.values import Link, Value
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.dataview.pages import Page
+
+DONE = frozenset({"x", "X"})
+"""The marks of a task that is done."""
+
+
+class ItemRecord(Record):
+    """The fields of a list item (DV-15, DV-16)."""
+
+    __slots__ = ("_known", "_own", "children", "item", "page")
+
+    def __init__(self, item: ListItem, page: Page) -> None:
+        self.item = item
+        self.page = page
+        self.children: list[Value] = []
+        self._own: dict[str, list[Value]] | None = None
+        self._known: dict[str, Value] = {}
+
+    @property
+    def own_fields(self) -> dict[str, Value]:
+        """The inline fields."""
+        return {name: values[0] if len(values) == 1 else values for name, values in self.own_values.items()}
+
+    @property
+    def own_values(self) -> dict[str, list[Value]]:
+        if self._own is None:
+            self._own = {}
+            for field in self.item.fields:
+                value = self.page.store.value(RawField(field.key, field.value, inline=True), self.page.path)
+                self._own.setdefault(field.key, []).append(value)
+        return self._own
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, `default` where the item has none of this name."""
+        value = self._known.get(name, MISSING)
+        if value is MISSING:
+            value = self._known[name] = self._found(name)
+        return default if value is ABSENT else value
+
+    def __getitem__(self, name: str) -> Value:
+        value = self.get(name, ABSENT)
+        if value is ABSENT:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
+        return (name for name in names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _found(self, name: str) -> Value:
+        """A field of every item, of a task, of its own, in this order; `ABSENT` without one."""
+        compute = _ITEM_FIELDS.get(name)
+        value = ABSENT if compute is None else compute(self)
+        if value is ABSENT and compute is None and self.item.status is not None and name in _TASK_FIELDS:
+            value = _TASK_FIELDS[name](self)
+        if value is not ABSENT or not self.item.fields:
+            return value
+        values = self.own_values.get(name)
+        return ABSENT if values is None else values[0] if len(values) == 1 else values
+
+
+def item_records(items: Sequence[ListItem], page: Page) -> list[ItemRecord]:
+    records = [ItemRecord(item, page) for item in items]
+    by_line = {record.item.line: record for record in records}
+    for record in records:
+        above = None if record.item.parent is None else by_line.get(record.item.parent)
+        if above is not None:
+            above.children.append(record)
+    return records
+
+
+def _section(record: ItemRecord) -> Link:
+    heading, path = record.item.heading, record.page.path
+    return Link(path) if heading is None else literals.heading_link(path, heading)
+
+
+def _item_link(record: ItemRecord) -> Link:
+    block_id = record.item.block_id
+    return _section(record) if block_id is None else Link(record.page.path, f"#^{block_id}")
+
+
+def _item_links(record: ItemRecord) -> list[Value]:
+    return [literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links]
+
+
+def _is_task(record: ItemRecord) -> bool:
+    return record.item.status is not None
+
+
+def _children(record: ItemRecord) -> list[Value]:
+    return record.children
+
+
+_ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
+    "symbol": lambda record: record.item.symbol,
+    "link": _item_link,
+    "section": _section,
+    "text": lambda record: record.item.text,
+    "tags": lambda record: list(record.item.tags),
+    "line": lambda record: float(record.item.line),
+    "lineCount": lambda record: float(record.item.line_count),
+    "list": lambda record: float(record.item.list_line),
+    "outlinks": _item_links,
+    "path": lambda record: record.page.path,
+    "children": _children,
+    "task": _is_task,
+    "annotated": lambda record: bool(record.item.fields),
+    "position": lambda record: _position(record.item),
+    "subtasks": _children,
+    "real": _is_task,
+    "header": _section,
+    "parent": lambda record: ABSENT if record.item.parent is None else float(record.item.parent),
+    "blockId": lambda record: ABSENT if record.item.block_id is None else record.item.block_id,
+}
+
+
+def _position(item: ListItem) -> Value:
+    start_column, start_offset, end_column, end_offset = (float(number) for number in item.span)
+    last = float(item.line + item.line_count - 1)
+    return {
+        "start": {"line": float(item.line), "col": start_column, "offset": start_offset},
+        "end": {"line": last, "col": end_column, "offset": end_offset},
+    }
+
+
+def _is_complete(record: ItemRecord) -> bool:
+    """Whether a task and all tasks below it are done."""
+    pending: list[Value] = [record]
+    while pending:
+        below = pending.pop()
+        if below.item.status is not None and below.item.status not in DONE:
+            return False
+        pending += below.children
+    return True
+
+
+def _task_date(*keys: str) -> Callable[[ItemRecord], Value]:
+    """The first value of the first of these fields that the task has; `ABSENT` for none, and for false ones."""
+
+    def find(record: ItemRecord) -> Value:
+        own = record.own_values
+        value = next((own[key][0] for key in keys if key in own), None)
+        return ABSENT if value in (None, False, 0.0, "") else value
+
+    return find
+
+
+_TASK_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
+    "status": lambda record: record.item.status,
+    "checked": lambda record: record.item.status != " ",
+    "completed": lambda record: record.item.status in DONE,
+    "fullyCompleted": _is_complete,
+    "created": _task_date("created", "ctime", "cday"),
+    "due": _task_date("due", "duetime", "dueday"),
+    "completion": _task_date("completed", "completion", "comptime", "compday"),
+    "start": _task_date("start"),
+    "scheduled": _task_date("scheduled"),
+}
+
+
+class TaskRow(Extended):
+    """A row of TASK: the fields of a task, then those of its note."""
+
+    __slots__ = ("task",)
+
+    def __init__(self, task: ItemRecord, page: Page) -> None:
+        super().__init__(task, page)
+        self.task = task
