@@ -380,7 +380,7 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
 
 # INDEX-15
 def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> None:
-    program = Program(tmp_path / "v.db", pause=150)  # in the middle of the second batch
+    program = Program(tmp_path / "v.db", pause=300)  # in the middle of the second batch
     program.go_on()
     program.expect("there\n")
     program.process.kill()

@@ -107,7 +107,7 @@ def test_during_a_first_build_an_answer_covers_what_is_indexed_and_says_so(large
     assert sum(use.files for use in answer.value) == BATCH_FILES - 1  # one of them has no tag
     assert answer.freshness.building == Progress(BATCH_FILES, MANY + 1)
     assert answer.notice == (
-        "The index is being built: 128 of 301 notes. This answer covers only those; ask again in a while."
+        "The index is being built: 256 of 301 notes. This answer covers only those; ask again in a while."
     )
     background.store()
     assert large.graph.tags().notice is None
@@ -191,7 +191,7 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     finally:
         deadline.current.reset(token)
     assert raised.value.message == (
-        "The index is being built: 128 of 301 notes. This needs all of them; ask for it again in a while."
+        "The index is being built: 256 of 301 notes. This needs all of them; ask for it again in a while."
     )
     building = threading.Thread(target=background.store)
     building.start()
@@ -203,7 +203,7 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
 def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault) -> None:
     assert str(large.indexer.progress) == "0 of 301 notes"
     large.indexer.step()
-    assert str(large.indexer.progress) == "128 of 301 notes"
+    assert str(large.indexer.progress) == "256 of 301 notes"
     large.indexer.complete()
     assert large.indexer.progress == Progress(0, 0)
 
@@ -401,7 +401,7 @@ def test_a_question_does_not_store_a_flood_that_begins_meanwhile() -> None:
 # INDEX-41
 def test_a_first_build_ends_when_the_new_files_are_stored(large: MemoryVault, impatient: None) -> None:
     background = Held(large)
-    background.store(2)
+    background.store(1)
     rewrite(large, FRESH_FILES + 1, "[[250]]")
     assert large.graph.tags().freshness.building is not None
     while large.index.status().files < MANY + 1 - FRESH_FILES:
