@@ -52,7 +52,8 @@ class Contention:
             thread.join()
         for server in servers:
             with server:
-                server.close()
+                server.close_stdin()
+                server.wait()
 
     def started(self) -> None:
         if self.ready.wait() == 0:
@@ -68,8 +69,9 @@ class Contention:
     def client(self, server: RawServer, who: int) -> None:
         rng = random.Random(who)  # noqa: S311  not for secrets
         server.initialize()
-        for _ in range(3):  # until the index is built
-            server.call("tools/call", {"name": "obsidian_graph", "arguments": {"question": "unresolved"}})
+        question = {"name": "obsidian_graph", "arguments": {"question": "unresolved"}}
+        while '"note"' in server.call("tools/call", question)["result"]["content"][0]["text"]:
+            pass  # the index is still being built
         self.started()
         number = 0
         while time.monotonic() < self.end:
