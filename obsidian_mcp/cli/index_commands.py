@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import click
 
 from .examples import epilog
 from .options import Options, json_option, vault_option
-from .output import readable, write
+from .output import readable, shown_progress, write
 
 
 @click.group()
@@ -45,16 +44,12 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
 @click.pass_obj
 def index_rebuild(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
     """Build the index anew from the files."""
-    from obsidian_mcp.core.text import progress
-
     with options.opened(vault) as place:
         place.indexer.index.clear()
         place.indexer.begin()
         total = len(place.indexer.pending())
-        with click.progressbar(length=total, label="Indexing", width=0, file=sys.stderr) as bar:
-            progress.current.set(lambda done, _, __: bar.update(done - bar.pos))
+        with shown_progress():
             place.indexer.complete()
-            bar.update(total - bar.pos)
         facts = {"vault": place.name, "indexed": total}
     write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TextIO
+
+import click
+
+from obsidian_mcp.core.text import progress
 
 from .render import safe, width
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+SHOWN_AFTER_SECONDS: Final = 0.5
+"""Work that is quicker shows no progress."""
 _SIZES: Final = frozenset({"size", "bytes"})
 
 
@@ -85,3 +94,32 @@ def _local(time: str) -> str:
 
 def _columns(text: str) -> int:
     return sum(map(width, text))
+
+
+@contextmanager
+def shown_progress(stream: TextIO | None = None) -> Iterator[None]:
+    """Show on a terminal how far the work of this block is, once it takes longer than a moment."""
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield
+        return
+    begun = time.monotonic()
+    bar: Any = None
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal bar
+        if bar is None and (time.monotonic() - begun < SHOWN_AFTER_SECONDS or not total):
+            return
+        if bar is None or bar.label != label:
+            bar = click.progressbar(length=total, label=label, width=0, show_eta=False, file=stream)
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    token = progress.current.set(show)
+    try:
+        yield
+    finally:
+        progress.current.reset(token)
+        if bar is not None:
+            stream.write("\r" + " " * shutil.get_terminal_size().columns + "\r")
+            stream.flush()

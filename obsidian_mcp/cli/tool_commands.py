@@ -8,28 +8,25 @@ import os
 import shutil
 import stat
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TextIO, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
 from pydantic.fields import FieldInfo
 
 from obsidian_mcp.core.files.ports import Client, client
-from obsidian_mcp.core.text import progress
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
-from obsidian_mcp.tools.registry import set_type
+from obsidian_mcp.tools.registry import EVERY_VAULT, set_type
 
 from . import query_output
 from .examples import epilog
 from .options import Options, json_option
-from .output import readable, write
+from .output import readable, shown_progress, write
 from .task_output import task_remarks, task_text, tasks_remarks, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
@@ -43,8 +40,6 @@ COMPLETES: Final[Mapping[str, Completes]] = {
     "vault": "vault",
 }
 """What the shell completes, by parameter."""
-SHOWN_AFTER_SECONDS: Final = 0.5
-"""Work that is quicker shows no progress."""
 EVERYTHING: Final = 1_000_000_000
 """A limit that nothing reaches."""
 _TEXT: Final = "\x00"
@@ -201,7 +196,10 @@ def runner(tool: Tool) -> Callable[..., None]:
             arguments["query"] = standard_input()
         if "limit" in tool.model.model_fields:
             arguments.setdefault("limit", EVERYTHING)
-        run_tool(tool, options_for(options, vault), arguments, as_json=as_json)
+        if vault == EVERY_VAULT:
+            run_tool(tool, options, {**arguments, "vault": vault}, as_json=as_json)
+        else:
+            run_tool(tool, options_for(options, vault), arguments, as_json=as_json)
 
     return execute
 
@@ -233,6 +231,8 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         sys.stdout.buffer.flush()
     elif outcome.text is not None:
         write(outcome.text)
+    elif "vaults" in outcome.data and arguments.get("vault") == EVERY_VAULT:
+        write(readable(outcome.data))
     elif tool.command == "search":
         write_hits(outcome.result, arguments, colours=colours)
     elif tool.command in _IN_OWN_LINES:
@@ -325,35 +325,6 @@ def write_rows(data: Mapping[str, Any], form: str) -> None:
     write(query_output.render(data, form))
     sys.stdout.flush()
     print(query_output.remarks(data), end="", file=sys.stderr)
-
-
-@contextmanager
-def shown_progress(stream: TextIO | None = None) -> Iterator[None]:
-    """Show on a terminal how far the work of this block is, once it takes longer than a moment."""
-    stream = stream or sys.stderr
-    if not stream.isatty():
-        yield
-        return
-    begun = time.monotonic()
-    bar: Any = None
-
-    def show(done: int, total: int, label: str) -> None:
-        nonlocal bar
-        if bar is None and (time.monotonic() - begun < SHOWN_AFTER_SECONDS or not total):
-            return
-        if bar is None or bar.label != label:
-            bar = click.progressbar(length=total, label=label, width=0, show_eta=False, file=stream)
-        bar.length = total
-        bar.update(done - bar.pos)
-
-    token = progress.current.set(show)
-    try:
-        yield
-    finally:
-        progress.current.reset(token)
-        if bar is not None:
-            stream.write("\r" + " " * shutil.get_terminal_size().columns + "\r")
-            stream.flush()
 
 
 @click.command(epilog=epilog("attach"))

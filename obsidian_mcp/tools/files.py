@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, is_not
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .params import Limit, Offset, VaultName, page_of
+from .params import Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
 
 HASHED_BYTES = 1 << 20
@@ -52,7 +52,7 @@ def list_files(
     sort: Literal["name", "modified", "size", "opened"] = "name",
     limit: Limit = 100,
     offset: Offset = 0,
-    vault: VaultName = "",
+    vault: VaultNames = "",
 ) -> Listing:
     """List a folder's notes and attachments. sort=modified gives the latest first, opened only those opened last."""
     place = app.vaults.get(vault)

@@ -36,6 +36,7 @@ def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], i
 Name = Annotated[str, Field(description="Note name or path", min_length=1)]
 Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 Query = Annotated[str, Field(description="Instead: every note that this search finds")]
+VaultNames = Annotated[str, Field(description="Vault; * for all")]
 VaultName = Annotated[str, Field(description="Vault")]
 Etag = Annotated[str, Field(description="Refuse if changed since this read")]
 DryRun = Annotated[bool, Field(description="Preview only")]

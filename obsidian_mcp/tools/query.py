@@ -13,7 +13,7 @@ from obsidian_mcp.core.tasks.answer import TaskPage, shortened
 from obsidian_mcp.core.vault import queries
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import Limit, Offset, VaultName, whole_answers
+from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import plain, tool
 
 PAGE = 40_000
@@ -35,7 +35,7 @@ def query(
     this: Annotated[str, Field(description="Note the query stands in; alone: run all queries of that note")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
-    vault: VaultName = "",
+    vault: VaultNames = "",
 ) -> dict[str, Any]:
     """Run an Obsidian Bases or Dataview query and get columns, rows, groups and summaries as the app shows them; or a
     query of the Tasks plugin (name the language) and get tasks.

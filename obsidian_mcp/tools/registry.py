@@ -25,6 +25,14 @@ from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
 PREFIX = "obsidian_"
 
+EVERY_VAULT = "*"
+"""In place of a vault's name."""
+ACROSS_VAULTS = frozenset(
+    ("obsidian_search", "obsidian_list_files", "obsidian_query", "obsidian_list_tasks", "obsidian_tags")
+)
+MOST_BYTES = 40_000
+"""Of the answers of several vaults, after which no other one is asked."""
+
 CONFIRM = "confirm"
 """Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
 
@@ -120,6 +128,8 @@ class Tool:
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: InvalidArguments, and every AppError of the tool."""
         given = dict(arguments)
+        if given.get("vault") == EVERY_VAULT:
+            return self._in_every_vault(app, given)
         token = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
         try:
             result = self.function(app, **self.arguments(given))
@@ -137,6 +147,20 @@ class Tool:
             picture=result if isinstance(result, Picture) else None,
             result=result,
         )
+
+    def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
+        """One call in each vault; the answers one after the other, each with its vault's name (TOOL-19)."""
+        if self.name not in ACROSS_VAULTS:
+            raise InvalidArguments(
+                f"{self.name} works on one vault. The vaults are {', '.join(app.vaults.names())}.", argument="vault"
+            )
+        answers: list[dict[str, Any]] = []
+        left = app.vaults.names()
+        while left and (not answers or len(to_json(answers)) < MOST_BYTES):
+            name = left.pop(0)
+            answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})
+        data: dict[str, Any] = {"vaults": answers} | ({"not_searched": left} if left else {})
+        return Outcome(data, text=None, document=False)
 
     @cached_property
     def model(self) -> type[BaseModel]:
@@ -176,6 +200,8 @@ class Tool:
             return None
         data = TypeAdapter[Any](answer).json_schema(mode="serialization", schema_generator=_AnswerSchema)
         shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}
+        if self.name in ACROSS_VAULTS:
+            data = {"anyOf": [data, {"type": "object", "required": ["vaults"]}]}
         members = {"success": {"const": True}, "data": data}
         return {"type": "object", "properties": members, "required": ["success", "data"], **shared}
 

@@ -21,7 +21,7 @@ from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import Limit, Offset, VaultName, whole_answers
+from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import tool
 
 PDF_SECONDS = 15.0
@@ -53,7 +53,7 @@ def search(
     snippets: Annotated[int, Field(description="Matching lines shown per note", ge=0, le=10)] = SNIPPETS,
     paths_only: Annotated[bool, Field(description="Paths without snippets")] = False,
     pdf: Annotated[bool, Field(description="The text of PDFs too, with pages")] = False,
-    vault: VaultName = "",
+    vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes with Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)

@@ -15,7 +15,7 @@ from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.vault import Vault
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Limit, Offset, VaultName, page_of
+from .params import DryRun, Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
 
 
@@ -50,7 +50,7 @@ def tags(
     tag: Annotated[str, Field(description="Notes with this tag or one nested below it")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
-    vault: VaultName = "",
+    vault: VaultNames = "",
 ) -> Tags:
     """List the vault's tags with counts, or the notes and cards that have a tag."""
     place = app.vaults.get(vault)

@@ -12,7 +12,7 @@ from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, whole_answers
+from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, VaultNames, whole_answers
 from .registry import tool
 
 Action = Literal["update", "add"]
@@ -44,7 +44,7 @@ def list_tasks(
     query: Annotated[str, Field(description="Lines of the Tasks plugin's query language, in addition")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
-    vault: VaultName = "",
+    vault: VaultNames = "",
 ) -> TaskPage:
     """List the checkboxes of the vault as the Tasks plugin reads them, most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
