@@ -228,9 +228,9 @@ class Graph:
         def question(rows: Rows) -> tuple[Neighbour, ...]:
             found = self._spread(self._link_graph(rows), path, depth, None)
             return tuple(
-                Neighbour(each, distance, via)
-                for each, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
-                if each != path
+                Neighbour(near, distance, via)
+                for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+                if near != path
             )
 
         return self._indexer.ask(question)
@@ -415,7 +415,7 @@ class Graph:
 
 def _most_used(written: Counter[str]) -> str:
     """Return the most frequent spelling, the smallest of several: the order of files must not matter."""
-    return min(written, key=lambda each: (-written[each], each))
+    return min(written, key=lambda spelling: (-written[spelling], spelling))
 
 
 def _by_name(name: str) -> tuple[str, str]:
@@ -424,4 +424,4 @@ def _by_name(name: str) -> tuple[str, str]:
 
 def _by_file(found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, list[T]]]:
     for path, group in groupby(found, key=itemgetter(0)):
-        yield path, [each for _, each in group]
+        yield path, [fact for _, fact in group]

@@ -130,7 +130,7 @@ class Indexer:
         with self._state:
             self._epoch = epoch
             self.revision += 1
-            # Newest first: what was written last is what is asked for first.
+            # Newest first: questions are mostly about what was written last.
             newest = sorted(outdated.changed, key=lambda entry: -entry.mtime_ns)
             self._pending = {entry.path: entry for entry in newest}
             self._gone = dict.fromkeys(outdated.gone)

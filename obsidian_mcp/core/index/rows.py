@@ -79,7 +79,7 @@ class Rows:
             return None
         file, warnings = found
         lists: dict[str, Any] = {
-            table: tuple(row(*each) for each in self.connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
+            table: tuple(row(*cells) for cells in self.connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
             for table, row in TABLES.items()
         }
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
@@ -156,7 +156,7 @@ class Rows:
 
     def properties(self, key: str, tables: Sequence[str] = PROPERTIES) -> list[tuple[VaultPath, PropertyFact]]:
         """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
-        found = [each for table in tables for each in self._of(table, "t.key = ?", [key], PropertyFact)]
+        found = [fact for table in tables for fact in self._of(table, "t.key = ?", [key], PropertyFact)]
         return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
 
     def property_values(self, key: str) -> Iterator[tuple[int, int, str]]:

@@ -75,7 +75,7 @@ def of(
     found.update(tokenizer.words(" ".join(fields).replace(tokenizer.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
-    if any(fold(each) != each.lower() for each in (*tags, *properties) if not each.isascii()):
+    if any(fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()):
         odd |= ODD_KEYS
     if max(map(len, found), default=0) > tokenizer.LONGEST:
         odd |= ODD_WORDS

@@ -51,7 +51,7 @@ class Scanning:
         self._clock = clock
         self._due = float("-inf")
         self._begun: float | None = None
-        """When the scan began that this object asked for, until it ends."""
+        """When the scan that `drain` has called for began; None where none is under way."""
 
     def drain(self) -> set[str] | None:
         now = self._clock()
