@@ -162,35 +162,35 @@ class At:
 def plain_matches(node: Node, file: PlainFile) -> bool:
     if file.kind != "other":
         return says(node, file, At())
-    # Listed when one way to satisfy it affirms something of the path.
+    # Listed if a conjunction that satisfies the query affirms something of the path.
     return any(
-        all(says(term, file, at) == affirmed for term, at, affirmed in way)
-        and any(affirmed and at.look in {"path", "name"} for _, at, affirmed in way)
-        for way in ways(node, At(), affirmed=True)
+        all(says(term, file, at) == affirmed for term, at, affirmed in terms)
+        and any(affirmed and at.look in {"path", "name"} for _, at, affirmed in terms)
+        for terms in conjunctions(node, At(), affirmed=True)
     )
 
 
-Way = list[tuple[Node, At, bool]]
+Conjunction = list[tuple[Node, At, bool]]
 
 
-def ways(node: Node, at: At, *, affirmed: bool) -> list[Way]:
+def conjunctions(node: Node, at: At, *, affirmed: bool) -> list[Conjunction]:
     """The disjunctive normal form."""
     match node:
         case Not():
-            return ways(node.part, at, affirmed=not affirmed)
+            return conjunctions(node.part, at, affirmed=not affirmed)
         case And() | Or():
-            parts = [ways(part, at, affirmed=affirmed) for part in node.parts]
+            parts = [conjunctions(part, at, affirmed=affirmed) for part in node.parts]
             if isinstance(node, Or) == affirmed:
-                return [way for part in parts for way in part]
-            product: list[Way] = [[]]
+                return [terms for part in parts for terms in part]
+            product: list[Conjunction] = [[]]
             for part in parts:
-                product = [before + way for before in product for way in part]
+                product = [before + terms for before in product for terms in part]
             return product
         case Scope(operator="match-case" | "ignore-case"):
-            return ways(node.part, at.but(case=node.operator == "match-case"), affirmed=affirmed)
+            return conjunctions(node.part, at.but(case=node.operator == "match-case"), affirmed=affirmed)
         case Scope(operator="file" | "path" | "content" | "tag"):
             where = "name" if node.operator == "file" else node.operator
-            return ways(node.part, at.but(look=where), affirmed=affirmed)
+            return conjunctions(node.part, at.but(look=where), affirmed=affirmed)
     look = "unit" if isinstance(node, Scope | Property) else at.look
     return [[(node, at.but(look=look), affirmed)]]
 

@@ -331,11 +331,11 @@ def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: 
     """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
     with indexed({"N.md": text, "Other.md": query}) as vault:
         search = search_of(vault)
-        for asked in (query, *text.split()):
+        for searched in (query, *text.split()):
             try:
-                read = parse(asked)
+                read = parse(searched)
             except QueryInvalid:
                 continue
-            hits = search.find(Request(asked, snippets=3)).hits
-            if asked != query and read == Word(asked) and is_smart(read):
-                assert "N.md" in {hit.path for hit in hits}, asked
+            hits = search.find(Request(searched, snippets=3)).hits
+            if searched != query and read == Word(searched) and is_smart(read):
+                assert "N.md" in {hit.path for hit in hits}, searched

@@ -185,9 +185,9 @@ def test_what_searches_remember_is_forgotten_with_every_change(
 ) -> None:  # SEARCH-48
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
-        for what, number, text in changes:
+        for change, number, text in changes:
             path = sorted(vault.data)[number % len(vault.data)]
-            match what:
+            match change:
                 case "write":
                     vault.write(path, text)
                 case "touch":  # the index has the same bytes, and another time
