@@ -400,7 +400,8 @@ class _Reader:
             return _MARK
         if char.lower() in _CLASSES:
             self.at += 1
-            self._write(f"(?-i:[{'^' if char.isupper() else ''}{_CLASSES[char.lower()]}])", start)
+            members = _CLASSES[char.lower()]
+            self._write(_without(members) if char.isupper() else f"(?-i:[{members}])", start)
             return _CLASS
         if found := _PROPERTY.match(self.source, self.at):
             self.at = found.end()
@@ -523,12 +524,19 @@ def _caseless_range(first: str, last: str) -> bool:
     return first >= "\u2e80" and last <= "\ua4cf"  # the East Asian scripts
 
 
+def _without(members: str) -> str:
+    """Any character but some. The `regex` module loses `ı`, `ſ` and the like in `a*(?-i:[^A-Za-z])` under IGNORECASE."""
+    return rf"(?-i:(?![{members}])[\s\S])"
+
+
 def _set(members: str, words: str, others: list[str], *, negated: bool, cased: bool) -> str:
     """A class of the `regex` module. `\\w` and complements must not meet the case flag, which would widen them."""
     if words and not cased:
         members += words
         words = ""
     if members and not words and not others:
+        if negated and not cased:
+            return _without(members)
         plain = f"[{'^' if negated else ''}{members}]"
         return plain if cased else f"(?-i:{plain})"
     parts = others + ([f"(?-i:[{words}])"] if words else [])

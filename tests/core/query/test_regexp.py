@@ -132,3 +132,12 @@ def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: s
     with pytest.raises(InvalidRegExp):
         translate(source)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("letter", "İıſ")
+@pytest.mark.parametrize("source", [r"a*\W+", r"a*\W", r"a*[^\w]"])
+def test_letters_whose_other_case_is_ascii_are_no_word_characters_behind_a_repeat_either(
+    source: str, letter: str
+) -> None:
+    # QUERY-62
+    assert translate(source).first(letter, 0, 1) == 0
