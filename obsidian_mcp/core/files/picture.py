@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import struct
 
-SHOWN_BY_HOSTS = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""Kinds of picture that hosts give to models."""
-
 
 def type_of(data: bytes) -> str | None:
     """MIME type by the first bytes, of the kinds that hosts show."""

@@ -69,10 +69,6 @@ class ListItem:
     span: Span = field(compare=False)
     content: Span = field(compare=False)
 
-    @property
-    def is_root(self) -> bool:
-        return self.parent < 0
-
 
 @dataclass(frozen=True, slots=True)
 class Callout:
