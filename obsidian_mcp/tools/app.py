@@ -58,7 +58,7 @@ class AppAnswer:
     """True where the text was longer than one answer."""
 
 
-@tool("app-info", title="Obsidian app information", needs_app=True)
+@tool("app-info", title="Obsidian app: commands, plugins, Sync", needs_app=True)
 def app_info(
     app: App,
     topic: Annotated[

@@ -53,7 +53,7 @@ class Attachments:
     """Said while the index is being built."""
 
 
-@tool("attachments", title="Attachments")
+@tool("attachments", title="Attachments: images and PDFs")
 def attachments(
     app: App,
     name: Annotated[str, Field(description="Show this file")] = "",

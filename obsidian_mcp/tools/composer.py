@@ -36,7 +36,7 @@ def compose_notes(
     name: Name,
     into: Annotated[str, Field(description="Note to add to; extract: or a new one, default the heading")] = "",
     part: Annotated[str, Field(description="extract: heading, ^block, or lines 10-20")] = "",
-    position: End = "append",
+    position: Annotated[End, Field(description="In into")] = "append",
     leave: Annotated[Left, Field(description="extract: what stays in its place")] = "link",
     update_links: Annotated[bool, Field(description="extract: links to the part follow")] = True,
     dry_run: DryRun = False,

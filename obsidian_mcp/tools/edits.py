@@ -45,7 +45,7 @@ class EditedNote:
 def edit_note(
     app: App,
     name: Name,
-    operation: Operation,
+    operation: Annotated[Operation, Field(description="What to do")],
     content: Annotated[str, Field(description="New text; for rename_heading the new heading")] = "",
     find: Annotated[str, Field(description="replace_text: exact text, which must stand there once")] = "",
     heading: Annotated[str, Field(description="Section: heading, Parent#Child, or ^block")] = "",
@@ -54,8 +54,9 @@ def edit_note(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedNote:
-    """Change part of a note and nothing else. append and prepend (after the frontmatter) add lines; replace_text
-    replaces find by content; *_section work on what stands under a heading, which stays.
+    """Change part of a note (add a line, fix a paragraph) and nothing else. append and prepend (after the
+    frontmatter) add lines; replace_text replaces find by content; *_section work on what stands under a heading,
+    which stays.
     """
     place = app.vaults.get(vault)
     _check(operation, find, heading)

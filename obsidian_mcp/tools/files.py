@@ -43,18 +43,20 @@ class Listing:
     next_offset: int | None = None
 
 
-@tool("list", title="List files")
+@tool("list", title="List files of a folder")
 def list_files(
     app: App,
     folder: Annotated[str, Field(description="Folder path; empty for the root")] = "",
     recursive: Annotated[bool, Field(description="Subfolders too")] = False,
     extension: Annotated[str, Field(description="Such as md or pdf")] = "",
-    sort: Literal["name", "modified", "size", "opened"] = "name",
+    sort: Annotated[Literal["name", "modified", "size", "opened"], Field(description="Order")] = "name",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> Listing:
-    """List a folder's notes and attachments. sort=modified gives the latest first, opened only those opened last."""
+    """List the files of a folder: notes and attachments.
+    sort=modified gives the latest first, opened only those opened last.
+    """
     place = app.vaults.get(vault)
     inside = parse_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
@@ -126,7 +128,7 @@ class VaultInfo:
 
 @tool("info", title="Vault overview")
 def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
-    """Overview of the vault: counts, size, kinds of files, notes changed last, names of other vaults."""
+    """Overview of the vault: how many notes and files, size, kinds of files, notes changed last, other vaults."""
     place = app.vaults.get(vault)
     with place.lock:
         entries = place.entries()

@@ -148,9 +148,9 @@ DUPLICATE_OVERLAP = 0.5
 MOST_COMPARED = 200
 
 
-@tool("similar", title="Similar notes")
+@tool("similar", title="Similar notes and duplicates")
 def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
-    """Find notes like a note, the most alike first, and near-duplicates."""
+    """Find notes similar to a note, the most alike first, and duplicates."""
     place = app.vaults.get(vault)
     entry = place.find(name)
     text = place.read_text(entry).text.body
@@ -230,7 +230,7 @@ SOURCES_SHOWN = 5
 Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 
 
-@tool("graph", title="Link graph")
+@tool("graph", title="Link graph and orphans")
 def graph(
     app: App,
     question: Annotated[
@@ -238,7 +238,7 @@ def graph(
     ],
     name: Annotated[str, Field(description="neighbours, path: the note to start from")] = "",
     to: Annotated[str, Field(description="path: where to")] = "",
-    depth: Annotated[int, Field(ge=1, le=5)] = 1,
+    depth: Annotated[int, Field(description="neighbours: links away", ge=1, le=5)] = 1,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",

@@ -69,7 +69,7 @@ def create_note(
     template: Annotated[str, Field(description="Template name; auto: Templater's for the folder")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create a note, from a template with content behind it. An existing note is refused
+    """Create (make) a new note, from a template with content behind it. An existing note is refused
     unless overwrite is true. The name unique: or unique:Idea is the minute.
     """
     place = app.vaults.get(vault)
@@ -224,8 +224,8 @@ def read_note(
     offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
     vault: VaultName = "",
 ) -> Document:
-    """Read a note. First comes a JSON line with path, etag and line range, then the text exactly as it is in the file.
-    Long notes come in pages. The names daily:today and random: work too.
+    """Read (open) a note. First comes a JSON line with path, etag and line range, then the text exactly as it is in
+    the file. Long notes come in pages. The names daily:today and random: work too.
     """
     place = app.vaults.get(vault)
     if bool(name) == bool(names):

@@ -35,12 +35,16 @@ def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], i
 
 Name = Annotated[str, Field(description="Note name or path", min_length=1)]
 Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-Query = Annotated[str, Field(description="Instead: every note that this search finds")]
+Query = Annotated[str, Field(description="Instead: every note this search finds")]
 VaultNames = Annotated[str, Field(description="Vault; * for all")]
 VaultName = Annotated[str, Field(description="Vault")]
-Etag = Annotated[str, Field(description="Refuse if changed since this read")]
+Etag = Annotated[str, Field(description="Refuse if changed since")]
 DryRun = Annotated[bool, Field(description="Preview only")]
-Limit = Annotated[int, Field(ge=1, json_schema_extra={"maximum": MOST_RESULTS}), AfterValidator(_fits_a_page)]
+Limit = Annotated[
+    int,
+    Field(description="At most", ge=1, json_schema_extra={"maximum": MOST_RESULTS}),
+    AfterValidator(_fits_a_page),
+]
 Offset = Annotated[int, Field(description="Skip", ge=0)]
 Unset = SkipJsonSchema[None]
 """Added to the type of a parameter whose absence means something else than an empty value; schemas leave it out."""

@@ -30,7 +30,7 @@ def query(
     query: Annotated[
         str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or lines of the Tasks plugin")
     ] = "",
-    language: Literal["", "base", "dataview", "tasks"] = "",
+    language: Annotated[Literal["", "base", "dataview", "tasks"], Field(description="Of the query")] = "",
     view: Annotated[str, Field(description="View of a base; else the first")] = "",
     this: Annotated[str, Field(description="Note the query stands in; alone: run all queries of that note")] = "",
     limit: Limit = 50,

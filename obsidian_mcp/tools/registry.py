@@ -182,8 +182,11 @@ class Tool:
         schema.setdefault("properties", {})
         schema.pop("additionalProperties", None)  # a call with others is refused all the same (TOOL-03)
         for described in schema["properties"].values():
-            if described.get("default", 1) in ("", False, None):  # says nothing that the type does not say
+            if described.get("default", 1) in ("", False, None, []):  # says nothing that the type does not say
                 del described["default"]
+            for bound in ("minLength", "minimum"):
+                if described.get(bound) in (0, 1):  # goes without saying; others are refused all the same (TOOL-03)
+                    del described[bound]
         return schema
 
     @property
@@ -280,6 +283,12 @@ class _Schema(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the base class's signature
         return False
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        generated = super().dict_schema(schema)
+        if generated.get("additionalProperties") is True:  # so it is where nothing is said
+            del generated["additionalProperties"]
+        return generated
 
     def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
         generated = super().generate(schema, mode)

@@ -32,7 +32,7 @@ EVERYTHING = '""'
 """The query that every note matches."""
 
 
-@tool("search", title="Search notes")
+@tool("search", title="Find and search notes")
 def search(
     app: App,
     query: Annotated[
@@ -45,7 +45,7 @@ def search(
     match: Annotated[Match, Field(description="smart: word forms, accents, typos; exact: Obsidian's own")] = "smart",
     folder: Annotated[str, Field(description="Only below this folder")] = "",
     modified_after: Annotated[str, Field(description="2024-05-31, 2024-05, 7d")] = "",
-    modified_before: str = "",
+    modified_before: Annotated[str, Field(description="As modified_after")] = "",
     sort: Annotated[str, Field(description="modified, name, path, tag or a property; then asc or desc")] = "",
     group: Annotated[str, Field(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
@@ -55,7 +55,9 @@ def search(
     pdf: Annotated[bool, Field(description="The text of PDFs too, with pages")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
-    """Find notes with Obsidian's search syntax, best first."""
+    """Find notes and files that mention something, with Obsidian's search syntax, best first.
+    Give 1 to 3 distinctive words; if weak, retry with synonyms.
+    """
     place = app.vaults.get(vault)
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
     request = Request(

@@ -15,6 +15,9 @@ from obsidian_mcp.errors import InvalidArguments
 from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, VaultNames, whole_answers
 from .registry import tool
 
+As = Annotated[str, Field(description="As due")]
+"""A date: read like the argument due."""
+AsUnset = Annotated[str | Unset, Field(description="As due")]
 Action = Literal["update", "add"]
 
 
@@ -28,16 +31,16 @@ def list_tasks(
         str,
         Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any (as other dates)"),
     ] = "",
-    scheduled: str = "",
-    start: str = "",
-    done: str = "",
-    created: str = "",
-    cancelled: str = "",
+    scheduled: As = "",
+    start: As = "",
+    done: As = "",
+    created: As = "",
+    cancelled: As = "",
     happens: Annotated[str, Field(description="Any of start, scheduled, due")] = "",
     priority: Annotated[str, Field(description="high, above none, not low …")] = "",
     tag: Annotated[str, Field(description="With those below it")] = "",
-    folder: str = "",
-    note: str = "",
+    folder: Annotated[str, Field(description="Below this folder")] = "",
+    note: Annotated[str, Field(description="Of this note")] = "",
     heading: Annotated[str, Field(description="Part of the heading above")] = "",
     text: Annotated[str, Field(description="Part of the description")] = "",
     blocked: Annotated[bool | Unset, Field(description="Whether it waits for an open task")] = None,
@@ -46,7 +49,7 @@ def list_tasks(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> TaskPage:
-    """List the checkboxes of the vault as the Tasks plugin reads them, most urgent first."""
+    """List the tasks (todos, checkboxes) of the vault as the Tasks plugin reads them, most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     place = app.vaults.get(vault)
@@ -87,9 +90,9 @@ def update_task(
         str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, or the symbol")
     ] = "",
     due: Annotated[str | Unset, Field(description='2026-11-30, next friday, in 2 weeks; "" removes any field')] = None,
-    scheduled: str | Unset = None,
-    start: str | Unset = None,
-    created: str | Unset = None,
+    scheduled: AsUnset = None,
+    start: AsUnset = None,
+    created: AsUnset = None,
     priority: Annotated[str | Unset, Field(description="highest, high, medium, none, low, lowest")] = None,
     recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done …")] = None,
     on_completion: Annotated[str | Unset, Field(description="keep, delete")] = None,
@@ -102,8 +105,8 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete, change or add one task, as the Tasks plugin would: completing a recurring one adds its next
-    occurrence.
+    """Complete (tick off), change or add one task, as the Tasks plugin would: completing a recurring one adds its
+    next occurrence.
     """
     from obsidian_mcp.core.tasks.update import TaskChange
 
