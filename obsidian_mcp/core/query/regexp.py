@@ -525,7 +525,7 @@ def _caseless_range(first: str, last: str) -> bool:
 
 
 def _without(members: str) -> str:
-    """Any character but some. The `regex` module loses `ı`, `ſ` and the like in `a*(?-i:[^A-Za-z])` under IGNORECASE."""
+    """Any character but some: with IGNORECASE the `regex` module loses `ı` and the like in `a*(?-i:[^A-Za-z])`."""
     return rf"(?-i:(?![{members}])[\s\S])"
 
 

@@ -114,7 +114,7 @@ class Structure:
                 open_headings.append((levels[n], starts[n]))
         if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
             first = starts[0] if starts else length
-            if first:
+            if first or not starts:  # an empty text is one empty section, as it is one empty line
                 return [0, *starts], [first, *ends]
         return starts, ends
 
@@ -163,6 +163,9 @@ def parts_within(
     `place` is where the anchor is found first, if that is known.
     """
     starts, ends, reach = parts
+    if not text and starts and anchor is None:
+        yield Span(0, 0)
+        return
     at = bisect_right(reach, start)
     while at < len(starts) and starts[at] < end:
         if anchor is not None:

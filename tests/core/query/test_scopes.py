@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.parser import parse as parse_query
 from obsidian_mcp.core.query.scopes import Scope, structure_of, unpack
 from tests.core.search.naive_search import PlainFile
 
@@ -39,3 +43,11 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     assert shown("section-tree")[1].endswith("[-] y")
     assert (shown("task"), shown("task-todo"), shown("task-done")) == (["- [ ] x", "- [-] y"], ["- [ ] x"], ["- [-] y"])
     assert [(name, span.of(text)) for name, span in structure.tags] == [("t", "#t"), ("b", "#b")]
+
+
+@pytest.mark.parametrize("operator", ["line", "section"])
+def test_an_empty_note_is_one_empty_line_and_one_empty_section(operator: str) -> None:
+    # QUERY-40, QUERY-42: `section:-foo` and `line:-foo` disagreed on empty notes
+    empty = Document("Empty.md", "")
+    assert Matcher(parse_query(f"{operator}:-foo")).matches(empty)
+    assert not Matcher(parse_query(f"{operator}:foo")).matches(empty)

@@ -295,6 +295,8 @@ def units(node: Scope, file: PlainFile, at: At) -> list[tuple[int, int]]:
             spans = inside if section.kind == "list" else [section.span]
             found.extend((span.start, span.end) for span in spans)
     elif node.operator == "section":
+        if not text:
+            return [(0, 0)]
         nested = "section:" in repr_scopes(node.part)
         starts = [(0, 0)] + [(h.span.start, h.level) for h in structure.headings]
         for n, (start, level) in enumerate(starts):
