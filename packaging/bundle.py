@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 from obsidian_mcp import __version__  # noqa: E402
 from obsidian_mcp.tools import TOOLS  # noqa: E402
 
+HOMEPAGE = "https://github.com/OWNER/obsidian-mcp"
 VENDOR = "@anthropic-ai/mcpb@2.1.2"
 VENDOR_FOLDER = ROOT / "build/mcpb"
 NO_VENDOR_TOOL = 3
@@ -59,6 +60,10 @@ def manifest(project: dict[str, Any]) -> dict[str, Any]:
             "this computer; every change can be undone."
         ),
         "author": {"name": "The obsidian-mcp authors"},
+        "homepage": HOMEPAGE,
+        "documentation": f"{HOMEPAGE}#readme",
+        "support": f"{HOMEPAGE}/issues",
+        "privacy_policies": [f"{HOMEPAGE}#privacy-policy"],
         "icon": "icon.png",
         "license": project["license"],
         "keywords": project["keywords"],

@@ -17,7 +17,7 @@ from obsidian_mcp.core.vault import app_answers, mentions
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import Limit, Name, Offset, VaultName, next_offset, page_of
+from .params import Limit, Name, Offset, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
 
 
@@ -102,16 +102,19 @@ def get_links(
     lines = list(incoming.items())[page]
     contexts = place.graph.contexts(line.reference for line, _ in lines)
     total = max(len(outgoing_links), len(incoming))
+    shown = [replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]]
+    linking = [
+        Backlink(line.path, line.line, context, line.embed, _several(count))
+        for (line, count), context in zip(lines, contexts, strict=True)
+    ]
+    fitting = count_fitting(shown, linking)
     return Links(
         path=entry.path,
-        outgoing=[replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]],
-        backlinks=[
-            Backlink(line.path, line.line, context, line.embed, _several(count))
-            for (line, count), context in zip(lines, contexts, strict=True)
-        ],
+        outgoing=shown[:fitting],
+        backlinks=linking[:fitting],
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
-        next_offset=next_offset(offset, limit, total),
+        next_offset=next_offset(offset, fitting or limit, total),
         note=outgoing.notice or backlinks.notice,
     )
 

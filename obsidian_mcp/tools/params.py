@@ -8,11 +8,14 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import to_json
 
 T = TypeVar("T")
 
 whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
 """True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
+MOST_BYTES: Final = 100_000
+"""Of JSON in one page of a list for a model."""
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
 
@@ -31,6 +34,19 @@ def next_offset(offset: int, limit: int, total: int) -> int | None:
 def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
     """Return one page of a list, and where the next one begins."""
     return found[offset : offset + limit], next_offset(offset, limit, len(found))
+
+
+def count_fitting(*columns: Sequence[object]) -> int:
+    """Return how many rows of lists that are shown side by side fit an answer for a model, at least one (TOOL-07)."""
+    longest = max(map(len, columns))
+    if whole_answers.get():
+        return longest
+    room = MOST_BYTES
+    for row in range(longest):
+        room -= sum(len(to_json(column[row])) for column in columns if row < len(column))
+        if room < 0:
+            return max(row, 1)
+    return longest
 
 
 Name = Annotated[str, Field(description="Note name or path", min_length=1)]

@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Etag, Limit, Names, Offset, Query, VaultName, page_of
+from .params import DryRun, Etag, Limit, Names, Offset, Query, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
 
 
@@ -123,8 +123,10 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
     place = app.vaults.get(vault)
     if name:
         found = place.graph.with_property(name)
-        page, following = page_of(found.value, offset, limit)
+        page = found.value[offset : offset + limit]
         values = [NoteValue(found.path, found.value) for found in page]
+        values = values[: count_fitting(values)]
+        following = next_offset(offset, len(values) or limit, len(found.value))
         return Properties(values=values, total=len(found.value), next_offset=following, note=found.notice)
     used = place.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
