@@ -77,9 +77,13 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the base class's signature
         from obsidian_mcp.tools import TOOLS
 
-        return [tool.command for tool in TOOLS.values()] + list(self._own())
+        return [tool.command for tool in TOOLS.values()] + ["obsidian", *self._own()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name == "obsidian":
+            from .headless.command import obsidian
+
+            return obsidian
         from .tool_commands import tool_command
 
         if cmd_name == "task":

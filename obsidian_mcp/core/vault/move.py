@@ -90,7 +90,7 @@ class Relocation:
         return [*self.links.operations, *moves]
 
 
-def relocate(vault: Vault, name: str, to: str, *, update_links: bool) -> Relocation:
+def relocate(vault: Vault, name: str | FileEntry, to: str, *, update_links: bool) -> Relocation:
     """Plan the move of a file or folder.
 
     Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
@@ -174,8 +174,10 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
     return applied(contents, found)
 
 
-def _source(vault: Vault, name: str) -> tuple[VaultPath, str, bool]:
+def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
     """Return the path of the file or folder to move, its spelling on disk, and whether it is a folder."""
+    if isinstance(name, FileEntry):
+        return name.path, name.disk, False
     try:
         entry = vault.find(name)
     except NoteNotFound:

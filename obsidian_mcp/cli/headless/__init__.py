@@ -1,0 +1,1 @@
+"""The official `obsidian` command from the files alone (specs/headless.md)."""

@@ -1,0 +1,236 @@
+"""One command on one vault: which vault and which file its words mean (HEADLESS-04, HEADLESS-05)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obsidian_mcp import config
+from obsidian_mcp.core.files.settings import RegisteredVault, app_registry, last_open_files
+from obsidian_mcp.core.text.vault_path import is_note, name_key
+
+from .words import Refused, Words
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import App
+    from obsidian_mcp.cli.options import Options
+    from obsidian_mcp.core.files.catalog import FileEntry
+    from obsidian_mcp.core.note.parser import Note
+    from obsidian_mcp.core.text.vault_path import VaultPath
+    from obsidian_mcp.core.vault.vault import Vault
+
+NO_ACTIVE = "No active file. Use file=<name> or path=<path> to specify a file."
+NO_NOTE = "File is not a markdown file."
+SETTINGS = ".obsidian"
+WORKSPACE = "workspace"
+
+
+class NoVault(Exception):
+    """No vault is meant, or none of that name is known."""
+
+
+def registered(folders: Iterable[Path]) -> tuple[RegisteredVault, ...]:
+    """The vaults of the app's registry, in the order of the file."""
+    for folder in folders:
+        try:
+            text = (folder / "obsidian.json").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+        return app_registry(text).vaults
+    return ()
+
+
+def locate(name: str | None, options: Options, settings: config.Config) -> Path:
+    """Return the folder of the vault that is meant. Raises: NoVault."""
+    known = registered(settings.app_folders)
+    if name is not None:
+        return _named(name, known, settings)
+    if options.vaults:
+        return options.config().vaults[0]
+    here = Path.cwd()
+    around = [here, *here.parents]
+    inside = [Path(vault.path) for vault in known if Path(vault.path) in around]
+    if inside:
+        return max(inside, key=lambda path: len(path.parts))
+    nearest = next((folder for folder in around if (folder / SETTINGS).is_dir()), None)
+    if nearest is not None:
+        return nearest
+    if settings.vaults:
+        return options.config().vaults[0]
+    latest = sorted(known, key=lambda vault: (not vault.open, -vault.opened))
+    found = next((Path(vault.path) for vault in latest if Path(vault.path).is_dir()), None)
+    if found is None:
+        raise NoVault
+    return found
+
+
+def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path:
+    """The vault of a folder's name or a registered id. Raises: NoVault."""
+    folders = [(vault.id, Path(vault.path)) for vault in known] + [("", path.absolute()) for path in settings.vaults]
+    there = [(id_, path) for id_, path in folders if path.is_dir()]
+    exact = [path for id_, path in there if name in (id_, path.name)]
+    similar = [path for _, path in there if name_key(path.name) == name_key(name)]
+    if name and (exact or similar):
+        return [*exact, *similar][0]
+    raise NoVault
+
+
+@dataclass(slots=True, weakref_slot=True)
+class Place:
+    """A vault that is opened when it is first needed."""
+
+    settings: config.Config
+    folder: Path
+    _app: App | None = None
+
+    @property
+    def app(self) -> App:
+        if self._app is None:
+            from obsidian_mcp import compose  # 100 ms, which help and errors do without
+
+            self._app = compose.build(replace(self.settings, vaults=(self.folder,)))
+        return self._app
+
+    def close(self) -> None:
+        if self._app is not None:
+            self._app.vaults.close()
+
+
+class Call:
+    """A command with its vault and its words."""
+
+    def __init__(self, place: Place, words: Words, *, writes: bool = False) -> None:
+        self.place = place
+        self.words = words
+        self.text = words.text
+        self.has = words.has
+        self._writes = writes
+
+    @cached_property
+    def vault(self) -> Vault:
+        return self.place.app.vaults.get()
+
+    # -- files -------------------------------------------------------------------------------------------------
+
+    @property
+    def names_file(self) -> bool:
+        return bool(self.text("path") or self.text("file"))
+
+    def file(self) -> FileEntry:
+        """The file that `path` or `file` means, else the active one. Raises: Refused."""
+        if path := self.text("path"):
+            return self.at(path)
+        if name := self.text("file"):
+            return self.called(name)
+        return self.active()
+
+    def note(self) -> FileEntry:
+        """As `file`, for notes only."""
+        entry = self.file()
+        if not is_note(entry.path):
+            raise Refused(NO_NOTE)
+        return entry
+
+    def at(self, path: str) -> FileEntry:
+        """The file at exactly this path. Raises: Refused."""
+        entry = self.vault.catalog.get(path)
+        if entry is None:
+            if self.folder(path) is not None:
+                raise Refused(f'"{path}" is a folder, not a file.')
+            raise Refused(f'File "{path}" not found.')
+        return entry
+
+    def called(self, name: str) -> FileEntry:
+        """The file that a link of this name in the root leads to. Raises: Refused."""
+        from obsidian_mcp.core.links.resolve import clean, resolve
+
+        catalog = self.vault.catalog
+        found = resolve(catalog, "", name) if clean(name) else None
+        if found is None:
+            raise Refused(f'File "{name}" not found.')
+        if "/" not in name:
+            others = [path for path in catalog.named(found.rpartition("/")[2]) if path != found]
+            if others:
+                print(f"{name} also means {', '.join(others)}; {found} was taken.", file=sys.stderr)
+        return catalog[found]
+
+    def active(self) -> FileEntry:
+        """The file that counts as open. Raises: Refused."""
+        named = os.environ.get("OBSIDIAN_MCP_ACTIVE", "")
+        if named == WORKSPACE and not self._writes:
+            named = _active_in(self.config("workspace.json"))
+        if not named or named == WORKSPACE:
+            raise Refused(NO_ACTIVE)
+        return self.at(named)
+
+    def folder(self, path: str) -> str | None:
+        """The disk spelling of a folder; None where there is none at exactly this path."""
+        if path in ("", "/"):
+            return ""
+        parts = path.split("/")
+        if any(not part or part.startswith(".") for part in parts) or "\\" in path:
+            return None
+        spelled, disk = self.vault.folder(_path(path))
+        if spelled != path or self.vault.subfolders(disk) is None:
+            return None
+        return disk
+
+    def body(self, entry: FileEntry) -> str:
+        """The text of a file behind its byte order mark."""
+        return self.vault.read_text(entry).text.body
+
+    def parsed(self, entry: FileEntry) -> Note:
+        from obsidian_mcp.core.note.parser import parse
+
+        return parse(self.body(entry))
+
+    def below(self, folder: str) -> list[FileEntry]:
+        """Every file below a folder, which is spelled exactly."""
+        start = f"{folder.strip('/')}/" if folder.strip("/") else ""
+        return [entry for entry in self.vault.entries() if entry.path.startswith(start)]
+
+    def config(self, name: str) -> object:
+        """A JSON file of the app's settings folder; None where there is none."""
+        data = self.vault.files.config(name)
+        try:
+            return json.loads(data.decode("utf-8-sig", "replace")) if data else None
+        except ValueError:
+            return None
+
+    def recent(self) -> list[str]:
+        data = self.vault.files.config("workspace.json")
+        paths = last_open_files(None if data is None else data.decode("utf-8", "replace"))
+        return [path for path in paths if path in self.vault.catalog]
+
+
+Answer = Callable[[Call], str]
+
+
+def _path(path: str) -> VaultPath:
+    from obsidian_mcp.core.text.vault_path import VaultPath
+
+    return VaultPath(path)
+
+
+def _active_in(layout: object) -> str:
+    """The path of the active tab in `workspace.json`; "" without one."""
+    active = layout.get("active") if isinstance(layout, dict) else None
+    pending = [layout]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if active and node.get("id") == active:
+                state = node.get("state")
+                inner = state.get("state") if isinstance(state, dict) else None
+                file = inner.get("file") if isinstance(inner, dict) else None
+                return file if isinstance(file, str) else ""
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+    return ""

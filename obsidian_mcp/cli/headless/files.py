@@ -1,0 +1,189 @@
+"""Commands about files and folders (HEADLESS-10)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+
+from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.text.vault_path import extension, is_note
+from obsidian_mcp.errors import NotText
+
+from .call import Answer, Call
+from .output import as_json, in_order, lines, order, pairs
+from .words import Refused
+
+
+def file(call: Call) -> str:
+    entry = call.file()
+    name = entry.path.rpartition("/")[2]
+    suffix = name[len(name) - len(extension(name)) :] if extension(name) else ""
+    return pairs(
+        {
+            "path": entry.path,
+            "name": name.removesuffix(suffix) if suffix else name,
+            "extension": suffix.removeprefix("."),
+            "size": entry.size,
+            "created": call.vault.files.created_ns(entry.disk) // 1_000_000,
+            "modified": entry.mtime_ns // 1_000_000,
+        }
+    )
+
+
+def files(call: Call) -> str:
+    folder = call.text("folder").strip("/")
+    found = [entry.path for entry in call.below(folder)]
+    if wanted := call.text("ext"):
+        found = [path for path in found if path.rpartition("/")[2].endswith(f".{wanted.removeprefix('.')}")]
+    return str(len(found)) if call.has("total") else lines(in_order(found))
+
+
+def subfolders(call: Call, disk: str) -> Iterator[str]:
+    """Every folder below one, as the disk spells it."""
+    for name in call.vault.subfolders(disk) or ():
+        inner = name if not disk or name.startswith(f"{disk}/") else f"{disk}/{name}"
+        yield inner
+        yield from subfolders(call, inner)
+
+
+def _existing(call: Call, path: str) -> str:
+    """The disk spelling of a folder. Raises: Refused."""
+    wanted = path.strip("/") if path != "/" else ""
+    disk = call.folder(wanted)
+    if disk is None:
+        if wanted in call.vault.catalog:
+            raise Refused(f'"{path}" is a file, not a folder.')
+        raise Refused(f'Folder "{path}" not found.')
+    return disk
+
+
+def folder(call: Call) -> str:
+    path = call.text("path")
+    disk = _existing(call, path)
+    inside = call.below("" if not disk else path)
+    facts = {
+        "path": path if path == "/" else path.strip("/"),
+        "files": len(inside),
+        "folders": sum(1 for _ in subfolders(call, disk)),
+        "size": sum(entry.size for entry in inside),
+    }
+    return _info(call, facts, ("files", "folders", "size"))
+
+
+def vault(call: Call) -> str:
+    entries = call.vault.entries()
+    facts = {
+        "name": call.place.folder.name,
+        "path": str(call.place.folder),
+        "files": len(entries),
+        "folders": sum(1 for _ in subfolders(call, "")),
+        "size": sum(entry.size for entry in entries),
+    }
+    return _info(call, facts, tuple(facts))
+
+
+def _info(call: Call, facts: Mapping[str, object], names: tuple[str, ...]) -> str:
+    wanted = call.text("info")
+    return str(facts[wanted]) if wanted in names else pairs(facts)
+
+
+def folders(call: Call) -> str:
+    path = call.text("folder")
+    disk = _existing(call, path) if path else ""
+    found = in_order(map(normal_form, subfolders(call, disk)))
+    found.insert(0, normal_form(disk) or "/")
+    return str(len(found)) if call.has("total") else lines(found)
+
+
+def read(call: Call) -> str:
+    return _text(call, call.file())
+
+
+def _text(call: Call, entry: FileEntry) -> str:
+    """A file as it is. Raises: Refused for binary data."""
+    try:
+        return call.vault.shown(entry).data.decode("utf-8", "surrogateescape")
+    except NotText:
+        raise Refused("File is not a text file.") from None
+
+
+def _random(call: Call) -> FileEntry | None:
+    hidden = call.vault.hides()
+    found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+    return secrets.choice(found) if found else None
+
+
+def random_note(call: Call) -> str:
+    entry = _random(call)
+    return entry.path if entry else "No markdown files found."
+
+
+def random_read(call: Call) -> str:
+    entry = _random(call)
+    return f"{entry.path}\n\n{_text(call, entry)}" if entry else "No markdown files found."
+
+
+def wordcount(call: Call) -> str:
+    from obsidian_mcp.core.note.counts import count
+
+    entry = call.file()
+    if not is_note(entry.path):
+        raise Refused("Word count is only available for markdown files.")
+    counted = count(call.body(entry))
+    words, characters = call.has("words"), call.has("characters")
+    if words != characters:
+        return str(counted.words if words else counted.characters)
+    return f"words: {counted.words}\ncharacters: {counted.characters}"
+
+
+def outline(call: Call) -> str:
+    note = call.parsed(call.note())
+    headings = note.outline
+    if not headings:
+        return "No headings found."
+    if call.has("total"):
+        return str(len(headings))
+    if call.words.format == "json":
+        rows = [{"level": each.level, "heading": each.text, "line": each.line + 1} for each in headings]
+        return as_json(rows)
+    if call.words.format == "md":
+        return lines(f"{'#' * each.level} {each.text}" for each in headings)
+    return tree([(each.level, each.text) for each in headings])
+
+
+def tree(headings: list[tuple[int, str]]) -> str:
+    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller level."""
+    depths: list[int] = []
+    open_levels: list[int] = []
+    for level, _ in headings:
+        while open_levels and open_levels[-1] >= level:
+            open_levels.pop()
+        depths.append(len(open_levels))
+        open_levels.append(level)
+    found: list[str] = []
+    continues: list[bool] = []
+    """Whether a sibling follows, by depth, of the headings that the current one stands below."""
+    for at, (depth, (_, text)) in enumerate(zip(depths, headings, strict=True)):
+        following = next((later for later in depths[at + 1 :] if later <= depth), None)
+        is_last = following is None or following < depth
+        del continues[depth:]
+        prefix = "".join("│   " if more else "    " for more in continues)
+        found.append(f"{prefix}{'└── ' if is_last else '├── '}{text}")
+        continues.append(not is_last)
+    return "\n".join(found)
+
+
+ANSWERS: dict[str, Answer] = {
+    "file": file,
+    "files": files,
+    "folder": folder,
+    "folders": folders,
+    "outline": outline,
+    "random": random_note,
+    "random:read": random_read,
+    "read": read,
+    "vault": vault,
+    "wordcount": wordcount,
+}
+
+__all__ = ["ANSWERS", "order", "tree"]

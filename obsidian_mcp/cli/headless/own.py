@@ -1,0 +1,56 @@
+"""Commands about the program itself: version, help, vaults (HEADLESS-08)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from obsidian_mcp import __version__, config
+
+from .call import registered
+from .output import in_order, lines
+from .table import COMMANDS, TEXTS, Command
+from .words import Words, unknown
+
+APP_VERSION = "1.13.8"
+"""The version of the app whose command line this one follows."""
+NAME_WIDTH, KEY_WIDTH = 22, 20
+
+
+def version() -> str:
+    return f"{APP_VERSION} (obsidian-mcp {__version__})"
+
+
+def vaults(words: Words, settings: config.Config) -> str:
+    paths = [Path(vault.path) for vault in registered(settings.app_folders)]
+    if not paths:
+        paths = [path.absolute() for path in settings.vaults]
+    if words.has("total"):
+        return str(len(paths))
+    return lines(f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths)
+
+
+def help_text(name: str = "") -> str:
+    """The help, or that of a command and those below it. Raises: Refused."""
+    shown = [each for each in COMMANDS.values() if not name or each.name == name or each.name.startswith(f"{name}:")]
+    if not shown:
+        raise unknown(name)
+    if name:
+        return "".join(map(_entry, shown))
+    parts = ["Usage: obsidian [vault=<name>] <command> [key=value ...] [flag ...]\n\n", "Commands:\n"]
+    parts += [_entry(each) for each in shown if not each.developer]
+    parts += ["Developer:\n", *(_entry(each) for each in shown if each.developer)]
+    return "".join(parts)
+
+
+def _entry(command: Command) -> str:
+    note = {"app": " [needs the app]", "later": " [not supported yet]"}.get(command.verdict, "")
+    parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
+    for parameter in command.parameters:
+        shown = parameter.shown
+        padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
+        text = TEXTS.get(parameter.name, parameter.name)
+        parts.append(f"    {padded}- {text}{' (required)' if parameter.required else ''}\n")
+    return "".join(parts) + "\n"
+
+
+__all__ = ["help_text", "in_order", "vaults", "version"]

@@ -1,0 +1,133 @@
+"""Commands about daily to yearly notes, and templates (HEADLESS-17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.periodic.notes import note_day
+from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
+from obsidian_mcp.core.text.vault_path import is_note, name_key
+from obsidian_mcp.errors import NoteNotFound
+
+from .call import Answer, Call
+from .output import in_order, lines, pairs
+from .words import Refused
+from .writing import appended, prepended
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.files.catalog import FileEntry
+    from obsidian_mcp.core.vault.periodic_notes import Located
+
+
+def _located(call: Call, period: Period) -> Located:
+    return call.vault.periodic.locate(period, call.text("date") or "today")
+
+
+def path(period: Period, call: Call) -> str:
+    return str(_located(call, period).path)
+
+
+def read(period: Period, call: Call) -> str:
+    located = _located(call, period)
+    if located.entry is None:
+        raise Refused(f'File "{located.path}" not found.')
+    return call.vault.shown(located.entry).data.decode("utf-8", "surrogateescape")
+
+
+def _opened(call: Call, period: Period, change: Callable[[str], str] | None) -> str:
+    try:
+        opened = call.vault.periodic.open("daily_note", period, call.text("date") or "today", change)
+    except NoteNotFound as error:
+        sentence, rest, _ = error.message.partition(" not set up.")
+        raise Refused(f"{sentence}{rest}") from None
+    return str(opened.located.path)
+
+
+def make(period: Period, call: Call) -> str:
+    return _opened(call, period, None)
+
+
+def append(period: Period, call: Call) -> str:
+    content, inline = call.words.content, call.has("inline")
+    return f"Appended to: {_opened(call, period, lambda body: appended(body, content, inline=inline))}"
+
+
+def prepend(period: Period, call: Call) -> str:
+    content, inline = call.words.content, call.has("inline")
+    return f"Prepended to: {_opened(call, period, lambda body: prepended(body, content, inline=inline))}"
+
+
+def day(adjective: str, period: Period, call: Call) -> str:
+    settings = call.vault.periodic.settings
+    named = call.text("path")
+    found = note_day(settings.rules[period], named, settings.locale, call.vault.calendar.today)
+    if found is None:
+        raise Refused(f'"{named}" is not a {adjective} note.')
+    return start_of(period, found, settings.locale).isoformat()
+
+
+def settings_of(period: Period, call: Call) -> str:
+    rule = call.vault.periodic.settings.rules[period]
+    enabled = "true" if rule.configured else "false"
+    return pairs({"folder": rule.folder, "format": rule.format, "template": rule.template, "enabled": enabled})
+
+
+def listed(period: Period, call: Call) -> str:
+    return lines(in_order(entry.path for entry, _ in call.vault.periodic.listed(period)))
+
+
+# Templates
+
+
+def _templates(call: Call) -> dict[str, FileEntry]:
+    """The templates by their paths below the folder, without `.md`. Raises: Refused."""
+    folder = call.vault.periodic.settings.templates.folder.strip("/ ")
+    if not folder:
+        raise Refused("No template folder configured.")
+    start = f"{name_key(folder)}/"
+    if call.folder(folder) is None:
+        raise Refused(f'Template folder "{folder}" not found.')
+    return {
+        entry.path[len(start) :].removesuffix(".md"): entry
+        for entry in call.vault.entries()
+        if is_note(entry.path) and name_key(entry.path).startswith(start)
+    }
+
+
+def templates(call: Call) -> str:
+    found = in_order(_templates(call))
+    return str(len(found)) if call.has("total") else lines(found, "No templates found.")
+
+
+def template_text(call: Call, name: str, title: str | None) -> str:
+    """A template's text; with a title, its variables replaced. Raises: Refused."""
+    from obsidian_mcp.core.periodic.template import fill
+    from obsidian_mcp.core.vault.templates import Templates
+
+    wanted = name_key(name.strip("/")).removesuffix(".md")
+    entry = next((entry for known, entry in _templates(call).items() if name_key(known) == wanted), None)
+    if entry is None:
+        raise Refused(f'Template "{name}" not found.')
+    body = call.body(entry)
+    return body if title is None else fill(body, Templates(call.vault).variables(title))
+
+
+def template_read(call: Call) -> str:
+    title = call.text("title") or "Untitled"
+    return template_text(call, call.text("name"), title if call.has("resolve") else None)
+
+
+ANSWERS: dict[str, Answer] = {"template:read": template_read, "templates": templates}
+for _adjective, _period in ADJECTIVES.items():
+    ANSWERS |= {
+        _adjective: partial(make, _period),
+        f"{_adjective}:append": partial(append, _period),
+        f"{_adjective}:date": partial(day, _adjective, _period),
+        f"{_adjective}:list": partial(listed, _period),
+        f"{_adjective}:path": partial(path, _period),
+        f"{_adjective}:prepend": partial(prepend, _period),
+        f"{_adjective}:read": partial(read, _period),
+        f"{_adjective}:settings": partial(settings_of, _period),
+    }

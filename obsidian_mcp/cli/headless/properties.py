@@ -1,0 +1,215 @@
+"""Commands about tags, properties and aliases (HEADLESS-12)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from obsidian_mcp.core.frontmatter import parser, yaml_style
+from obsidian_mcp.core.text import tags as tag_names
+from obsidian_mcp.core.text.vault_path import is_note
+
+from .call import NO_ACTIVE, Answer, Call
+from .output import as_json, in_order, lines, order, rows
+from .words import Refused
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+
+
+def in_one_file(call: Call) -> bool:
+    """Whether one file is meant and not the vault. Raises: Refused."""
+    if call.has("active") and not call.names_file:
+        call.active()
+        return True
+    return call.names_file
+
+
+def _of_notes(call: Call, read: Any) -> dict[str, Any]:
+    """What `read(view, path)` gives of every visible note, by path."""
+
+    def query(view: IndexedVault) -> dict[str, Any]:
+        return {file.path: read(view, file.path) for file in view.files() if is_note(file.path)}
+
+    found: dict[str, Any] = call.vault.graph.evaluate(query, lambda _: 0).value
+    return found
+
+
+def tags(call: Call) -> str:
+    if in_one_file(call):
+        entry = call.file()
+        written = call.parsed(entry).all_tags if is_note(entry.path) else []
+        counted = counts_of([tag] for tag in written)
+    else:
+        found = _of_notes(call, lambda view, path: view.tags(path))
+        counted = counts_of(tag_names.ancestry(tag_names.name(tag)) for path in in_order(found) for tag in found[path])
+    if call.has("total"):
+        return str(len(counted))
+    if not counted:
+        return "No tags found."
+    names = sorted(counted, key=lambda name: order(f"#{name}"))
+    if call.text("sort") == "count":
+        names.sort(key=lambda name: -counted[name])
+    with_counts = call.has("counts")
+    table = [{"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})} for name in names]
+    return rows(table, call.words.format)
+
+
+def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
+    """How often each tag occurs; spellings that differ in case are one, shown as first met."""
+    shown: dict[str, str] = {}
+    counted: Counter[str] = Counter()
+    for written in found:
+        for tag in written:
+            name = tag.removeprefix("#")
+            counted[shown.setdefault(tag_names.key(name), name)] += 1
+    return dict(counted)
+
+
+def tag(call: Call) -> str:
+    name = call.text("name").removeprefix("#")
+    found = {
+        str(each.path): sum(1 for fact in each.tags if fact.tag == name)
+        for each in call.vault.graph.tagged(name).value
+        if is_note(each.path)
+    }
+    found = {path: count for path, count in found.items() if count}
+    if not found:
+        raise Refused(f'Tag "#{name}" not found.')
+    if call.has("total"):
+        return str(sum(found.values()))
+    head = [f"#{name}\t{sum(found.values())}"] if call.has("verbose") else []
+    return lines([*head, *in_order(found)])
+
+
+def properties(call: Call) -> str:
+    return _of_file(call) if in_one_file(call) else _of_vault(call)
+
+
+def _of_file(call: Call) -> str:
+    entry = call.note()
+    values = call.parsed(entry).properties
+    if not values:
+        return "No frontmatter found."
+    if call.has("total"):
+        return str(len(values))
+    if name := call.text("name"):
+        return written(_value(values, name))
+    if call.words.format == "json":
+        return as_json(values)
+    if call.words.format == "tsv":
+        return lines(f"{key}\t{cell(value)}" for key, value in values.items() if value is not None)
+    return block(values)
+
+
+def block(values: Mapping[str, Any]) -> str:
+    """Properties as YAML, as the app writes them."""
+    found = []
+    for key, value in values.items():
+        first, below = yaml_style.lines(value, "")
+        found += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
+    return "\n".join(found)
+
+
+def cell(value: Any) -> str:
+    """A value on one line: the items of a list with commas between them."""
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _of_vault(call: Call) -> str:
+    found = _of_notes(call, lambda view, path: view.properties(path))
+    assigned = call.vault.property_types
+    shown: dict[str, str] = {}
+    counted: Counter[str] = Counter()
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for path in in_order(found):
+        for name, value in found[path].items():
+            known = shown.setdefault(name.lower(), name)
+            counted[known] += 1
+            kinds[known][parser.infer_type(value)] += 1
+    if wanted := call.text("name"):
+        known = shown.get(wanted.lower(), "")
+        if not known and wanted.lower() not in parser.TYPES_FIXED:
+            raise Refused(f'Property "{wanted}" not found.')
+        return str(counted[known])
+    names = in_order({*shown.values(), *(name for name in parser.TYPES_FIXED if name not in shown)})
+    if call.has("total"):
+        return str(len(names))
+    if call.text("sort") == "count":
+        names.sort(key=lambda name: -counted[name])
+    if call.words.format == "json":
+        return as_json(
+            [
+                {
+                    "name": name,
+                    "type": assigned.of(name) or (kinds[name].most_common(1)[0][0] if kinds[name] else "text"),
+                    "count": counted[name],
+                }
+                for name in names
+            ]
+        )
+    return lines(f"{name}\t{counted[name]}" if call.has("counts") else name for name in names)
+
+
+def property_read(call: Call) -> str:
+    return written(_value(call.parsed(call.note()).properties, call.text("name")))
+
+
+def _value(values: Mapping[str, Any], name: str) -> Any:
+    """Raises: Refused for a property that is not there."""
+    key = parser.key_of(values, name)
+    if key is None:
+        raise Refused(f'Property "{name}" not found.')
+    return values[key]
+
+
+def written(value: Any) -> str:
+    """The value of one property: a list one item a line."""
+    if isinstance(value, list):
+        return lines(map(cell, value))
+    return "(empty)" if value is None else cell(value)
+
+
+def aliases(call: Call) -> str:
+    if in_one_file(call):
+        entry = call.file()
+        found = {str(entry.path): call.parsed(entry).aliases if is_note(entry.path) else []}
+    else:
+        found = _aliases_of_vault(call)
+    sources: dict[str, list[str]] = defaultdict(list)
+    for path in in_order(found):
+        for alias in dict.fromkeys(found[path]):
+            sources[alias].append(path)
+    names = in_order(sources)
+    if call.has("total"):
+        return str(len(names))
+    shown = (f"{name}\t{', '.join(sources[name])}" if call.has("verbose") else name for name in names)
+    return lines(shown, "No aliases found.")
+
+
+def _aliases_of_vault(call: Call) -> dict[str, list[str]]:
+    def query(view: IndexedVault) -> dict[str, list[str]]:
+        visible = {file.path for file in view.files() if is_note(file.path)}
+        column = view.column("aliases")
+        return {path: parser.aliases({"aliases": value}) or [] for path, value in column.items() if path in visible}
+
+    return call.vault.graph.evaluate(query, lambda _: 0).value
+
+
+ANSWERS: dict[str, Answer] = {
+    "aliases": aliases,
+    "properties": properties,
+    "property:read": property_read,
+    "tag": tag,
+    "tags": tags,
+}
+
+__all__ = ["ANSWERS", "NO_ACTIVE"]

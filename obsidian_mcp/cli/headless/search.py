@@ -1,0 +1,84 @@
+"""The commands `search` and `search:context` (HEADLESS-14)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.parser import parse
+from obsidian_mcp.core.search.hits import Hits, Request
+from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.vault_path import is_note
+
+from .call import Answer, Call
+from .output import compact_json, in_order, lines
+
+NOTHING = "No matches found."
+
+
+def search(call: Call) -> str:
+    found = _found(call)
+    as_json = call.words.format == "json"
+    if call.has("total"):
+        return compact_json({"total": len(found)}) if as_json else str(len(found))
+    found = _limited(call, found)
+    if not found:
+        return NOTHING
+    return compact_json(found) if as_json else lines(found)
+
+
+def search_context(call: Call) -> str:
+    found = _limited(call, _found(call))
+    if not found:
+        return NOTHING
+    matcher = Matcher(parse(_query(call)))
+    table = {path: _matches(call, matcher, path) for path in found}
+    if call.words.format == "json":
+        return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
+    return lines(line for path, matches in table.items() for line in _shown(path, matches))
+
+
+def _query(call: Call) -> str:
+    query = call.text("query")
+    return f"match-case:({query})" if call.has("case") else query
+
+
+def _found(call: Call) -> list[str]:
+    """The paths of the notes that the query finds, in order."""
+    found = call.vault.search.find(
+        Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, characters=sys.maxsize)
+    )
+    assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
+    folder = call.text("path").strip("/")
+    start = f"{folder}/" if folder else ""
+    return in_order(str(hit.path) for hit in found.hits if is_note(hit.path) and hit.path.startswith(start))
+
+
+def _limited(call: Call, found: list[str]) -> list[str]:
+    text = call.text("limit")
+    try:
+        limit = int(text) if text else 0
+    except ValueError:
+        limit = 0
+    return found[:limit] if limit > 0 else found
+
+
+def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
+    return [f"{path}:{match['line']}: {match['text']}" for match in matches] or [path]
+
+
+def _matches(call: Call, matcher: Matcher, path: str) -> list[dict[str, Any]]:
+    """The line of every match in a note's text, counted from 1."""
+    body = call.body(call.at(path))
+    match = matcher.find(Document(path, body))
+    if match is None:
+        return []
+    numbers = Lines(body)
+    written = body.split("\n")
+    places = [numbers.line(span.start) for span in match.content]
+    return [{"line": line + 1, "text": written[line].strip()} for line in places]
+
+
+ANSWERS: dict[str, Answer] = {"search": search, "search:context": search_context}

@@ -1,0 +1,149 @@
+"""Commands about tasks (HEADLESS-13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.text.vault_path import is_note
+
+from .call import NO_NOTE, Answer, Call
+from .output import lines, order, rows
+from .properties import in_one_file
+from .words import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    path: str
+    line: int
+    """1-based."""
+    mark: str
+    text: str
+    """The line without its indentation."""
+
+
+def tasks(call: Call) -> str:
+    found = [each for each in _all(call) if _is_wanted(call, each.mark)]
+    found.sort(key=lambda each: (order(each.path), each.line))
+    if call.has("total"):
+        return str(len(found))
+    if not found:
+        return "No tasks found."
+    form = call.words.format
+    if form:
+        table = [{"status": each.mark, "text": each.text, "file": each.path, "line": str(each.line)} for each in found]
+        return rows(table, form)
+    if call.has("verbose"):
+        groups = groupby(found, key=lambda each: each.path)
+        return "\n\n".join(lines([path, *(f"{each.line}: {each.text}" for each in group)]) for path, group in groups)
+    return lines(each.text for each in found)
+
+
+def _is_wanted(call: Call, mark: str) -> bool:
+    status = call.text("status").strip('"') or call.text("status")
+    if "status" in call.words.keys and status and mark != status:
+        return False
+    if call.has("todo") != call.has("done"):
+        return (mark == " ") == call.has("todo")
+    return True
+
+
+def _all(call: Call) -> list[Found]:
+    """The tasks of one note, of the notes below a folder, or of the vault."""
+    folder = call.text("path")
+    if folder and folder not in call.vault.catalog and call.folder(folder.strip("/")) is not None:
+        start = f"{folder.strip('/')}/"
+        return [each for each in _of_vault(call) if each.path.startswith(start)]
+    if call.has("daily") and not call.names_file:
+        entry = call.vault.periodic.locate("day").entry
+        return _of_note(call, entry) if entry is not None else []
+    if in_one_file(call):
+        return _of_note(call, call.note())
+    return _of_vault(call)
+
+
+def _of_vault(call: Call) -> list[Found]:
+    return [
+        Found(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
+        for path, fact in call.vault.graph.tasks().value
+    ]
+
+
+def _of_note(call: Call, entry: FileEntry) -> list[Found]:
+    body = call.body(entry)
+    written = body.split("\n")
+    return [
+        Found(str(entry.path), item.line + 1, item.mark or "", written[item.line].removesuffix("\r").lstrip(" \t"))
+        for item in parse(body).tasks
+    ]
+
+
+def task(call: Call) -> str:
+    """Print one task, or change its mark."""
+    entry, line = _place(call)
+    found = _at(call, entry, line)
+    mark = _new_mark(call, found.mark)
+    if mark is None:
+        return lines([f"file\t{found.path}", f"line\t{found.line}", f"status\t{found.mark}", f"text\t{found.text}"])
+
+    def change(body: str) -> str:
+        item = next((each for each in parse(body).tasks if each.line == line - 1), None)
+        if item is None:
+            raise Refused(f"No task found at {entry.path}:{line}.")
+        box = body.rindex("[", 0, item.content.start)
+        return f"{body[: box + 1]}{mark}{body[body.index(']', box + 2) :]}"
+
+    call.vault.edit("update_task", entry, change)
+    return _at(call, entry, line).text
+
+
+def _place(call: Call) -> tuple[FileEntry, int]:
+    """The note and the line, counted from 1. Raises: Refused."""
+    path, colon, number = call.text("ref").rpartition(":")
+    if colon:
+        entry = call.at(path)
+    else:
+        number = call.text("line")
+        if call.has("daily") and not call.names_file:
+            located = call.vault.periodic.locate("day")
+            if located.entry is None:
+                raise Refused(f'File "{located.path}" not found.')
+            entry = located.entry
+        else:
+            entry = call.file()
+    if not is_note(entry.path):
+        raise Refused(NO_NOTE)
+    if not number:
+        raise Refused("Missing required parameter: line=<n>")
+    if not (number.isascii() and number.isdecimal()):
+        raise Refused(f"Invalid number: {number}")
+    return entry, int(number)
+
+
+def _at(call: Call, entry: FileEntry, line: int) -> Found:
+    found = next((each for each in _of_note(call, entry) if each.line == line), None)
+    if found is None:
+        raise Refused(f"No task found at {entry.path}:{line}.")
+    return found
+
+
+def _new_mark(call: Call, mark: str) -> str | None:
+    """The mark to write; None where nothing is to change."""
+    if status := call.text("status"):
+        status = status.strip('"') or status
+        if len(status) != 1 or status in "\n]":
+            raise Refused(f"Invalid status: {status}. Give one character.")
+        return status
+    if call.has("done"):
+        return "x"
+    if call.has("todo"):
+        return " "
+    if call.has("toggle"):
+        return "x" if mark == " " else " "
+    return None
+
+
+ANSWERS: dict[str, Answer] = {"task": task, "tasks": tasks}

@@ -1,0 +1,143 @@
+"""The words of a command line, and the manners of the official program (HEADLESS-03 to HEADLESS-06)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from .table import COMMANDS, Command
+
+FORMATS: Final = ("json", "tsv", "csv", "md")
+HELP: Final = ("help", "--help", "-h")
+SUGGESTED: Final = 3
+EDITS: Final = 3
+_ESCAPED = re.compile(r"\\(\\?)([nt])")
+
+
+class Refused(Exception):
+    """An answer that begins with `Error:`, in the official program's words."""
+
+
+@dataclass(slots=True)
+class Words:
+    """One command line, read. `keys` has flags as `true`."""
+
+    command: str
+    """Empty without one."""
+    vault: str | None = None
+    keys: dict[str, str] = field(default_factory=dict)
+    copy: bool = False
+    """Also put the output on the clipboard."""
+    help: bool = False
+
+    def text(self, name: str) -> str:
+        """The value of a key; "" where it was not given."""
+        return self.keys.get(name, "")
+
+    def has(self, name: str) -> bool:
+        """Whether a flag was given."""
+        return self.keys.get(name, "false") != "false"
+
+    @property
+    def content(self) -> str:
+        """The text to write: from standard input with `stdin`, else with its escapes replaced."""
+        if self.has("stdin"):
+            return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        return unescaped(self.text("content"))
+
+    @property
+    def format(self) -> str:
+        """The value of `format`; "" for none and for one that the command does not know."""
+        command = COMMANDS.get(self.command)
+        parameter = command.parameter("format") if command else None
+        value = self.text("format")
+        return value if parameter is not None and value in parameter.choices else ""
+
+
+def read(arguments: Sequence[str]) -> Words:
+    """Return what the words behind `obsidian` say."""
+    left = list(arguments)
+    vault = None
+    while left and left[0].startswith("vault="):
+        vault = left.pop(0).removeprefix("vault=")
+    words = Words(left.pop(0) if left else "", vault)
+    command = COMMANDS.get(words.command)
+    for word in left:
+        key, equals, value = word.partition("=")
+        if equals:
+            if key == "vault":
+                words.vault = value
+            else:
+                words.keys[key] = value
+        elif word == "--copy":
+            words.copy = True
+        elif word == "--help":
+            words.help = True
+        else:
+            _take_flag(words, command, word)
+    return words
+
+
+def _take_flag(words: Words, command: Command | None, word: str) -> None:
+    form = word.removeprefix("--")
+    if form in FORMATS and command is not None and command.parameter("format") and not command.parameter(form):
+        words.keys["format"] = form
+    else:
+        words.keys[word] = "true"
+
+
+def unescaped(content: str) -> str:
+    """Text with `\\n` and `\\t` replaced; a second backslash in front keeps them as they are."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1]:
+            return f"\\{found[2]}"
+        return "\n" if found[2] == "n" else "\t"
+
+    return _ESCAPED.sub(value, content)
+
+
+def check_required(command: Command, words: Words) -> None:
+    """Raises: Refused for the first required key that is absent or empty."""
+    for parameter in command.parameters:
+        if parameter.required and not words.text(parameter.name):
+            if parameter.name == "content" and words.has("stdin"):
+                continue
+            given = parameter.name in words.keys
+            if given and parameter.name == "value":  # an empty list or text
+                continue
+            shown = parameter.name if given else parameter.shown
+            raise Refused(f"Missing required parameter: {shown}\n{command.usage}")
+
+
+def unknown(name: str) -> Refused:
+    """The error for a command that is not there, with those that may be meant."""
+    near = suggestions(name)
+    if near:
+        return Refused(f'Command "{name}" not found. Did you mean: {", ".join(near)}?')
+    return Refused(f'Command "{name}" not found. It may require a plugin to be enabled.')
+
+
+def suggestions(name: str) -> list[str]:
+    """At most three commands that begin with a name, contain it, or are at most three edits away, in this order."""
+    begin = [known for known in COMMANDS if known.startswith(name)]
+    contain = [known for known in COMMANDS if name in known]
+    distances = sorted((edits(name, known), known) for known in COMMANDS if abs(len(known) - len(name)) <= EDITS)
+    near = [known for distance, known in distances if distance <= EDITS]
+    return list(dict.fromkeys([*begin, *contain, *near]))[:SUGGESTED]
+
+
+def edits(one: str, other: str) -> int:
+    """The number of characters to insert, remove or replace that make one text of another."""
+    row = list(range(len(other) + 1))
+    for line, char in enumerate(one, 1):
+        before, row[0] = row[0], line
+        for column, candidate in enumerate(other, 1):
+            before, row[column] = (
+                row[column],
+                min(row[column] + 1, row[column - 1] + 1, before + (char != candidate)),
+            )
+    return row[-1]

@@ -1,0 +1,111 @@
+"""The table of commands, the help, and the suggestions (HEADLESS-02, 03, 07, 08)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp import __version__
+from obsidian_mcp.cli.headless import output, words
+from obsidian_mcp.cli.headless.table import COMMANDS
+
+from .conftest import Run
+
+SPECIFICATION = Path(__file__).parents[3] / "specs" / "headless.md"
+
+
+def test_the_specification_names_each_command_with_its_verdict() -> None:
+    """HEADLESS-02. `pytest --update` does not write this table: a verdict is decided by a person."""
+    rows = re.findall(r"^\| `([a-z:]+)` \| (\w+) \|", SPECIFICATION.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows) == {command.name: command.verdict for command in COMMANDS.values()}
+
+
+def test_each_command_from_the_files_has_its_function() -> None:
+    """HEADLESS-02."""
+    for command in COMMANDS.values():
+        if command.verdict in ("files", "limits") and command.module != "own":
+            module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
+            assert command.name in module.ANSWERS
+
+
+def test_a_command_that_is_not_there_yet_says_so(vault: Path, run: Run) -> None:
+    """HEADLESS-02."""
+    assert vault.exists()
+    for command in COMMANDS.values():
+        if command.verdict == "later":
+            given = [f"{each.name}=x" for each in command.parameters if each.required]
+            assert run(command.name, *given) == (
+                f'Error: Command "{command.name}" is not supported yet without the app.\n'
+            )
+
+
+def test_words_are_keys_flags_and_formats() -> None:
+    """HEADLESS-03."""
+    read = words.read(["vault=V", "backlinks", "file=a=b", "file=c", "--json", "counts=false", "total", "all"])
+    assert (read.vault, read.command, read.text("file"), read.format) == ("V", "backlinks", "c", "json")
+    assert (read.has("counts"), read.has("total"), read.has("all"), read.has("x")) == (False, True, True, False)
+    assert words.read(["backlinks", "format=xml"]).format == ""
+    assert words.read(["--copy", "read"]).command == "--copy"
+    assert words.read(["read", "--copy"]).copy
+
+
+def test_content_has_escapes() -> None:
+    """HEADLESS-06."""
+    assert words.unescaped(r"a\nb \times \\n \x") == "a\nb \times \\n \\x"
+
+
+def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None:
+    """HEADLESS-03."""
+    assert words.suggestions("daily:") == ["daily:append", "daily:date", "daily:list"]
+    assert words.suggestions("serch") == ["search", "sync"]
+    assert words.suggestions("linkx") == ["links"]
+    assert words.suggestions("doesnotexistverb") == []
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        ["us1-5kb.md", "us1-12kb.md", "us1-60b.md"],
+        ["AGENTS.md", "agents/x.md", "ATTRIBUTION.md"],
+        ["skills/references/p.md", "skills/SKILL.md"],
+        ["#5D6D7E", "#27AE60", "#AI", "#ai-agent"],
+        ["_a", "@b", "/c", "a", "A", "ä", "b"],
+    ],
+)
+def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
+    """HEADLESS-07."""
+    assert output.in_order(reversed(listed)) == listed
+
+
+def test_cells_with_commas_are_quoted() -> None:
+    """HEADLESS-07."""
+    assert output.rows([{"a": 'x, "y"', "b": "z"}], "csv") == '"x, ""y""",z'
+
+
+def test_help_has_the_layout_that_programs_read(run: Run) -> None:
+    """HEADLESS-08."""
+    whole = run("help")
+    assert run() == run("--help") == whole
+    assert "\nCommands:\n  aliases               " in whole
+    assert "\n  append                Append to a note\n    file=<name>         - " in whole
+    assert "    content=<text>      - " in whole
+    assert " (required)\n" in whole
+    assert whole.index("Commands:") < whole.index("Developer:") < whole.index("  eval ")
+    assert run("help", "search").startswith("  search                ")
+    assert "  search:context        " in run("help", "search")
+    assert "[needs the app]" in run("help", "eval")
+    assert run("version") == f"1.13.8 (obsidian-mcp {__version__})\n"
+
+
+def test_help_and_errors_load_little() -> None:
+    """HEADLESS-08: neither the tools nor the parser of notes."""
+    code = (
+        "import sys; from obsidian_mcp.cli.main import run; run(['obsidian', 'eval', 'code=1']); "
+        "sys.exit(any(name in sys.modules for name in ('mcp', 'pydantic', 'obsidian_mcp.core.note.parser')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
