@@ -48,7 +48,7 @@ def mixed(notes: Sequence[str]) -> list[Call]:
         if number % 20 == 2:
             calls.append(("obsidian_list_files", {"folder": note.partition("/")[0], "limit": 50}))
         if number % 20 == 6:
-            calls.append(("obsidian_properties", {"name": note}))
+            calls.append(("obsidian_get_properties", {"name": note}))
         if number % 20 == 10:
             calls.append(("obsidian_tags", {"tag": "kind3", "limit": 20}))
         if number % 40 == 14:
