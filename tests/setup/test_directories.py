@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from base64 import b64decode
@@ -233,3 +234,25 @@ def test_what_did_not_fit_a_page_comes_on_the_next(
 
     assert len(found) == (page.get("total") or page["backlinks_total"])
     assert len({json.dumps(one) for one in found}) == len(found)
+
+
+def test_the_lint_of_a_directory_finds_no_fault_in_any_tool(tmp_path: Path) -> None:
+    # TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters
+    entries = [tool_entry(tool).model_dump(mode="json", by_alias=True, exclude_none=True) for tool in TOOLS.values()]
+    listed = tmp_path / "tools.json"
+    listed.write_text(json.dumps({"tools": entries}), encoding="utf-8")
+    lint = shutil.which("tdqs", path=str(Path(sys.executable).parent))
+    assert lint, "run make .venv/.installed: tdqs is a development dependency"
+
+    done = subprocess.run(
+        [lint, "lint", "--file", str(listed), "--format", "json", "--fail-on", "warning"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["server"]["toolCount"] == len(TOOLS)
+    assert {finding["severity"] for finding in found["findings"]} <= {"info"}
