@@ -30,7 +30,7 @@ from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import Changer, Obsidian
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.periodic.locale import WEEKDAYS
-from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.core.vault.sync_tree import Dirty, Scanning
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -120,6 +120,20 @@ class _Opened:
             self.watcher.stop()
         self.workers.stop()
         self.vault.close()
+
+
+def _check_scope(disk: Disk, vault: Path, scope: VaultPath) -> None:
+    """Raises: PolicyInvalid for a folder that does not exist: an empty vault would be an untrue answer."""
+    found: list[str] = [""]
+    for part in scope.split("/"):
+        inside = [below for folder in found for below in disk.subfolders(folder) or ()]
+        found = [below for below in inside if name_key(below.rpartition("/")[2]) == name_key(part)]
+    if not found:
+        raise PolicyInvalid(
+            f"The vault {vault.name!r} has no folder {str(scope)!r}, to which this server is held (--scope, "
+            "OBSIDIAN_MCP_SCOPE or scope in the policy file). Give the path of a folder inside the vault.",
+            scope=scope,
+        )
 
 
 class FolderVaults:
@@ -249,7 +263,7 @@ class FolderVaults:
                 text = file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
                 raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
-        return policy.parse(text, folder.name, str(folder), read_only=self._config.read_only)
+        return policy.parse(text, folder.name, str(folder), read_only=self._config.read_only, scope=self._config.scope)
 
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
@@ -270,6 +284,8 @@ class FolderVaults:
         """Raises: PolicyInvalid, AppCommandFailed."""
         disk = Disk(folder)
         allowed = self._policy(folder)
+        for scope in allowed.scopes:
+            _check_scope(disk, folder, scope)
         through_app, app = self._through_app(folder, disk)
         reported = threading.Event()
         watcher = Watcher(disk.root, partial(self._report, reported)) if self._watches else None

@@ -44,6 +44,8 @@ class HttpConfig:
     """Bytes of a request body in the dialect of contract 001."""
     rate_limit: int = 0
     """Requests per minute from one address; 0 = no limit."""
+    public_url: str = ""
+    """Address below which the notes are published, for the profile `research`; empty = they are not."""
     chat: ChatGateway | None = None
 
 
@@ -93,8 +95,10 @@ class Config:
     import_folders: tuple[Path, ...] = ()
     """Folders whose files may be added to a vault as attachments; none unless the user names some."""
     read_only: bool = False
+    scope: str = ""
+    """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the whole vault."""
     tools: str = "all"
-    """Tools that are offered: core, standard, all, or names with commas between (TOOL-16)."""
+    """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
     app: AppConfig = field(default_factory=AppConfig)
@@ -119,6 +123,7 @@ def read(
     backend: str = "",
     allow_eval: bool = False,
     tools: str = "",
+    scope: str = "",
 ) -> Config:
     """The configuration of this process; arguments win over the environment.
 
@@ -141,6 +146,7 @@ def read(
         policy_file=_policy_file(env),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
+        scope=scope or env.get("OBSIDIAN_MCP_SCOPE", "").strip(),
         tools=tools or env.get("OBSIDIAN_MCP_TOOLS", "").strip() or "all",
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
@@ -189,11 +195,7 @@ def _flag(env: Mapping[str, str], name: str) -> bool:
 
 def _http(env: Mapping[str, str]) -> HttpConfig:
     """`BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours."""
-    url = env.get("OBSIDIAN_MCP_CHAT_URL", "").strip()
-    if url and not url.startswith(("http://", "https://")):
-        raise InvalidArguments(
-            f"OBSIDIAN_MCP_CHAT_URL is {url!r}; it must be a URL that begins with http:// or https://."
-        )
+    url = _url(env, "OBSIDIAN_MCP_CHAT_URL")
     standard = HttpConfig()
     keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
     chat = ChatGateway(url, env.get("OBSIDIAN_MCP_CHAT_KEY", "")) if url else None
@@ -205,8 +207,16 @@ def _http(env: Mapping[str, str]) -> HttpConfig:
         max_body=_whole(env, "OBSIDIAN_MCP_MAX_BODY", standard.max_body, 1024),
         max_envelope=_whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", standard.max_envelope, 1024),
         rate_limit=_whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0),
+        public_url=_url(env, "OBSIDIAN_MCP_PUBLIC_URL"),
         chat=chat,
     )
+
+
+def _url(env: Mapping[str, str], name: str) -> str:
+    url = env.get(name, "").strip()
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidArguments(f"{name} is {url!r}; it must be a URL that begins with http:// or https://.")
+    return url
 
 
 def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -233,7 +233,7 @@ class ConfirmationRequired(AppError):
 
 
 class PolicyInvalid(AppError):
-    """The user's policy file cannot be read, so nothing is allowed."""
+    """The user's policy cannot be read, or its scope is no folder of the vault, so nothing is allowed."""
 
     error_code = "POLICY_INVALID"
     exit_status = 31

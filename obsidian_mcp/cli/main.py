@@ -117,7 +117,12 @@ class Commands(click.Group):
     "(cli), or the app for writing while it has the vault open (auto).",
 )
 @click.option("--allow-eval", is_flag=True, help="Let clients run JavaScript in the app.")
-@click.option("--tools", metavar="PROFILE", help="Tools to offer: core, standard, all (the default), or names.")
+@click.option("--scope", metavar="FOLDER", help="See and change only what lies below this folder of the vault.")
+@click.option(
+    "--tools",
+    metavar="PROFILE",
+    help="Tools to offer: core, standard, all (the default), names, or over HTTP research.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
 @click.pass_context
 def command(
@@ -126,6 +131,7 @@ def command(
     read_only: bool,
     backend: str | None,
     allow_eval: bool,
+    scope: str | None,
     tools: str | None,
     verbose: bool,
 ) -> int | None:
@@ -135,7 +141,7 @@ def command(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "")
+    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "", scope or "")
     if ctx.invoked_subcommand is not None:
         return None
     if sys.stdin is not None and sys.stdin.isatty():

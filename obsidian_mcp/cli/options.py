@@ -25,6 +25,7 @@ class Options:
     backend: str = ""
     allow_eval: bool = False
     tools: str = ""
+    scope: str = ""
 
     def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
@@ -38,6 +39,7 @@ class Options:
             backend=self.backend,
             allow_eval=self.allow_eval,
             tools=self.tools,
+            scope=self.scope,
         )
         folders = (_folder(path, settings) for path in settings.vaults)
         return replace(settings, vaults=tuple(dict.fromkeys(folders)))

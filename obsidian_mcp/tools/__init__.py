@@ -2,7 +2,7 @@
 
 # isort: off
 from . import search, query, notes, edits, replace, tables, periodic, templates, tasks, canvas, composer
-from . import moves, files, attachments, links, bookmarks, tags, properties, history, app, plugin, retired
+from . import moves, files, attachments, links, bookmarks, tags, properties, history, app, plugin, research, retired
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -31,6 +31,7 @@ __all__ = [
     "properties",
     "query",
     "replace",
+    "research",
     "retired",
     "search",
     "tables",

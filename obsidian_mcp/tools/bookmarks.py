@@ -10,6 +10,7 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
+from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.text.text import Text
@@ -52,7 +53,7 @@ def list_bookmarks(
 ) -> Bookmarks:
     """List the app's bookmarks in their order, with the groups they are in."""
     place = app.vaults.get(vault)
-    known = stored.read(_body(place.files.config(stored.FILE)))
+    known = [each for each in stored.read(_body(place.files.config(stored.FILE))) if _is_visible(place, each)]
     wanted = text.casefold()
     shown = [each for each in known if wanted in f"{each.target} {each.title}".casefold()]
     return Bookmarks([ListedBookmark(each.kind, each.target, each.title or None, each.group or None) for each in shown])
@@ -72,6 +73,7 @@ def edit_bookmarks(
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
     place = app.vaults.get(vault)
     with place.changing():
+        place.policy.check_write(f"{SETTINGS_FOLDER}/{stored.FILE}")  # before an error names other bookmarks
         data = place.files.config(stored.FILE)
         body = _body(data)
         if action == "add":
@@ -83,6 +85,16 @@ def edit_bookmarks(
         if changed:
             place.commit("edit_bookmarks", [_operation(data, after)])
     return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
+
+
+def _is_visible(place: Vault, bookmark: Bookmark) -> bool:
+    """Whether the policy shows what is bookmarked (POL-01)."""
+    match bookmark.kind:
+        case "file":
+            return place.policy.visible(normal_form(bookmark.target.partition("#")[0]))
+        case "folder":
+            return place.policy.visible(normal_form(bookmark.target) + "/")
+    return True
 
 
 def _operation(data: bytes | None, after: str) -> Operation:

@@ -199,12 +199,15 @@ class Tool:
         """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
         answer = get_type_hints(self.function)["return"]
         kinds = get_args(answer) or (answer,)
-        if not self.enveloped or {Document, Picture} & set(kinds):
+        is_research = self.name in RESEARCH_TOOLS
+        if not (self.enveloped or is_research) or {Document, Picture} & set(kinds):
             return None
         data = TypeAdapter[Any](answer).json_schema(mode="serialization", schema_generator=_AnswerSchema)
         shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}
         if self.name in ACROSS_VAULTS:
             data = {"anyOf": [data, {"type": "object", "required": ["vaults"]}]}
+        if is_research:
+            return {**data, **shared}
         members = {"success": {"const": True}, "data": data}
         return {"type": "object", "properties": members, "required": ["success", "data"], **shared}
 
@@ -325,11 +328,16 @@ TOOLS: dict[str, Tool] = {}
 PLUGIN_TOOLS: dict[str, Tool] = {}
 """The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
 
+RESEARCH = "research"
+"""The profile in which the HTTP server offers RESEARCH_TOOLS instead of all others (TOOL-25)."""
+RESEARCH_TOOLS: dict[str, Tool] = {}
+
 
 def tool(
     command: str,
     *,
     title: str,
+    among: dict[str, Tool] | None = None,
     writes: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -341,12 +349,13 @@ def tool(
     `destructive`: some argument can change or remove an existing byte. `idempotent`: the same call again changes
     nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
     there.
-    A tool without a command is one of the plugin's: its name has no prefix and its answer no envelope.
+    A tool without a command is in PLUGIN_TOOLS, or in the registry `among`: its name has no prefix and its answer no
+    envelope.
     """
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
         name = PREFIX + function.__name__ if command else function.__name__
-        tools = TOOLS if command else PLUGIN_TOOLS
+        tools = TOOLS if command else PLUGIN_TOOLS if among is None else among
         tools[name] = Tool(
             name=name,
             title=title,
@@ -420,11 +429,16 @@ ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 def profile(names: str) -> Mapping[str, Tool]:
     """Return the tools of `core`, `standard` or `all`, or those whose names are listed with commas (TOOL-16).
 
-    Raises: InvalidArguments for a name that no tool has.
+    Raises: InvalidArguments for a name that no tool has, and for `research`, which is no choice of these tools.
     """
     match names:
         case "all":
             return TOOLS
+        case "research":
+            raise InvalidArguments(
+                "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
+                "standard, all, or names of tools."
+            )
         case "core" | "standard":
             chosen: Sequence[str] = CORE if names == "core" else STANDARD
         case _:
@@ -454,7 +468,7 @@ def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
 
 def _offered(app: App, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
     """The tools of the configured profile, and those of other programs."""
-    if app.config.tools == "all":
+    if app.config.tools == "all" or tools is RESEARCH_TOOLS:
         return tools
     chosen = profile(app.config.tools)
     return {name: tool for name, tool in tools.items() if name in chosen or TOOLS.get(name) is not tool}

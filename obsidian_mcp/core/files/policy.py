@@ -16,8 +16,8 @@ from typing import Any
 
 from pathspec import GitIgnoreSpec
 
-from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
+from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?\s*\Z", re.IGNORECASE)
 _UNITS = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
@@ -62,21 +62,28 @@ class Policy:
     permanent_delete: bool = True
     confirm: frozenset[str] = frozenset()
     """Kinds of change that a person must confirm."""
+    scopes: tuple[VaultPath, ...] = ()
+    """Folders: only files below every one of them exist for the tools (POL-10)."""
 
     @property
     def restricts_reading(self) -> bool:
-        return bool(self.hidden or self.read)
+        return bool(self.hidden or self.read or self.scopes)
 
     def visible(self, path: str) -> bool:
         """Whether the file at this path exists for the tools."""
-        return not self.hidden.match(path) and (not self.read or self.read.match(path))
+        return not self.conceals(path) and (not self.read or self.read.match(path))
+
+    def conceals(self, path: str) -> bool:
+        """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind them)."""
+        return self.hidden.match(path) or any(not _is_below(path, folder) for folder in self.scopes)
 
     @property
     def fingerprint(self) -> str:
         """Tells apart the indexes of policies that show different files; empty when every file is shown."""
         if not self.restricts_reading:
             return ""
-        shown = repr((self.hidden.patterns, self.read.patterns)).encode()
+        patterns = (self.hidden.patterns, self.read.patterns)
+        shown = repr((*patterns, self.scopes) if self.scopes else patterns).encode()
         return f"-{hashlib.blake2b(shown, digest_size=4).hexdigest()}"
 
     def check_write(self, path: str, size: int = 0) -> None:
@@ -94,8 +101,9 @@ class Policy:
 
     def refused(self, path: str) -> PermissionDenied:
         """Return the refusal: the same words for hidden files and for read-only ones."""
+        limits = "".join(f" Only files below {folder!r} may be." for folder in self.scopes)
         return PermissionDenied(
-            f"The user's policy does not allow {path!r} to be changed. Choose another place, or ask the user.",
+            f"The user's policy does not allow {path!r} to be changed.{limits} Choose another place, or ask the user.",
             path=path,
         )
 
@@ -121,12 +129,20 @@ class Policy:
 DEFAULT = Policy()
 
 
-def parse(text: str, name: str, folder: str, *, read_only: bool = False) -> Policy:
+def _is_below(path: str, folder: VaultPath) -> bool:
+    """Whether a path lies in a folder, or is the folder itself with `/` behind it."""
+    return name_key(path).startswith(name_key(folder) + "/")
+
+
+def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: str = "") -> Policy:
     """The policy of the vault called `name` at `folder`, from the text of the file.
+
+    `read_only` and `scope`, a folder of the vault, limit it further.
 
     The file has the settings for all vaults at its top level, and those of one vault in `[vaults."name or folder"]`,
     which win.
-    Raises: PolicyInvalid with the line and the key of a mistake: nothing is allowed by a file that cannot be read.
+    Raises: PolicyInvalid with the line and the key of a mistake: nothing is allowed by a file that cannot be read;
+    PermissionDenied for a scope that is no path inside the vault.
     """
     try:
         data = tomllib.loads(text)
@@ -144,6 +160,8 @@ def parse(text: str, name: str, folder: str, *, read_only: bool = False) -> Poli
             settings |= checked
     if read_only:
         settings["read_only"] = True
+    if (below := parse_folder(scope)) is not None:
+        settings["scopes"] = (*settings.get("scopes", ()), below)
     return Policy(**settings)
 
 
@@ -157,6 +175,8 @@ def _checked(text: str, table: Mapping[str, Any]) -> dict[str, Any]:
                 settings[key] = value
             case "hidden" | "read" | "write":
                 settings[key] = Globs(_texts(text, key, value))
+            case "scope":
+                settings["scopes"] = _folders(text, key, value)
             case "largest_write":
                 settings[key] = _size(text, key, value)
             case "confirm":
@@ -165,7 +185,7 @@ def _checked(text: str, table: Mapping[str, Any]) -> dict[str, Any]:
                     raise _mistake(text, key, f"knows no {unknown[0]!r}; it may name {', '.join(CONFIRMABLE)}")
                 settings[key] = frozenset(kinds)
             case _:
-                known = "read_only, hidden, read, write, largest_write, permanent_delete, confirm"
+                known = "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm"
                 raise _mistake(text, key, f"is not a setting; there are {known}")
     return settings
 
@@ -174,6 +194,16 @@ def _texts(text: str, key: str, value: Any) -> Sequence[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
         raise _mistake(text, key, 'must be a list of patterns such as ["Private/", "*.secret.md"]')
     return value
+
+
+def _folders(text: str, key: str, value: Any) -> tuple[VaultPath, ...]:
+    try:
+        folder = parse_folder(value) if isinstance(value, str) else None
+    except AppError:
+        folder = None
+    if folder is None:
+        raise _mistake(text, key, 'must be a folder of the vault such as "Projects/Alpha"')
+    return (folder,)
 
 
 def _size(text: str, key: str, value: Any) -> int:

@@ -210,7 +210,7 @@ class Vault:
     def check_target(self, disk: str, *, is_folder: bool) -> None:
         """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""
         path = normal_form(disk)
-        if self.policy.hidden.match(path + "/" if is_folder else path):
+        if self.policy.conceals(path + "/" if is_folder else path):
             raise self.policy.refused(path)
 
     def _folder_visible(self, disk: str) -> bool:

@@ -14,6 +14,7 @@ from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.mcp.server import run
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
 from obsidian_mcp.tools.rad import Bridge as Registry
+from obsidian_mcp.tools.registry import RESEARCH, RESEARCH_TOOLS
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ class ToolService:
 
     def tools(self) -> Mapping[str, Tool]:
         """Return the tools that can be called now, by name; a registered tool cannot replace one of the vault's."""
+        if self._app.config.tools == RESEARCH:
+            return RESEARCH_TOOLS
         tools = {**TOOLS, **PLUGIN_TOOLS}
         for registry in self._registries:
             tools = {**tools, **registry.served, **tools}

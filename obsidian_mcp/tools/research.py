@@ -1,0 +1,80 @@
+"""The two tools of the profile `research`, in the shapes that hosts demand of them (specs/tools.md TOOL-25)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import quote
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files import uri
+from obsidian_mcp.core.note import hidden_text
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension
+from obsidian_mcp.core.vault.vault import Vault
+
+from .registry import RESEARCH_TOOLS, tool
+
+MOST_FOUND = 50
+MOST_CHARACTERS = 100_000
+"""Of one note: hosts refuse results of more than 150 000 characters, line ends and quotes escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    id: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    results: list[Found]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+
+@tool("", title="Search notes", among=RESEARCH_TOOLS)
+def search(app: App, query: Annotated[str, Field(description="1 to 3 distinctive words", min_length=1)]) -> Results:
+    """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
+    place = app.vaults.get()
+    found = place.search.find(Request(query, limit=MOST_FOUND, snippets=0))
+    paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
+    return Results([Found(path, _title(path), _url(app, place, path)) for path in paths])
+
+
+@tool("", title="Fetch note", among=RESEARCH_TOOLS)
+def fetch(app: App, id: Annotated[str, Field(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
+    """Read a note of the user's Obsidian vault."""
+    place = app.vaults.get()
+    entry = place.find(id)
+    body = place.shown(entry).text.body
+    shown = body[:MOST_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    metadata = {"modified": timestamp(entry.mtime_ns)}
+    if len(body) > MOST_CHARACTERS:
+        metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
+    if warnings := hidden_text.warnings(body):
+        metadata["warnings"] = " ".join(warnings)
+    return Fetched(entry.path, _title(entry.path), shown, _url(app, place, entry.path), metadata)
+
+
+def _title(path: VaultPath) -> str:
+    return path.rpartition("/")[2].removesuffix(NOTE_EXTENSION)
+
+
+def _url(app: App, place: Vault, path: VaultPath) -> str:
+    """Where a person can open the note: on the public site, without `.md`, or in the app."""
+    public = app.config.http.public_url
+    if not public:
+        return uri.of_file(place.name, path)
+    return f"{public.rstrip('/')}/{quote(path.removesuffix(NOTE_EXTENSION), errors='surrogateescape')}"
