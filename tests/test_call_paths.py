@@ -11,6 +11,7 @@ from types import FrameType
 
 import pytest
 
+from obsidian_mcp.adapters.folder import RELATIVE_CALLS
 from obsidian_mcp.app import App
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
@@ -90,10 +91,14 @@ def test_a_search_passes_through_few_modules(app: App, query: str, match: str, m
     assert path.depth <= depth, "\n".join(path.deepest)
 
 
-def test_reading_a_note_passes_through_few_modules(app: App) -> None:
-    """The goal is 9 modules and 40 calls; these bounds keep what is reached."""
-    path = counted(app, "obsidian_read_note", {"name": "Note 2"})
-    print(f"obsidian_read_note: {path}")
-    assert len(path.modules) <= 16, "\n".join(map(str, path.modules.most_common()))
-    assert path.modules.total() <= 85
-    assert path.depth <= 12, "\n".join(path.deepest)
+@pytest.mark.parametrize(("name", "calls"), [("Note 2", 40), ("Note 2.md", 36)])
+def test_reading_a_note_passes_through_few_modules(app: App, name: str, calls: int) -> None:
+    """The goal is 9 modules and 40 calls; benchmarks/profile.md says what the other five modules are.
+
+    Without calls relative to an open folder, as on Windows, three more look at the path before the file is opened.
+    """
+    path = counted(app, "obsidian_read_note", {"name": name})
+    print(f"obsidian_read_note {name!r}: {path}")
+    assert len(path.modules) <= 14, "\n".join(map(str, path.modules.most_common()))
+    assert path.modules.total() <= calls + (0 if RELATIVE_CALLS else 3), "\n".join(map(str, path.modules.most_common()))
+    assert path.depth <= 10, "\n".join(path.deepest)

@@ -166,8 +166,8 @@ class Disk:
 
         Raises: OSError, StorageFailed, PermissionDenied.
         """
-        if _RECALL_ON_OPEN:
-            self._check_here(place.facts(), disk)
+        if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
+            raise _not_downloaded(disk)
         try:
             descriptor = os.open(place.name, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC, dir_fd=place.folder)
         except OSError as error:
@@ -178,17 +178,13 @@ class Disk:
             raise
         try:
             facts = os.fstat(descriptor)
-            self._check_here(facts, disk)
+            if self._in_cloud(facts):
+                raise _not_downloaded(disk)
             if not stat_module.S_ISREG(facts.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "not a regular file")
             yield descriptor, facts.st_size
         finally:
             os.close(descriptor)
-
-    def _check_here(self, facts: os.stat_result, disk: str) -> None:
-        """Raises: StorageFailed for a file that the cloud has not downloaded (SAFE-14)."""
-        if self._in_cloud(facts):
-            raise _not_downloaded(disk)
 
     def _check_stub(self, place: Place, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""

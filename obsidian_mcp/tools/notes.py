@@ -113,7 +113,7 @@ def create_note(
 
 def base_mistakes(path: str, text: str) -> list[str]:
     """What is wrong with a base, with line and column; nothing for other files (BASE-09)."""
-    if extension(path) != ".base":
+    if not path.lower().endswith(".base"):
         return []
     from obsidian_mcp.core.bases.validation import validate  # loaded when it is needed
 
@@ -234,24 +234,29 @@ def read_note(
         if section or lines or offset or view != "text":
             raise InvalidArguments("Several notes are read whole; for a part or a view give name.", argument="names")
         return _several(place, names)
-    entry = _random(place, name[len(RANDOM) :]) if name.lower().startswith(RANDOM) else place.find(name)
-    content = place.shown(entry)
-    text = content.text
-    alias = None if ":" in name or file_names.bears(entry, name) else name
-    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), content.etag, alias=alias)
+    is_random = name.lower().startswith(RANDOM)
+    entry, alias = (_random(place, name[len(RANDOM) :]), None) if is_random else place.resolve(name)
+    data = place.shown(entry).data
+    text = Text.decode(data)
+    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), etag_of(data), alias=alias)
     warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     warnings += base_mistakes(entry.path, text.body) + hidden_text.warnings(text.body)
     if view != "text":
         return Document(_viewed(facts, text.body, view, warnings), None)
-    body = text.body if not text.bom or section or lines else BOM + text.body
-    part = _part(body, section, lines)
+    if section or lines:
+        body = text.body
+        part = _part(body, section, lines)
+    else:
+        body = BOM + text.body if text.bom else text.body
+        part = Span(0, len(body))
     start = part.start + offset
     end = _page_end(body, start, part.end)
-    numbers = Lines(body)
+    first = body.count("\n", 0, start) + 1
+    last = first + body.count("\n", start, max(start, end - 1))
     shown = replace(
         facts,
-        lines=f"{numbers.line(start) + 1}-{numbers.line(max(start, end - 1)) + 1}",
-        total_lines=len(numbers.starts) - (1 if body.endswith("\n") else 0),
+        lines=f"{first}-{last}",
+        total_lines=body.count("\n") + (0 if body.endswith("\n") else 1),
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
@@ -308,13 +313,11 @@ def _random(place: Vault, folder: str) -> FileEntry:
 
 
 def _part(body: str, section: str, lines: str) -> Span:
-    """What of the text was asked for. Raises: SectionNotFound, InvalidArguments."""
+    """The section or the lines that were asked for. Raises: SectionNotFound, InvalidArguments."""
     if section and lines:
         raise InvalidArguments("Give section or lines, not both.", argument="lines")
     if section:
         return sections.locate(body, section).whole
-    if not lines:
-        return Span(0, len(body))
     first, dash, last = lines.partition("-")
     starts = [*Lines(body).starts, len(body)]
     top = max(int(first or 1), 1)

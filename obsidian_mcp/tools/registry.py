@@ -222,18 +222,22 @@ class Tool:
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checked arguments by parameter name. Raises: InvalidArguments naming each argument at fault."""
         try:
-            checked = self.model.model_validate({key: self._unquoted(key, value) for key, value in given.items()})
+            checked = self.model.model_validate(
+                {key: self._unquoted(key, value) if key in self._nested else value for key, value in given.items()}
+            )
         except ValidationError as error:
             raise self._refused(error) from error
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
+    @cached_property
+    def _nested(self) -> dict[str, Any]:
+        """The types of the arguments that are lists or objects, by name."""
+        types = {name: set_type(field.annotation) for name, field in self.model.model_fields.items()}
+        return {name: kind for name, kind in types.items() if get_origin(kind) in (list, dict)}
+
     def _unquoted(self, key: str, value: Any) -> Any:
         """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
-        field = self.model.model_fields.get(key)
-        annotation = None if field is None else set_type(field.annotation)
-        if get_origin(annotation) not in (list, dict):
-            return value
-        if isinstance(value, list) and get_origin(next(iter(get_args(annotation)), None)) is dict:
+        if isinstance(value, list) and get_origin(next(iter(get_args(self._nested[key])), None)) is dict:
             return [_read_json(item) for item in value]
         return _read_json(value)
 
@@ -380,17 +384,22 @@ def set_type(annotation: Any) -> Any:
     return given[0] if get_origin(annotation) in (Union, UnionType) and len(given) == 1 else annotation
 
 
+_SCALARS = frozenset((NoneType, bool, int, float, str))
+
+
 def plain(value: Any) -> Any:
     """JSON types of a result: dataclasses become objects; a field that is None or `hits.NOT_SENT` is left out."""
-    if value is None or isinstance(value, str | int | float):
-        return value
     members = _members(value.__class__)
     if members is not None:
-        return {name: plain(member) for name in members if (member := getattr(value, name)) is not None}
+        return {
+            name: member if type(member) in _SCALARS else plain(member)
+            for name in members
+            if (member := getattr(value, name)) is not None
+        }
     if isinstance(value, Mapping):
-        return {str(key): plain(member) for key, member in value.items()}
+        return {str(key): member if type(member) in _SCALARS else plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(member) for member in value]
+        return [member if type(member) in _SCALARS else plain(member) for member in value]
     return value
 
 
@@ -474,16 +483,11 @@ def _offered(app: App, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
     return {name: tool for name, tool in tools.items() if name in chosen or TOOLS.get(name) is not tool}
 
 
-def find(name: str, tools: Mapping[str, Tool] = TOOLS) -> Tool:
-    """Return a tool. Raises: UnknownTool with the names there are."""
-    try:
-        return tools[name]
-    except KeyError:
-        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(tools)}.", tool=name) from None
-
-
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
     if name not in tools and name in RETIRED:
         name, arguments = RETIRED[name](dict(arguments))
-    return find(name, _offered(app, tools)).call(app, arguments)
+    offered = _offered(app, tools)
+    if name not in offered:
+        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(offered)}.", tool=name)
+    return offered[name].call(app, arguments)

@@ -45,6 +45,14 @@ def test_one_missing_note_is_an_error_that_names_it(app: App) -> None:
         run(app, names=["Home", "No such note"])
 
 
+@pytest.mark.parametrize("alias", ["First steps", "Steps: the first"])
+def test_a_note_found_by_its_alias_says_so(app: App, basic: Path, alias: str) -> None:  # NAME-11
+    (basic / "Beginning.md").write_text(f'---\naliases: ["{alias}"]\n---\n', "utf-8")
+
+    assert run(app, name=alias)["alias"] == alias
+    assert "alias" not in run(app, name="beginning")
+
+
 @pytest.mark.parametrize("arguments", [{}, {"name": "Home", "names": ["Alpha"]}, {"names": ["Home"], "lines": "1-2"}])
 def test_what_is_read_is_said_in_one_way(app: App, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidArguments):

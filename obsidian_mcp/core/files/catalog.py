@@ -233,10 +233,6 @@ class Catalog:
         """Every comparison key of a file name, with the paths that have it."""
         return iter(self._names_by_key().items())
 
-    def _called(self, key: str) -> list[VaultPath]:
-        """Paths of the files whose name has this comparison key."""
-        return self._names_by_key().get(key, [])
-
     def _names_by_key(self) -> dict[str, list[VaultPath]]:
         by_name = self._by_name
         if by_name is None:
@@ -247,8 +243,10 @@ class Catalog:
                 self._by_name = by_name
         return by_name
 
-    def named(self, filename: str) -> tuple[VaultPath, ...]:
-        return tuple(sorted(self._called(name_key(filename))))
+    def named(self, *filenames: str) -> tuple[VaultPath, ...]:
+        """As `Names.named`, for any of several file names."""
+        by_name = self._names_by_key()
+        return tuple(sorted({path for name in filenames for path in by_name.get(name_key(name), ())}))
 
     def at(self, path: str) -> VaultPath | None:
         """Exact spelling first, then the smallest path that compares equal."""
@@ -262,7 +260,7 @@ class Catalog:
 
     def _equal(self, path: str) -> Iterator[VaultPath]:
         key = name_key(path)
-        return (path for path in list(self._called(key.rpartition("/")[2])) if name_key(path) == key)
+        return (path for path in list(self._names_by_key().get(key.rpartition("/")[2], ())) if name_key(path) == key)
 
 
 def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultPath] | None:

@@ -14,7 +14,6 @@ from obsidian_mcp.core.text.vault_path import (
     basename,
     check_creatable,
     extension,
-    is_note,
     name_key,
     parse,
 )
@@ -40,25 +39,22 @@ def find(catalog: Catalog, raw: str) -> FileEntry | None:
     Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
     """
     path = parse(raw)
-    spellings = [path] if is_note(path) else [path, VaultPath(path + NOTE_EXTENSION)]
-    if "/" in path or extension(path) in TEXT_EXTENSIONS:
+    suffix = extension(path)
+    spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
+    found: Sequence[VaultPath] = ()
+    if "/" in path or suffix in TEXT_EXTENSIONS:
         for spelling in spellings:
             if (entry := catalog.get(spelling)) is not None:
                 return entry
-        at_root = sorted({found for spelling in spellings for found in catalog.all_at(spelling)})
-        if at_root:
-            return _only(catalog, raw, at_root)
-    found = {candidate for spelling in spellings for candidate in catalog.named(spelling.rpartition("/")[2])}
-    if "/" in path:
-        tails = tuple("/" + name_key(spelling) for spelling in spellings)
-        found = {candidate for candidate in found if name_key(candidate).endswith(tails)}
-    return _only(catalog, raw, sorted(found)) if found else None
-
-
-def _only(catalog: Catalog, raw: str, found: list[VaultPath]) -> FileEntry:
+        found = sorted({candidate for spelling in spellings for candidate in catalog.all_at(spelling)})
+    if not found:
+        found = catalog.named(*[spelling.rpartition("/")[2] for spelling in spellings])
+        if "/" in path:
+            tails = tuple("/" + name_key(spelling) for spelling in spellings)
+            found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
     if len(found) > 1:
         raise ambiguous(raw, found)
-    return catalog[found[0]]
+    return catalog[found[0]] if found else None
 
 
 def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
@@ -68,13 +64,6 @@ def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
         f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
         "Give the full path of the one you mean, with its extension.",
         candidates=shown,
-    )
-
-
-def bears(entry: FileEntry, raw: str) -> bool:
-    """Whether a file was found by its own name, not by an alias."""
-    return name_key(basename(entry.path)) == name_key(basename(parse(raw))) or name_key(entry.path).endswith(
-        name_key(parse(raw))
     )
 
 

@@ -91,6 +91,8 @@ class Listing:
             if self._is_frozen:
                 return []
             dirty = self._dirty.drain()
+            if self.scanned and dirty is not None and not dirty:
+                return []
             try:
                 if not self.scanned or dirty is None or self._is_much(dirty):
                     changes = self._scan()

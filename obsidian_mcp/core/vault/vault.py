@@ -123,33 +123,38 @@ class Vault:
             return sorted(self.catalog, key=lambda entry: entry.path)
 
     def find(self, raw: str) -> FileEntry:
+        """Return the file that a name means; see `resolve`."""
+        return self.resolve(raw)[0]
+
+    def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
         """Return the file that a name or path means, or the one note that has it as an alias (NAME-01 to NAME-11).
 
-        A name such as `daily:today` means a periodic note (PERIODIC-11).
+        With it comes the alias, None where the file was found by its name. A name such as `daily:today` means a
+        periodic note (PERIODIC-11).
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
         """
         with self.lock:
             entry = names.find(self.catalog, raw)
             if entry is not None:
-                return entry
+                return entry, None
         if ":" in raw and (located := self.periodic.named(raw)) is not None:
             if located.entry is None:
                 raise self.periodic.missing(located)
-            return located.entry
+            return located.entry, None
         with self.lock:
             path, disk = names.spelled(self.catalog, raw)
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
-                return unnoticed
+                return unnoticed, None
         aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
         if len(aliased) > 1:
             raise names.ambiguous(raw, [entry.path for entry in aliased])
         if aliased:
-            return aliased[0]
+            return aliased[0], raw
         with self.lock:
             self._listing.rescan_after_miss()
             if (entry := names.find(self.catalog, raw)) is not None:
-                return entry
+                return entry, None
             raise names.not_found(self.catalog, path)
 
     def at(self, path: VaultPath) -> FileEntry | None:
