@@ -46,6 +46,15 @@ def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
     assert "next_offset" not in rest
 
 
+def test_a_name_inside_a_longer_name_is_one_mention(app: App, basic: Path) -> None:
+    # LINK-30
+    (basic / "Anna.md").write_text("---\naliases: [Anna Berg]\n---\n", "utf-8")
+    (basic / "Walk.md").write_text("Anna said that Anna Berg walks.\n", "utf-8")
+    found = run(app, "get_links", name="Anna", unlinked=True)["mentions"]
+
+    assert [mention["text"] for mention in found] == ["Anna", "Anna Berg"]
+
+
 def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> None:
     # SEARCH-90, SEARCH-91
     text = "The grey heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds."

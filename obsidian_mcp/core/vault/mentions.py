@@ -71,10 +71,14 @@ def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[M
         + [(0, frontmatter.text_start(body))]
     )
     lines = Lines(body)
-    for name in names:
+    found = []
+    for name in sorted(names, key=len, reverse=True):  # a shorter name inside a longer one is no mention of its own
         for match in phrase(name, match_case=False).finditer(body):
             if not any(start < match.end() and match.start() < end for start, end in closed):
-                line = lines.line(match.start())
-                start = lines.starts[line]
-                end = lines.starts[line + 1] if line + 1 < len(lines.starts) else len(body)
-                yield Mention(entry.path, line, match[0], body[start:end].strip()[:CONTEXT])
+                closed.append(match.span())
+                found.append(match)
+    for match in sorted(found, key=lambda match: match.start()):
+        line = lines.line(match.start())
+        start = lines.starts[line]
+        end = lines.starts[line + 1] if line + 1 < len(lines.starts) else len(body)
+        yield Mention(entry.path, line, match[0], body[start:end].strip()[:CONTEXT])
