@@ -172,6 +172,18 @@ def test_a_file_outside_the_scope_and_none_are_answered_alike(opened: Opened) ->
     assert there == (not_there[0], not_there[1].replace("Diaro", "Diary"))
 
 
+def test_adding_a_file_tells_not_what_lies_outside(opened: Opened, root: Path) -> None:
+    # POL-10
+    (root / "Other/there.png").write_bytes(b"x")
+    app = opened()
+    there, not_there = (
+        answer(app, "add_attachment", name=f"Other/{name}.png", data="eA==") for name in ("there", "gone!")
+    )
+
+    assert there[0] == "PERMISSION_DENIED"
+    assert there == (not_there[0], not_there[1].replace("gone!", "there"))
+
+
 def test_a_rename_inside_leaves_links_outside_as_they_are(opened: Opened, root: Path) -> None:
     # POL-10
     before = contents(root)
@@ -241,4 +253,6 @@ def test_the_scope_is_an_option_and_a_setting_of_the_environment(
     said = capsys.readouterr().out
     assert "Alpha" in said
     assert "Diary" not in said
+    assert main.run(["--vault", str(root), "--scope", "Projects", "obsidian", "bookmarks"]) == 0
+    assert capsys.readouterr().out == "Projects/Alpha.md\n"
     assert config.read(environ={"OBSIDIAN_MCP_SCOPE": "Projects"}).scope == "Projects"

@@ -250,9 +250,11 @@ def _free(place: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
+        disk = names.spelled(place.catalog, candidate)[1]
+        place.check_target(disk, is_folder=False)
         entry = place.at(candidate)
         if entry is not None and entry.size == len(content) and place.read(entry).data == content:
             return entry.path, entry
-        if entry is None and not place.files.exists(names.spelled(place.catalog, candidate)[1]):
+        if entry is None and not place.files.exists(disk):
             return candidate, None
     raise NoteExists(f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path)

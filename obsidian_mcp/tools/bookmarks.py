@@ -10,7 +10,6 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
-from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.text.text import Text
@@ -53,7 +52,7 @@ def list_bookmarks(
 ) -> Bookmarks:
     """List the app's bookmarks in their order, with the groups they are in."""
     place = app.vaults.get(vault)
-    known = [each for each in stored.read(_body(place.files.config(stored.FILE))) if _is_visible(place, each)]
+    known = stored.visible(_body(place.files.config(stored.FILE)), place.policy)
     wanted = text.casefold()
     shown = [each for each in known if wanted in f"{each.target} {each.title}".casefold()]
     return Bookmarks([ListedBookmark(each.kind, each.target, each.title or None, each.group or None) for each in shown])
@@ -85,16 +84,6 @@ def edit_bookmarks(
         if changed:
             place.commit("edit_bookmarks", [_operation(data, after)])
     return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
-
-
-def _is_visible(place: Vault, bookmark: Bookmark) -> bool:
-    """Whether the policy shows what is bookmarked (POL-01)."""
-    match bookmark.kind:
-        case "file":
-            return place.policy.visible(normal_form(bookmark.target.partition("#")[0]))
-        case "folder":
-            return place.policy.visible(normal_form(bookmark.target) + "/")
-    return True
 
 
 def _operation(data: bytes | None, after: str) -> Operation:

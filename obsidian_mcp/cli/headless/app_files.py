@@ -27,7 +27,7 @@ def workspaces(call: Call) -> str:
 
 def bookmarks(call: Call) -> str:
     data = call.vault.files.config(stored.FILE)
-    found = stored.read(None if data is None else Text.decode(data).body)
+    found = stored.visible(None if data is None else Text.decode(data).body, call.vault.policy)
     if call.has("total"):
         return str(len(found))
     if not found:

@@ -11,6 +11,9 @@ from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_li
 from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
+from .catalog import normal_form
+from .policy import Policy
+
 FILE = "bookmarks.json"
 BookmarkKind = Literal["file", "folder", "search", "url"]
 _TARGETS: Mapping[BookmarkKind, str] = {"file": "path", "folder": "path", "search": "query", "url": "url"}
@@ -34,6 +37,20 @@ def read(body: str | None) -> list[Bookmark]:
     Raises: InvalidArguments for a broken file.
     """
     return [found for found, _ in _walk(_listed(_root(body)))]
+
+
+def visible(body: str | None, policy: Policy) -> list[Bookmark]:
+    """Return the bookmarks without those of files and folders that the policy hides (POL-01).
+
+    Raises: InvalidArguments for a broken file.
+    """
+    endings = {"file": "", "folder": "/"}
+    return [
+        found
+        for found in read(body)
+        if found.kind not in endings
+        or policy.visible(normal_form(found.target.partition("#")[0].rstrip("/")) + endings[found.kind])
+    ]
 
 
 def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
