@@ -9,6 +9,7 @@ import os
 import re
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from datetime import time as time_of_day
@@ -87,6 +88,25 @@ def calendar(config: Config) -> Calendar:
     return Calendar(now, config.language, config.week_start)
 
 
+def _app_access(config: Config) -> AppAccess:
+    return AppAccess(
+        config.app.program,
+        config.app.environment,
+        config.app_folders,
+        assume_running=config.app.assume_running,
+        timeout=config.timeout,
+    )
+
+
+def official_command(config: Config, folder: Path, words: Sequence[str]) -> tuple[bytes, bytes, int]:
+    """Run the official `obsidian` command on a vault; return its output, its error output and its exit status.
+
+    Raises: ObsidianNotRunning, AppCommandFailed, OperationTimeout.
+    """
+    outcome = _app_access(config).run(folder, words)
+    return outcome.stdout, outcome.stderr, outcome.status
+
+
 def plugin(config: Config) -> PluginBridge:
     """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
     from obsidian_mcp.adapters.bridge import Bridge  # httpx takes 100 ms to import
@@ -144,13 +164,7 @@ class FolderVaults:
         self._is_server = serving
         self._watches = serving and config.watch
         self._author = "" if serving else ONE_SHOT
-        self._app = AppAccess(
-            config.app.program,
-            config.app.environment,
-            config.app_folders,
-            assume_running=config.app.assume_running,
-            timeout=config.timeout,
-        )
+        self._app = _app_access(config)
         self._lock = threading.Lock()
         self._open: dict[Path, _Opened] = {}
         self._news = threading.Event()

@@ -13,7 +13,10 @@ from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 if TYPE_CHECKING:
     from .app_process import AppProcess
     from .obsidian_cli import ObsidianCommand
+    from .obsidian_program import Outcome
 
+DROP_IN = "OBSIDIAN_MCP_DROP_IN"
+"""Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
 PRESENT_SECONDS = 5.0
 """How long an answer to "is the app here at all" is good for: lists of tools ask it."""
 SAME_FILES = 0.9
@@ -104,6 +107,25 @@ class AppAccess:
         )
         with self._lock:
             return self._commands.setdefault(folder, command)
+
+    def run(self, folder: Path, words: Sequence[str]) -> Outcome:
+        """Run the official program with these words on the vault in this folder, and return what it left behind.
+
+        Raises: ObsidianNotRunning where the app does not run or does not know the vault, AppCommandFailed where the
+        program is missing, OperationTimeout.
+        """
+        from .app_registry import registered
+        from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
+
+        row = registered(folder, self._app_folders)
+        if row is None or not self.is_running():
+            raise ObsidianNotRunning
+        environment = this_environment(self._environment)
+        program = find_program(self._program, environment)
+        if program is None:
+            raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")
+        marked = {**environment, DROP_IN: "1"}
+        return ObsidianProgram(program, marked).run([f"vault={row.id}", *words], self._timeout)
 
     def _found(self) -> tuple[str, ...] | None:
         from .obsidian_program import find_program, this_environment

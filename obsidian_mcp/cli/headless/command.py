@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from obsidian_mcp.cli.options import Options
+from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError
 
 from .table import COMMANDS, Command
@@ -25,6 +26,13 @@ HINTS = {
     "sync": "obsidian-headless syncs without the app.",
     "plugin:enable": "Enabling code is left to the app.",
 }
+READING = frozenset(
+    {"commands", "diff", "history", "history:list", "history:read", "hotkey", "hotkeys", "plugin", "publish:list"}
+    | {"publish:site", "publish:status", "sync:deleted", "sync:history", "sync:read", "sync:status"}
+)
+"""Commands of the app that change nothing."""
+DROP_IN = "OBSIDIAN_MCP_DROP_IN"
+"""Set where this program was started by itself in place of the app's."""
 _SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 
 
@@ -54,9 +62,8 @@ def run(arguments: Sequence[str], options: Options) -> int:
     words = read(arguments)
     try:
         answer = _answered(words, options)
-    except _NeedsApp as refusal:
-        print(refusal, file=sys.stderr)
-        return 1
+    except _Ended as ended:
+        return ended.status
     except Refused as refusal:
         answer = f"Error: {refusal}"
     except AppError as error:
@@ -71,8 +78,12 @@ def run(arguments: Sequence[str], options: Options) -> int:
     return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else 0
 
 
-class _NeedsApp(Exception):
-    """The two lines for a command that only the app can do."""
+class _Ended(Exception):
+    """A command that only the app can do has printed what there is to print."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 def first_sentence(message: str) -> str:
@@ -82,7 +93,7 @@ def first_sentence(message: str) -> str:
 
 
 def _answered(words: Words, options: Options) -> str:
-    """The text to print. Raises: Refused, AppError, _NeedsApp."""
+    """The text to print. Raises: Refused, AppError, _Ended."""
     from . import own
 
     if not words.command or words.command in HELP:
@@ -91,7 +102,7 @@ def _answered(words: Words, options: Options) -> str:
     if words.help and command is not None:
         return own.help_text(command.name)
     if command is not None and command.verdict == "app":
-        _refuse_app_command(command, words)
+        _run_app_command(command, words, options)
     if command is not None and command.name == "version":
         return own.version()
     if command is None and words.vault is None:
@@ -122,14 +133,47 @@ def _answered(words: Words, options: Options) -> str:
     return answer
 
 
-def _refuse_app_command(command: Command, words: Words) -> None:
-    """Raises: _NeedsApp, Refused for a required key that is missing."""
+def _run_app_command(command: Command, words: Words, options: Options) -> None:
+    """Hand a command to the app where it runs and the backend allows it; else say that it needs the app.
+
+    Raises: _Ended with the exit status, Refused for a required key that is missing or a session that only reads.
+    """
     check_required(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
         raise Refused("Missing required parameter: file or path")
+    settings = options.config()
+    if settings.app.backend != "files" and DROP_IN not in os.environ:
+        _hand_to_app(command, words, options, settings)
     family = command.name.partition(":")[0]
     usual = f'obsidian-mcp works from the files; "{command.name}" needs the app.'
-    raise _NeedsApp(f"{UNREACHABLE}\n{HINTS.get(command.name, HINTS.get(family, usual))}")
+    print(f"{UNREACHABLE}\n{HINTS.get(command.name, HINTS.get(family, usual))}", file=sys.stderr)
+    raise _Ended(1)
+
+
+def _hand_to_app(command: Command, words: Words, options: Options, settings: Config) -> None:
+    """Raises: _Ended with the app's exit status; Refused. It returns where the app does not run."""
+    from obsidian_mcp import compose
+    from obsidian_mcp.errors import ObsidianNotRunning
+
+    from .call import NoVault, locate
+
+    if settings.read_only and command.name not in READING:
+        raise Refused("This session only reads.")
+    try:
+        folder = locate(words.vault, options, settings)
+    except NoVault:
+        _print(NOT_FOUND)
+        raise _Ended(0) from None
+    given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
+    try:
+        output, errors, status = compose.official_command(settings, folder, [command.name, *given])
+    except ObsidianNotRunning:
+        return
+    for stream, data in ((sys.stdout, output), (sys.stderr, errors)):
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    raise _Ended(status)
 
 
 def _print(answer: str) -> None:

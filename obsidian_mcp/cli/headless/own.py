@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from obsidian_mcp import __version__, config
+from obsidian_mcp import __version__
 
-from .call import registered
-from .output import in_order, lines
 from .table import COMMANDS, TEXTS, Command
 from .words import Words, unknown
+
+if TYPE_CHECKING:
+    from obsidian_mcp.config import Config
 
 APP_VERSION = "1.13.8"
 """The version of the app whose command line this one follows."""
@@ -20,13 +22,15 @@ def version() -> str:
     return f"{APP_VERSION} (obsidian-mcp {__version__})"
 
 
-def vaults(words: Words, settings: config.Config) -> str:
+def vaults(words: Words, settings: Config) -> str:
+    from .call import registered  # imports the reader of settings
+
     paths = [Path(vault.path) for vault in registered(settings.app_folders)]
     if not paths:
         paths = [path.absolute() for path in settings.vaults]
     if words.has("total"):
         return str(len(paths))
-    return lines(f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths)
+    return "\n".join(f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths)
 
 
 def help_text(name: str = "") -> str:
@@ -51,6 +55,3 @@ def _entry(command: Command) -> str:
         text = TEXTS.get(parameter.name, parameter.name)
         parts.append(f"    {padded}- {text}{' (required)' if parameter.required else ''}\n")
     return "".join(parts) + "\n"
-
-
-__all__ = ["help_text", "in_order", "vaults", "version"]

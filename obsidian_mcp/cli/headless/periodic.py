@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.files import names
 from obsidian_mcp.core.periodic.notes import note_day
 from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
-from obsidian_mcp.core.text.vault_path import is_note, name_key
+from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
+from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import NoteNotFound
 
 from .call import Answer, Call
@@ -96,6 +98,27 @@ def _templates(call: Call) -> dict[str, FileEntry]:
     }
 
 
+def template_insert(call: Call) -> str:
+    from obsidian_mcp.core.note.insertion import insert_template
+
+    entry = call.note()
+    filled = template_text(call, call.text("name"), basename(entry.path))
+    call.vault.edit("insert_template", entry, lambda body: insert_template(body, filled))
+    return f"Inserted: {entry.path}"
+
+
+def unique(call: Call) -> str:
+    """Make a note named by the minute, from its template and with the content behind that."""
+    vault = call.vault
+    with vault.changing():
+        path_, template = vault.periodic.unique(call.text("name"))
+        text = template_text(call, template, basename(path_)) if template else ""
+        content = appended(text, call.words.content, inline=False)
+        path_, disk = names.new_path(vault.catalog, path_)
+        vault.commit("create_note", [Create(disk, content.encode("utf-8", "surrogateescape"))])
+    return f"Created: {path_}"
+
+
 def templates(call: Call) -> str:
     found = in_order(_templates(call))
     return str(len(found)) if call.has("total") else lines(found, "No templates found.")
@@ -119,7 +142,12 @@ def template_read(call: Call) -> str:
     return template_text(call, call.text("name"), title if call.has("resolve") else None)
 
 
-ANSWERS: dict[str, Answer] = {"template:read": template_read, "templates": templates}
+ANSWERS: dict[str, Answer] = {
+    "template:insert": template_insert,
+    "template:read": template_read,
+    "templates": templates,
+    "unique": unique,
+}
 for _adjective, _period in ADJECTIVES.items():
     ANSWERS |= {
         _adjective: partial(make, _period),

@@ -119,7 +119,7 @@ base:views | file path | limits | bases | List the views of a base
 bases | | files | bases | List bases
 bookmark | file subpath folder search url title | files | app_files | Add a bookmark
 bookmarks | total verbose format=json|tsv|csv | files | app_files | List bookmarks
-command | id! | app | | Run a command of the app
+command | id=<command-id>! | app | | Run a command of the app
 commands | filter | app | | List commands of the app
 create | name path content template overwrite open newtab | limits | writing | Create a file
 daily | paneType | limits | periodic | Make the daily note
@@ -134,7 +134,7 @@ deadends | total all | files | links | List files without links
 delete | file path permanent | files | writing | Delete a file
 diff | file path from to filter=local|sync | app | | Compare versions
 file | file path | files | files | Facts of a file
-files | folder ext total | files | files | List files
+files | folder ext=<extension> total | files | files | List files
 folder | path! info=files|folders|size | files | files | Facts of a folder
 folders | folder total | files | files | List folders
 help | command | files | own | Print this help
@@ -143,21 +143,21 @@ history:list | | app | | List files with versions
 history:open | file path | app | | Open the file recovery
 history:read | file path version | app | | Print a version
 history:restore | file path version! | app | | Restore a version
-hotkey | id! verbose | app | | Hotkey of a command
+hotkey | id=<command-id>! verbose | app | | Hotkey of a command
 hotkeys | total verbose format=json|tsv|csv | app | | List hotkeys
 links | file path total | files | links | List links of a file
 move | file path to! | limits | writing | Move a file
 open | file path newtab | app | | Open a file
 orphans | total all | files | links | List files without links to them
 outline | file path format=tree|md|json total | files | files | Print the headings of a note
-plugin | id! | app | | Facts of a plugin
-plugin:disable | id! filter=core|community | app | | Disable a plugin
-plugin:enable | id! filter=core|community | app | | Enable a plugin
-plugin:install | id! enable | app | | Install a plugin
-plugin:reload | id! | app | | Reload a plugin | developer
-plugin:uninstall | id! | app | | Uninstall a plugin
-plugins | filter=core|community versions format=json|tsv|csv | later | | List plugins
-plugins:enabled | filter=core|community versions format=json|tsv|csv | later | | List enabled plugins
+plugin | id=<plugin-id>! | app | | Facts of a plugin
+plugin:disable | id=<plugin-id>! filter=core|community | app | | Disable a plugin
+plugin:enable | id=<plugin-id>! filter=core|community | app | | Enable a plugin
+plugin:install | id=<plugin-id>! enable | app | | Install a plugin
+plugin:reload | id=<plugin-id>! | app | | Reload a plugin | developer
+plugin:uninstall | id=<plugin-id>! | app | | Uninstall a plugin
+plugins | filter=core|community versions format=json|tsv|csv | files | appearance | List plugins
+plugins:enabled | filter=core|community versions format=json|tsv|csv | files | appearance | List enabled plugins
 plugins:restrict | on off | app | | Restricted mode
 prepend | file path content! inline | files | writing | Prepend to a note
 properties | file path name sort=count format=yaml|json|tsv total counts active | files | properties | List properties
@@ -177,13 +177,13 @@ recents | total | files | app_files | List files opened last
 reload | | app | | Reload the app
 rename | file path name! | limits | writing | Rename a file
 restart | | app | | Restart the app
-search | query! path limit total case format=text|json | files | search | Search notes
-search:context | query! path limit case format=text|json | files | search | Search notes, with lines
+search | query! path=<folder> limit total case format=text|json | files | search | Search notes
+search:context | query! path=<folder> limit case format=text|json | files | search | Search notes, with lines
 search:open | query | app | | Open the search
 snippet:disable | name! | later | | Disable a CSS snippet
 snippet:enable | name! | later | | Enable a CSS snippet
-snippets | | later | | List CSS snippets
-snippets:enabled | | later | | List enabled CSS snippets
+snippets | | files | appearance | List CSS snippets
+snippets:enabled | | files | appearance | List enabled CSS snippets
 sync | on off | app | | Pause or resume Sync
 sync:deleted | total | app | | List deleted files
 sync:history | file path total | app | | List versions in Sync
@@ -193,19 +193,19 @@ sync:restore | file path version! | app | | Restore a version from Sync
 sync:status | | app | | State of Sync
 tab:open | group=<id> file view=<type> | app | | Open a tab
 tabs | ids | later | | List open tabs
-tag | name! total verbose | files | properties | List files with a tag
+tag | name=<tag>! total verbose | files | properties | List files with a tag
 tags | file path sort=count total counts format=json|tsv|csv active | files | properties | List tags
 task | ref file path line status toggle done todo daily | files | tasks | Print or change a task
 tasks | file path status total done todo verbose format=json|tsv|csv active daily | limits | tasks | List tasks
-template:insert | name! | later | | Insert a template
-template:read | name! resolve title | files | periodic | Print a template
+template:insert | name=<template>! | limits | periodic | Insert a template
+template:read | name=<template>! resolve title | files | periodic | Print a template
 templates | total | files | periodic | List templates
 theme | name | later | | The theme
 theme:install | name! enable | app | | Install a theme
 theme:set | name! | later | | Set the theme
 theme:uninstall | name! | app | | Uninstall a theme
-themes | versions | later | | List themes
-unique | name content open paneType | later | | Create a note named by the minute
+themes | versions | files | appearance | List themes
+unique | name content open paneType | files | periodic | Create a note named by the minute
 unresolved | total counts verbose format=json|tsv|csv | files | links | List links that lead nowhere
 vault | info=name|path|files|folders|size | files | files | Facts of the vault
 vault:open | name! | app | | Open a vault

@@ -103,7 +103,7 @@ def _new_path(call: Call) -> str:
         folder = settings.new_file_folder.strip("/") if settings.new_file_location == "folder" else ""
         wanted = f"{folder}/{name}" if folder else name
     else:
-        wanted = path
+        wanted = path.rstrip("/")
     return wanted if _EXTENSION.search(wanted.rpartition("/")[2]) else f"{wanted}.md"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,3 +191,59 @@ def test_the_vault_is_found_by_name_id_or_folder(
     assert run("files") == "Only.md\n"
     assert run("files", "total", "vault=Cases") == "6\n"
     assert run("vault=nosuch", "doesnotexist") == "Vault not found.\n"
+
+
+def test_a_template_is_inserted_and_a_unique_note_made(vault: Path, run: Run) -> None:
+    """HEADLESS-17."""
+    (vault / ".obsidian" / "templates.json").write_text('{"folder": "Tpl"}', encoding="utf-8")
+    (vault / "Tpl").mkdir()
+    (vault / "Tpl" / "T.md").write_text("---\nkind: x\n---\nby {{title}}\n", encoding="utf-8", newline="")
+    assert run("template:insert", "name=t", "file=Gamma") == "Inserted: Folder/Gamma.md\n"
+    text = (vault / "Folder" / "Gamma.md").read_text(encoding="utf-8")
+    assert text == "---\nkind: x\n---\nplain body [[Alpha]] [[Ghost]]\nby Gamma\n"
+    assert run("unique", "content=x") == "Created: 202611220905.md\n"
+    assert run("unique", "name=Idea") == "Created: 202611220905 Idea.md\n"
+    assert run("unique") == "Created: 202611220906.md\n"
+
+
+def test_plugins_themes_and_snippets_are_listed(vault: Path, run: Run) -> None:
+    """HEADLESS-15."""
+    settings = vault / ".obsidian"
+    assert run("plugins") == "No plugins found.\n"
+    (settings / "core-plugins.json").write_text('{"graph": true, "canvas": false}', encoding="utf-8")
+    (settings / "community-plugins.json").write_text('["dataview"]', encoding="utf-8")
+    for name, version in (("dataview", "0.5.7"), ("other", "1.0")):
+        (settings / "plugins" / name).mkdir(parents=True)
+        manifest = f'{{"id": "{name}", "version": "{version}"}}'
+        (settings / "plugins" / name / "manifest.json").write_text(manifest, encoding="utf-8")
+    assert run("plugins") == "canvas\ndataview\ngraph\nother\n"
+    assert run("plugins:enabled", "versions") == "dataview\t0.5.7\ngraph\n"
+    assert run("plugins", "filter=community", "versions") == "dataview\t0.5.7\nother\t1.0\n"
+    (settings / "snippets").mkdir()
+    (settings / "snippets" / "wide.css").write_text("", encoding="utf-8")
+    (settings / "appearance.json").write_text('{"enabledCssSnippets": ["wide"]}', encoding="utf-8")
+    assert run("snippets") == run("snippets:enabled") == "wide\n"
+    assert run("themes") == "No themes found.\n"
+
+
+def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
+    vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HEADLESS-09."""
+    program = tmp_path / "official.py"
+    program.write_text("import sys; print(*sys.argv[1:], sep='|'); sys.exit(3)\n", encoding="utf-8")
+    for folder in (tmp_path / "config" / "obsidian", tmp_path / "Library" / "Application Support" / "obsidian"):
+        folder.mkdir(parents=True)
+        registry = {"vaults": {"0123456789abcdef": {"path": str(vault), "ts": 1, "open": True}}}
+        (folder / "obsidian.json").write_text(json.dumps(registry), encoding="utf-8")
+    monkeypatch.setenv("OBSIDIAN_MCP_CLI", f'"{sys.executable}" "{program}"')
+    monkeypatch.setenv("OBSIDIAN_MCP_ASSUME_RUNNING", "1")
+    assert ran("eval", "code=1+1").status == 1
+    monkeypatch.setenv("OBSIDIAN_MCP_BACKEND", "auto")
+    handed = ran("eval", "code=1+1")
+    assert (handed.out.splitlines(), handed.status) == (["vault=0123456789abcdef|eval|code=1+1"], 3)
+    monkeypatch.setenv("OBSIDIAN_MCP_READ_ONLY", "1")
+    assert ran("eval", "code=1+1").out == "Error: This session only reads.\n"
+    assert ran("commands").status == 3
+    monkeypatch.setenv("OBSIDIAN_MCP_DROP_IN", "1")
+    assert ran("commands").status == 1
