@@ -19,6 +19,8 @@ from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, Pe
 
 _FLATPAK = "md.obsidian.Obsidian"
 _SOCKET = ".obsidian-cli.sock"
+_OWN_NAME = "obsidian-mcp"
+"""What a link to this program under the name `obsidian` leads to; it is not the app's command (PROG-01)."""
 _LAST_WORDS = 2.0
 """Seconds that a killed program gets to close its pipes."""
 
@@ -209,7 +211,7 @@ def find_program(
     if configured and configured.strip():
         return _named(configured.strip(), environment, platform, is_program)
     for candidate in _candidates(platform, environment):
-        if is_program(candidate):
+        if is_program(candidate) and _leaf(real_path(candidate), platform) != _OWN_NAME:
             return (_command_line_twin(candidate, platform, is_program, real_path),)
     return None
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from .options import Options
 
-_client = click.argument("client", type=click.Choice(list(CLIENTS)), required=False)
+_OBSIDIAN_COMMAND = "obsidian-command"
+_client = click.argument("client", type=click.Choice([*CLIENTS, _OBSIDIAN_COMMAND]), required=False)
 _name = click.option("--name", default="obsidian", show_default=True, help="Name of the server in the client.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and change nothing.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
@@ -54,7 +55,8 @@ def install(
 ) -> int:
     """Set up CLIENT to use this server: write its configuration file, keep everything else in it.
 
-    Without --vault you choose among the vaults that the Obsidian app knows.
+    Without --vault you choose among the vaults that the Obsidian app knows. The client obsidian-command is this program
+    itself, linked as `obsidian` where the app's own command is absent.
     """
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup.launcher import Running, command_line
@@ -65,6 +67,8 @@ def install(
         if client is None and not listing:
             raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are here.")
         return _list(system, as_json=as_json)
+    if client == _OBSIDIAN_COMMAND:
+        return _link(options, system, dry_run=dry_run)
     folders = _chosen_vaults(options, vaults, system)
     line = [*command_line(Running.here(system.environ)), *(["--read-only"] if read_only or options.read_only else [])]
     for folder in folders:
@@ -87,6 +91,8 @@ def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> in
     if client is None:
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are set up.")
     system = System.here()
+    if client == _OBSIDIAN_COMMAND:
+        return _unlink(system, dry_run=dry_run)
     change = installer.uninstall(CLIENTS[client], system, name, dry_run=dry_run)
     return _report(change, system, was_here=True, dry_run=dry_run, as_json=as_json)
 
@@ -173,6 +179,29 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 COMMANDS = {command.name or "": command for command in (install, uninstall, doctor, vaults, completion)}
+
+
+def _link(options: Options, system: System, *, dry_run: bool) -> int:
+    from obsidian_mcp.setup.known import known_vaults
+    from obsidian_mcp.setup.launcher import Running
+    from obsidian_mcp.setup.obsidian_command import install_command
+
+    registered = bool(known_vaults(options.config().app_folders))
+    link = install_command(system, Running.here(system.environ), registered, dry_run=dry_run)
+    click.echo(f"{'Would link' if dry_run else 'Linked'} {link}")
+    return 0
+
+
+def _unlink(system: System, *, dry_run: bool) -> int:
+    from obsidian_mcp.setup.launcher import Running
+    from obsidian_mcp.setup.obsidian_command import uninstall_command
+
+    link = uninstall_command(system, Running.here(system.environ), dry_run=dry_run)
+    if link is None:
+        click.echo("There is no such link.")
+    else:
+        click.echo(f"{'Would remove' if dry_run else 'Removed'} {link}")
+    return 0
 
 
 def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
