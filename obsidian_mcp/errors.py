@@ -63,11 +63,11 @@ class AppError(Exception):
         self.data = data
 
     def payload(self) -> dict[str, Any]:
-        """The `data` member of a JSON-RPC error."""
+        """Return the `data` member of a JSON-RPC error."""
         return {"errorCode": self.error_code, **self.data}
 
-    def told(self) -> str:
-        """For readers who see nothing but text: the sentence, then the code."""
+    def to_text(self) -> str:
+        """Return the message and the code as one line, for clients that show only text."""
         return f"Error: {self.message} ({self.error_code})"
 
 

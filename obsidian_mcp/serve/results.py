@@ -25,7 +25,7 @@ def success(outcome: Outcome) -> Result:
 def failure(error: AppError) -> Result:
     """Return an application error as a result, for hosts that hide JSON-RPC errors from the model."""
     data = {"success": False, "error": {"code": error.code, "message": error.message, "data": error.payload()}}
-    return _result([{"text": error.told(), "type": "text"}], data, is_error=True)
+    return _result([{"text": error.to_text(), "type": "text"}], data, is_error=True)
 
 
 def _result(content: list[dict[str, str]], structured: Mapping[str, Any] | None, *, is_error: bool) -> Result:

@@ -158,13 +158,15 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
     if notes:
         vault.files.read(notes[0].disk, limit=1 << 30)
-    told = f"{path}: {len(notes)} notes"
+    summary = f"{path}: {len(notes)} notes"
     if not (path / ".obsidian").is_dir():
-        yield Finding(subject, "note", f"{told}; it has no .obsidian folder.", "Make sure that it is the vault itself.")
+        yield Finding(
+            subject, "note", f"{summary}; it has no .obsidian folder.", "Make sure that it is the vault itself."
+        )
     elif not os.access(path, os.W_OK):
-        yield Finding(subject, "note", f"{told}; it can be read but not written.")
+        yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
-        yield Finding(subject, "fine", told)
+        yield Finding(subject, "fine", summary)
     vault.indexer.begin()
     status, progress = vault.indexer.index.status(), vault.indexer.progress
     if status.problem:
@@ -337,10 +339,12 @@ def entry_state(
     answer = tried[key]
     if isinstance(answer, str):
         return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)
-    told = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
+    summary = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
     if answer.seconds > SLOW_START:
-        return Finding(subject, "note", f"{told}; that is slow.", "Install the program instead of running it by uvx.")
-    return Finding(subject, "fine", told)
+        return Finding(
+            subject, "note", f"{summary}; that is slow.", "Install the program instead of running it by uvx."
+        )
+    return Finding(subject, "fine", summary)
 
 
 def _vaults_of_clients(system: System) -> Iterator[Path]:

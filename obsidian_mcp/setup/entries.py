@@ -86,8 +86,8 @@ def _parse(client: Client, text: str) -> dict[str, Any]:
             return {}
         document = json_text.parse(text)
         if client.format == "json" and document.beyond:
-            what, offset = document.beyond
-            raise Broken(f"has {what} at {_position(text, offset)}, which {client.title} cannot read")
+            construct, offset = document.beyond
+            raise Broken(f"has {construct} at {_position(text, offset)}, which {client.title} cannot read")
         if not isinstance(document.root.value, dict):
             raise Broken("does not hold an object in { }")
         return document.root.value

@@ -96,9 +96,9 @@ def _origin() -> str:
         text = None
     if not text:
         return f"{NAME}=={__version__}"
-    told = json.loads(text)
-    url = str(told["url"])
-    if version_control := told.get("vcs_info"):
+    direct_url = json.loads(text)
+    url = str(direct_url["url"])
+    if version_control := direct_url.get("vcs_info"):
         return f"{version_control['vcs']}+{url}@{version_control['commit_id']}"
     if url.startswith("file:"):
         return url2pathname(urlsplit(url).path)

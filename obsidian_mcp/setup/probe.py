@@ -127,8 +127,8 @@ class _Conversation:
                 continue
             if "error" in message:
                 error = message["error"]
-                told = error.get("message") if isinstance(error, dict) else error
-                raise NoAnswer(f"answers {method} with an error: {told}")
+                reason = error.get("message") if isinstance(error, dict) else error
+                raise NoAnswer(f"answers {method} with an error: {reason}")
             result = message.get("result")
             return result if isinstance(result, dict) else {}
 

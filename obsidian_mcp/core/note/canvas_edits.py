@@ -98,7 +98,7 @@ class _Canvas(CanvasText):
 
     def _edit(self, wanted: EditCard) -> str:
         found = self.card_or_edge(wanted.card)
-        edge = any(found is each for each in self.edges)
+        edge = any(found is known for known in self.edges)
         kind = "edge" if edge else str(found.values.get("type"))
         allowed = ("label",) if edge else _CONTENT.get(kind, ())
         for key, value in wanted.content.items():
@@ -122,12 +122,12 @@ class _Canvas(CanvasText):
     def _move(self, wanted: MoveCard) -> str:
         card = self.card(wanted.card)
         before = card.rect
-        along = [each for each in self.members(card) if each is not card]
+        along = [member for member in self.members(card) if member is not card]
         moving = [card, *along]
         rect = self._placed(wanted.place, before, moving)
         dx, dy = rect.x - before.x, rect.y - before.y
-        for each in moving:
-            _put(each, each.rect.moved(dx, dy), ("x", "y"))
+        for node in moving:
+            _put(node, node.rect.moved(dx, dy), ("x", "y"))
         self._grow(wanted.place, card)
         return card.id
 
@@ -169,7 +169,7 @@ class _Canvas(CanvasText):
         if any(found is edge for edge in self.edges):
             self.edges = [edge for edge in self.edges if edge is not found]
             return found.id
-        gone = {id(found)} | ({id(each) for each in self.members(found)} if wanted.contents else set())
+        gone = {id(found)} | ({id(member) for member in self.members(found)} if wanted.contents else set())
         ids = {card.id for card in self.cards if id(card) in gone}
         self.cards = [card for card in self.cards if id(card) not in gone]
         self.edges = [
@@ -200,14 +200,14 @@ class _Canvas(CanvasText):
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
             return Rect(x, y, size.width, size.height)
-        still = [card for card in self.cards if not any(card is each for each in moving)]
+        still = [card for card in self.cards if not any(card is moved for moved in moving)]
         if place.group:
             group = self.group(place.group)
-            members = [card.rect for card in self.members(group) if not any(card is each for each in moving)]
+            members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
             return layout.inside(group.rect, members, size, self._obstacles(still, group.rect))
         if place.beside:
             anchor = self.card(place.beside)
-            if any(anchor is each for each in moving):
+            if any(anchor is moved for moved in moving):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
             return layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
         return layout.at_the_end((card.rect for card in still), size)
@@ -222,19 +222,19 @@ class _Canvas(CanvasText):
         if not place.group:
             return
         group = self.group(place.group)
-        outer = [each for each in self.cards if each.values.get("type") == "group" and each.rect.holds(group.rect)]
+        outer = [frame for frame in self.cards if frame.values.get("type") == "group" and frame.rect.holds(group.rect)]
         inner = card.rect
-        for each in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
-            if each is card:
+        for frame in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
+            if frame is card:
                 continue
-            now, need = each.rect, layout.around([inner])
+            now, need = frame.rect, layout.around([inner])
             left, top = min(now.x, need.x), min(now.y, need.y)
             grown = Rect(left, top, max(now.right, need.right) - left, max(now.bottom, need.bottom) - top)
-            _put(each, grown, ("x", "y", "width", "height"))
+            _put(frame, grown, ("x", "y", "width", "height"))
             inner = grown
 
     def _unused_id(self) -> str:
-        used = {each.id for each in [*self.cards, *self.edges]}
+        used = {node.id for node in [*self.cards, *self.edges]}
         while (made := self._new_id()) in used:
             pass
         return made

@@ -69,7 +69,9 @@ class CanvasText:
             return found[0]
         wanted = name.strip().lower()
         for names in (_whole_names, _short_names):
-            found = [card for card in self.cards if wanted and wanted in {each.strip().lower() for each in names(card)}]
+            found = [
+                card for card in self.cards if wanted and wanted in {known.strip().lower() for known in names(card)}
+            ]
             if len(found) == 1:
                 return found[0]
             if found:
@@ -123,7 +125,7 @@ class CanvasText:
             if _same(now[name], array):
                 continue
             style = layout_of(text, array, usual)
-            items = [each.item for each in now[name]]
+            items = [entry.item for entry in now[name]]
             splices.append((array.start, array.end, rewrite_list(text, array, items, style, orders[name])))
         for start, end, replaced in sorted(splices, reverse=True):
             text = text[:start] + replaced + text[end:]
@@ -182,13 +184,13 @@ def _objects(array: Node | None) -> list[CanvasObject]:
 
 def _same(objects: Sequence[CanvasObject], array: Node) -> bool:
     return len(objects) == len(array.items) and all(
-        each.node is item and (not isinstance(item.value, dict) or each.values == item.value)
-        for each, item in zip(objects, array.items, strict=True)
+        entry.node is item and (not isinstance(item.value, dict) or entry.values == item.value)
+        for entry, item in zip(objects, array.items, strict=True)
     )
 
 
 def _new_list(objects: Sequence[CanvasObject]) -> str:
-    return rewrite_list("", Node(0, 2, []), [each.item for each in objects], _NEW) if objects else "[]"
+    return rewrite_list("", Node(0, 2, []), [entry.item for entry in objects], _NEW) if objects else "[]"
 
 
 def _with_list(text: str, name: str, written: str) -> str:

@@ -48,7 +48,7 @@ def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
         found = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
         return Place(found[-1].span, None) if found else None
     if footnote := _FOOTNOTE.match(last):
-        notes = [each for each in parsed.footnotes if each.id == footnote[1]]
+        notes = [note for note in parsed.footnotes if note.id == footnote[1]]
         return Place(notes[0].span, None) if notes else None
     heading = _chain(parsed, [heading_key(part) for part in parts])
     return None if heading is None else Place(section_of(parsed, heading), heading)

@@ -145,7 +145,7 @@ class Table:
         if isinstance(name, int):
             return _checked(name, len(columns), "column") - 1
         for wanted in (name.strip(), name.strip().casefold()):
-            found = [at for at, each in enumerate(columns) if wanted in (each, each.casefold())]
+            found = [at for at, column in enumerate(columns) if wanted in (column, column.casefold())]
             if found:
                 return found[0]
         if name.strip().isdecimal():
@@ -159,7 +159,7 @@ class Table:
         if isinstance(name, int):
             return _checked(name, len(self.rows), "row") - 1
         firsts = [shown(row.cells[0]) if row.cells else "" for row in self.rows]
-        found = [at for at, each in enumerate(firsts) if each.casefold() == name.strip().casefold()]
+        found = [at for at, first in enumerate(firsts) if first.casefold() == name.strip().casefold()]
         if len(found) > 1:
             numbers = ", ".join(str(at + 1) for at in found[:SHOWN])
             raise AmbiguousName(
@@ -206,12 +206,14 @@ def locate(body: str, number: int = 0, heading: str = "") -> Located:
     found = read_tables(parsed)
     if heading:
         within = sections.find(parsed, heading).span
-        found = [each for each in found if within.start <= each.span.start < within.end]
+        found = [entry for entry in found if within.start <= entry.span.start < within.end]
     place = f" below {heading!r}" if heading else ""
     if not found:
         raise TextNotFound(f"The note has no table{place}. Tables inside quotes and lists are not edited.")
     if number == 0 and len(found) > 1:
-        known = "; ".join(f"{n}: line {each.line}, {' | '.join(each.table.columns)}" for n, each in enumerate(found, 1))
+        known = "; ".join(
+            f"{n}: line {entry.line}, {' | '.join(entry.table.columns)}" for n, entry in enumerate(found, 1)
+        )
         raise AmbiguousName(f"The note has {len(found)} tables{place}. Give the number of the one you mean: {known}.")
     if number > len(found):
         raise TextNotFound(f"The note has {len(found)} tables{place}, and no table {number}.")

@@ -226,9 +226,9 @@ class _Reader:
             self.note("a comment", comment.start())
         self.at = end
 
-    def note(self, what: str, offset: int) -> None:
+    def note(self, construct: str, offset: int) -> None:
         if self.beyond is None:
-            self.beyond = (what, offset)
+            self.beyond = (construct, offset)
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]

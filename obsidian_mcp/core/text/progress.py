@@ -1,4 +1,4 @@
-"""How far the call that runs now has come, for whoever asked to be told."""
+"""The progress of the current call, for clients that requested it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextvars import ContextVar
 from . import deadline
 
 Report = Callable[[int, int, str], None]
-"""Told how much is done, of how much, and what is being done. May be called often: the front thins it out."""
+"""Receives the number of steps done, their total, and the current activity. Called often; the front limits the rate."""
 
 current: ContextVar[Report | None] = ContextVar("progress", default=None)
 
 
-def report(done: int, total: int, what: str) -> None:
-    """Call in long loops; it is a checkpoint too. Raises: OperationTimeout when the call's time is over."""
+def report(done: int, total: int, activity: str) -> None:
+    """Report progress from a long loop; also a checkpoint. Raises: OperationTimeout when the call's time is over."""
     deadline.checkpoint()
-    told = current.get()
-    if told is not None:
-        told(done, total, what)
+    receive = current.get()
+    if receive is not None:
+        receive(done, total, activity)

@@ -67,18 +67,18 @@ class Family:
 
     def __init__(self, word: str, known: Sequence[str]) -> None:
         self._word = word
-        asked = plain(word)
-        self.beginning = asked
+        plain_word = plain(word)
+        self.beginning = plain_word
         """All of them begin so, without accents, and the word too."""
         self._stems: list[tuple[str, str, str]] = []
-        if len(asked) < SHORTEST or not asked.isalpha():
+        if len(plain_word) < SHORTEST or not plain_word.isalpha():
             return
         for language in _of_script(word, known):
             stem = plain(_stem(language, word))
-            start = commonprefix((asked, stem[: max(SHORTEST, len(stem) - 1)]))  # noqa: RUF071 - of letters
+            start = commonprefix((plain_word, stem[: max(SHORTEST, len(stem) - 1)]))  # noqa: RUF071 - of letters
             if len(start) >= LEAST:
                 self._stems.append((language, start, stem))
-        self.beginning = min((start for _, start, _ in self._stems), key=len, default=asked)
+        self.beginning = min((start for _, start, _ in self._stems), key=len, default=plain_word)
 
     def has(self, other: str, plainly: str) -> bool:
         """Whether another word is one of them. `plainly`: it without accents."""

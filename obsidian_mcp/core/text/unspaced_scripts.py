@@ -37,7 +37,7 @@ def spellings(text: str) -> Iterator[str]:
 
 @lru_cache
 def _half(char: str) -> str:
-    return "".join(_halves().get(each, each) for each in unicodedata.normalize("NFD", char))
+    return "".join(_halves().get(part, part) for part in unicodedata.normalize("NFD", char))
 
 
 @lru_cache
@@ -99,9 +99,9 @@ def _pieces(letters: Run) -> Iterator[Run]:
 def _without_particles(run: Run, *, alone: bool) -> Iterator[Run]:
     text = "".join(run)
     if not alone:
-        while start := next((each for each in PARTICLES if text.startswith(each)), ""):
+        while start := next((particle for particle in PARTICLES if text.startswith(particle)), ""):
             text = text[len(start) :]
-        while end := next((each for each in PARTICLES if text.endswith(each)), ""):
+        while end := next((particle for particle in PARTICLES if text.endswith(particle)), ""):
             text = text[: -len(end)]
     if alone or len(text) > 1:
         yield tuple(text)

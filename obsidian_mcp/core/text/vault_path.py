@@ -36,14 +36,14 @@ def name_key(name: str) -> str:
     return unicodedata.normalize("NFC", name.translate(_SPACES)).lower().replace("ς", "σ")
 
 
-def parse(raw: str, *, what: str = "name") -> VaultPath:
+def parse(raw: str, *, subject: str = "name") -> VaultPath:
     """The normal form of a path as a person writes it.
 
     Raises: PermissionDenied for anything that points outside the vault or into a hidden folder, InvalidName for an
     empty path.
     """
     if "\0" in raw:
-        raise PermissionDenied(f"The {what} holds a NUL character, which no file name may have.", path=raw)
+        raise PermissionDenied(f"The {subject} holds a NUL character, which no file name may have.", path=raw)
     path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
     if path.startswith("/") or _DRIVE.match(path):
         raise PermissionDenied(
@@ -58,7 +58,7 @@ def parse(raw: str, *, what: str = "name") -> VaultPath:
                 f"{raw!r} is hidden: names that begin with a dot are not part of the vault.", path=raw
             )
     if not parts:
-        raise InvalidName(f"The {what} is empty. Give a note name or a path inside the vault.", path=raw)
+        raise InvalidName(f"The {subject} is empty. Give a note name or a path inside the vault.", path=raw)
     return VaultPath("/".join(parts))
 
 
@@ -66,7 +66,7 @@ def parse_folder(raw: str) -> VaultPath | None:
     """A folder as a person writes it; None for the vault's root (`""`, `/`, `.`)."""
     if raw.strip() in ("", "/", ".", "./"):
         return None
-    return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, what="folder")
+    return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, subject="folder")
 
 
 def check_creatable(path: VaultPath) -> None:

@@ -140,7 +140,7 @@ class Bridge(Dialect):
         except InvalidArguments as error:
             return invalid(error.message, faults(error))
         except AppError as error:
-            result: CallResult = {"success": False, "content": [text_block(error.told())], "isError": True}
+            result: CallResult = {"success": False, "content": [text_block(error.to_text())], "isError": True}
         else:
             result = {"success": True, "content": content(outcome)}
         return json_reply(result, headers=CORS)

@@ -152,7 +152,7 @@ def failure(request_id: Any, error: AppError) -> dict[str, Any]:
     """Return the answer to a call that failed."""
     if error.code == INVALID_PARAMS:
         return _error(request_id, error.code, error.message, error.payload())
-    return _result(request_id, {"content": [text_block(error.told())], "isError": True})
+    return _result(request_id, {"content": [text_block(error.to_text())], "isError": True})
 
 
 @lru_cache(maxsize=4)
