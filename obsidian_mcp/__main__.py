@@ -13,16 +13,17 @@ def has_app() -> bool:
 
 def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
-    from obsidian_mcp.serve.stdio import handshake
-
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
-    if handshake.is_server(arguments) and "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
-        import gc
+    if arguments[:1] != ["obsidian"] and "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
+        from obsidian_mcp.serve.stdio import handshake
 
-        gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-        handshake.begin(os.environ, has_app)
+        if handshake.is_server(arguments):
+            import gc
+
+            gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
+            handshake.begin(os.environ, has_app)
     from obsidian_mcp.cli.main import main as command
 
     command(arguments)

@@ -28,7 +28,7 @@ from obsidian_mcp.adapters.outside import AllowedFolders
 from obsidian_mcp.adapters.pdf_texts import PdfTexts
 from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
-from obsidian_mcp.core.files.ports import Changer, Obsidian
+from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.periodic.locale import WEEKDAYS
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
@@ -48,9 +48,6 @@ log = logging.getLogger(__name__)
 CATCH_UP = 1.0
 """Seconds after which a scan looks for what changed before the system began to report (WATCH-02), so that no call has
 to wait for it."""
-
-ONE_SHOT = "command line"
-"""The author of changes that one-shot commands make: a later command takes back what an earlier one did (SAFE-20)."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:

@@ -166,6 +166,11 @@ client: ContextVar[Client] = ContextVar("client", default=UNNAMED)
 """The client of the current call. The front sets it, the journal records it with every change (SAFE-20)."""
 
 
+ONE_SHOT = "command line"
+"""The process of changes that one-shot commands make: a later command takes back what an earlier one did, under
+whichever name the program was started (SAFE-20)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who made a change. Equal authors are one client on one connection."""
@@ -174,6 +179,10 @@ class Author:
     """The server process, with the session where it serves several; empty for changes of older versions."""
     client: str
     """The client's name; empty where it gave none."""
+
+    def is_same(self, other: Author) -> bool:
+        """Whether both are one client, or one-shot commands of this computer's user."""
+        return self == other or self.process == other.process == ONE_SHOT
 
 
 @dataclass(frozen=True, slots=True)

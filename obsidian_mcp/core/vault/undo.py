@@ -64,7 +64,7 @@ def last(vault: Vault) -> Recorded:
         page, total = history(vault, limit=50, offset=offset)
         for recorded in page:
             if recorded.undoes is None and recorded.undone_by is None:
-                if recorded.author == own:
+                if recorded.author.is_same(own):
                     return recall(vault, recorded.number)
                 other = other or recorded
         offset += len(page)

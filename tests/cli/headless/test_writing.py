@@ -71,7 +71,7 @@ def test_a_renamed_note_takes_its_links_along_and_undo_brings_all_back(vault: Pa
     before = (vault / "Alpha.md").read_bytes()
     assert run("rename", "file=Beta", "name=Gamma") == "Renamed: Beta.md -> Gamma.md\n"
     assert b"[[Gamma]] [[Gamma]]" in (vault / "Alpha.md").read_bytes()
-    assert main.run(["undo", "1"]) == 0
+    assert main.run(["undo"]) == 0
     assert (vault / "Alpha.md").read_bytes() == before
     assert (vault / "Beta.md").exists()
     assert run("move", "path=Beta.md", "to=Folder") == "Moved: Beta.md -> Folder/Beta.md\n"
