@@ -28,16 +28,12 @@ def _base(call: Call) -> FileEntry:
         if extension(entry.path) != EXTENSION:
             raise Refused(f"Active file is not a base file: {entry.path}")
         return entry
+    if not call.text("path") and not named.endswith(EXTENSION):  # a note may have the same name
+        call.words.keys["file"] = f"{named}{EXTENSION}"
     try:
         entry = call.file()
     except Refused:
-        if call.text("path") or named.endswith(EXTENSION):
-            raise Refused(f"Base file not found: {named}") from None
-        call.words.keys["file"] = f"{named}{EXTENSION}"
-        try:
-            entry = call.file()
-        except Refused:
-            raise Refused(f"Base file not found: {named}") from None
+        raise Refused(f"Base file not found: {named}") from None
     if extension(entry.path) != EXTENSION:
         raise Refused(f"Base file not found: {named}")
     return entry

@@ -140,6 +140,10 @@ def test_bases_are_listed_and_queried(vault: Path, run: Run) -> None:
     assert run("bases") == "B.base\n"
     assert run("base:views", "file=B") == "All\ttable\n"
     assert run("base:query", "path=B.base", "format=paths") == "Alpha.md\nBeta.md\nFolder/Gamma.md\n"
+    (vault / "B.md").write_text("a note of the same name", encoding="utf-8")
+    assert run("base:query", "file=B", "format=paths").startswith("Alpha.md\nB.md\n")
+    (vault / "B.md").unlink()
+    assert run("base:query", "file=none") == "Error: Base file not found: none\n"
     assert run("base:query", "path=B.base", "view=No") == "Error: View not found: No\n"
     rows = run("base:query", "path=B.base")
     assert rows.startswith('[\n  {\n    "path": "Alpha.md",\n    "file name": "Alpha",\n    "status": "draft"\n  },')
