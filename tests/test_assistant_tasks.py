@@ -181,7 +181,7 @@ class Task:
     phrase: str
     run: Callable[[Session], None]
     most_calls: int
-    """Calls that the app's own command needs at least, counted by hand."""
+    """Our own estimate of what the app's command would need at least; it was not tried."""
 
 
 TASKS = [
