@@ -1,4 +1,4 @@
-"""Changing one property of a note and no other byte (semantics 4.4, specs/frontmatter.md FM-60 to FM-72).
+"""Edits of one property of a note that keep all other bytes (semantics 4.4, specs/frontmatter.md FM-60 to FM-72).
 
 Every function is pure: body in, body out. What each one builds is read back before it is returned; where the result
 would say anything but the request, the next way of writing it is tried, and in the end the edit is refused.
@@ -21,7 +21,7 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 
 
 def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
-    """The body with one property set; the same body where it has that value already.
+    """Return the body with one property set; the same body if it has that value already.
 
     A new property goes last, the first one makes the block. `newline` ends the lines that are new.
 
@@ -39,7 +39,7 @@ def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
 
 
 def remove_property(body: str, key: str, newline: str = "\n") -> str:
-    """The body without a property; the same body where it has none of that name.
+    """Return the body without a property; the same body if it has none of that name.
 
     With the last property goes the whole block, unless comments stand in it.
 
@@ -54,7 +54,7 @@ def remove_property(body: str, key: str, newline: str = "\n") -> str:
 
 
 def rename_property(body: str, old: str, new: str) -> str:
-    """The body with a property under another name, its value and its place as they were.
+    """Return the body with a property renamed; its value and position stay.
 
     Raises: PropertiesUnreadable, InvalidArguments where the new name is taken.
     """
@@ -72,7 +72,7 @@ def rename_property(body: str, old: str, new: str) -> str:
 
 
 def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
-    """The body with a tag of its `tags` property renamed, and the tags nested below it with it.
+    """Return the body with a tag of its `tags` property renamed, including the tags nested below it.
 
     `old` and `new` are given with or without `#`. Only the items that match change, each in the quotes it has. A note
     whose frontmatter cannot be read has no tags and stays as it is.
@@ -107,7 +107,7 @@ def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A body whose frontmatter can be read; `block` is None where it has none."""
+    """A body with readable frontmatter; `block` is None without frontmatter."""
 
     body: str
     block: Block | None
@@ -164,7 +164,7 @@ class _Note:
         return property_lines.without(self.body, block, self.outline.entries, entry)
 
     def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
-        """The first candidate that says exactly what is expected, with the rest of the note as it was."""
+        """Return the first candidate that reads back exactly as expected and leaves the rest of the note unchanged."""
         rest = self.body[self.block.body_start :] if self.block else self.body
         wanted = list(expected.items())
         for candidate in candidates:
@@ -178,7 +178,7 @@ class _Note:
 
 
 def _renamed_tag(item: str, old: str, new: str) -> str:
-    """An item of `tags` with `old` at its head replaced; the same item where it is another tag or none at all."""
+    """Return an item of `tags` with its leading `old` replaced; any other item unchanged."""
     tag = item.strip()
     if any(char.isspace() for char in tag) or not tags.covers(old, tag):
         return item
@@ -188,7 +188,7 @@ def _renamed_tag(item: str, old: str, new: str) -> str:
 
 
 def _said(body: str, rest: str) -> list[tuple[str, Value]] | None:
-    """The properties of a changed body in their order; None where it is broken or something below them changed."""
+    """Return the properties of a changed body in order; None if it is broken or the text below them changed."""
     block = parser.locate(body)
     if block is None:
         return [] if body == rest else None
@@ -204,7 +204,7 @@ def _said(body: str, rest: str) -> list[tuple[str, Value]] | None:
 
 
 def _same(a: Value, b: Value) -> bool:
-    """Whether two values are the same to YAML: `true` is not 1; the order of a mapping's keys does not matter."""
+    """Return whether two values are equal in YAML: `true` is not 1; the order of a mapping's keys does not matter."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

@@ -1,4 +1,4 @@
-"""The YAML block at the head of a note: where it is and what it says (semantics 4, specs/frontmatter.md).
+"""The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md).
 
 Reading goes through python-frontmatter with a handler of the project's own: `yaml12` reads the text as the app does.
 """
@@ -33,7 +33,7 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where a note's frontmatter stands, in code points of the body.
+    """The position of a note's frontmatter, in code points of the body.
 
     `span` runs from the first dash to the last dash (the app's `frontmatterPosition`), `yaml_span` is the text between
     the two lines of dashes, `body_start` the first character after the closing line.
@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What a frontmatter block says.
+    """The content of a frontmatter block.
 
     `values` is None when the app shows no properties: the block is empty, or it is broken and `error` says in one
     sentence why; `line` is then the line of the note, counted from 1.
@@ -77,14 +77,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The top-level properties with their places. `flow` is the span of a flow mapping (`{…}`), None for a block."""
+    """The top-level properties with their positions. `flow` is the span of a flow mapping (`{…}`), None for a block."""
 
     entries: tuple[Entry, ...]
     flow: Span | None
 
 
 def locate(body: str) -> Block | None:
-    """The frontmatter block at the very start of a note, None without one (FM-01 to FM-04)."""
+    """Return the frontmatter block at the very start of a note; None without one (FM-01 to FM-04)."""
     if not body.startswith(_OPENING):
         return None
     start = body.index("\n") + 1
@@ -95,13 +95,13 @@ def locate(body: str) -> Block | None:
 
 
 def text_start(body: str) -> int:
-    """Where the text below the frontmatter begins; 0 without any."""
+    """Return the offset of the text below the frontmatter; 0 without frontmatter."""
     block = locate(body)
     return block.body_start if block is not None else 0
 
 
 def read(body: str) -> Frontmatter | None:
-    """The properties of a note as the app has them, None when it has no frontmatter block."""
+    """Return the properties of a note as the app reads them; None without a frontmatter block."""
     block = locate(body)
     if block is None:
         return None
@@ -116,7 +116,7 @@ def read(body: str) -> Frontmatter | None:
 
 
 def outline(body: str, block: Block) -> Outline:
-    """The top-level properties of a block with their places.
+    """Return the top-level properties of a block with their positions.
 
     Raises: NoValue for an empty block, InvalidYaml for a broken one.
     """
@@ -145,7 +145,7 @@ def outline(body: str, block: Block) -> Outline:
 
 
 def tags(values: Mapping[str, Value]) -> list[str] | None:
-    """The tags of a note's properties with their `#`, None without the property or with an empty one (FM-30).
+    """Return the tags of a note's properties with their `#`; None without the property or with an empty one (FM-30).
 
     As the app's `parseFrontMatterTags`: text is one tag and never split; what holds white space, is a number or has no
     character but digits is no tag.
@@ -162,12 +162,12 @@ def tags(values: Mapping[str, Value]) -> list[str] | None:
 
 
 def aliases(values: Mapping[str, Value]) -> list[str] | None:
-    """The other names of a note, None without the property or with an empty one (FM-31)."""
+    """Return the aliases of a note; None without the property or with an empty one (FM-31)."""
     return _texts(values, "aliases")
 
 
 def key_of(values: Mapping[str, Value], name: str) -> str | None:
-    """The key under which a property stands (FM-32).
+    """Return the key of a property as written in the note (FM-32).
 
     `tags`, `aliases` and `cssclasses` are the first key that agrees in any case, as in the app; every other name is
     looked for exactly first and then in any case.
@@ -179,7 +179,7 @@ def key_of(values: Mapping[str, Value], name: str) -> str | None:
 
 
 def infer_type(value: Value) -> PropertyType:
-    """The type the app shows for a value without an assigned type (semantics 4.3)."""
+    """Return the type that the app shows for a value without an assigned type (semantics 4.3)."""
     match value:
         case bool():
             return "checkbox"
@@ -198,7 +198,7 @@ def infer_type(value: Value) -> PropertyType:
 
 
 def property_type(key: str, value: Value, assigned: Mapping[str, str] | None = None) -> str:
-    """The type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
+    """Return the type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
 
     `assigned` is the mapping under `types` of `.obsidian/types.json`; names agree in any case.
     """

@@ -16,7 +16,7 @@ _COMMA_OR_COMMENT = re.compile(r",|(?<=\s)#[^\n]*|^#[^\n]*", re.MULTILINE)
 
 
 def with_new(body: str, entries: tuple[Entry, ...], flow: Span, key: str, value: Value, newline: str) -> str:
-    """The body with another property behind the others; on a line of its own where the last one has one."""
+    """Return the body with a property added last, on a separate line if the present last property has one."""
     as_json = _is_json(body, entries)
     written = yaml_style.key(key, in_flow=True, as_json=as_json) + ": " + yaml_style.flow(value, as_json=as_json)
     if not entries:
@@ -35,7 +35,7 @@ def with_new(body: str, entries: tuple[Entry, ...], flow: Span, key: str, value:
 
 
 def with_value(body: str, entries: tuple[Entry, ...], entry: Entry, value: Value) -> str:
-    """The body with another value for a property."""
+    """Return the body with a new value for a property."""
     written = yaml_style.flow(value, as_json=_is_json(body, entries))
     between = body[entry.key_span.end : entry.value_span.start]
     separator = between if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end else ": "
@@ -43,7 +43,7 @@ def with_value(body: str, entries: tuple[Entry, ...], entry: Entry, value: Value
 
 
 def without(body: str, entries: tuple[Entry, ...], flow: Span, entry: Entry) -> str:
-    """The body without a property and one comma; comments stay, a line that held nothing else goes."""
+    """Return the body without a property and one comma; comments stay, and a line left empty is removed."""
     at = next(number for number, other in enumerate(entries) if other is entry)
     start, end = entry.key_span.start, entry.value_span.end
     before = None if at == 0 else _comma(body, entries[at - 1].value_span.end, start)

@@ -14,7 +14,7 @@ from .parser import Block, Entry
 from .yaml12 import Value
 
 _DIFFED_ITEMS = 1000
-"""Longest list of which only the changed items are written; comparing longer ones takes too long."""
+"""Longest list, in items, that is compared item by item; longer lists are rewritten as a whole."""
 
 _LITERAL_HEADER = re.compile(r"(?:[&!][^ \t]*[ \t]+)*[|>][-+0-9]*")
 _COLON = re.compile(r"[ \t]*:")
@@ -22,7 +22,7 @@ _INDENTED = re.compile(r"(?:[ \t]+#[^\n]*\n|[ \t]*\r?\n)*")
 
 
 def first(key: str, value: Value, newline: str) -> str:
-    """A block with one property."""
+    """Return a block with one property."""
     written, below = yaml_style.lines(value, "")
     lines = ["---", _opening(yaml_style.key(key) + ":", written, ""), *below, "---"]
     return newline.join(lines) + newline
@@ -31,7 +31,7 @@ def first(key: str, value: Value, newline: str) -> str:
 def with_new(
     body: str, block: Block, entries: tuple[Entry, ...], key: str, value: Value, newline: str
 ) -> Iterator[str]:
-    """The body with another property behind the others, before blank lines at the end of the block."""
+    """Return the body with a property added after all others, before blank lines at the end of the block."""
     indent = _indent(body, entries[0]) if entries else ""
     text = block.yaml_span.of(body)
     content = text.rstrip()
@@ -45,7 +45,7 @@ def with_new(
 
 
 def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[str]:
-    """The body with another value for a property; of a list on lines, only the items that differ change."""
+    """Return the body with a new value for a property; in a block list, only the items that differ change."""
     if isinstance(value, list) and value and _is_block_list(body, entry) and len(value) <= _DIFFED_ITEMS:
         yield _with_items(body, entry, value, newline, literal=True)
         yield _with_items(body, entry, value, newline, literal=False)
@@ -60,7 +60,7 @@ def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[
 
 
 def without(body: str, block: Block, entries: tuple[Entry, ...], entry: Entry) -> Iterator[str]:
-    """The body without a property's lines."""
+    """Return the body without a property's lines."""
     yield body[: entry.span.start] + body[entry.span.end :]
     # indented comments and blank lines left behind could become part of a text block (`|`) above them
     comments = _INDENTED.match(body, entry.span.end, block.yaml_span.end)
@@ -69,7 +69,7 @@ def without(body: str, block: Block, entries: tuple[Entry, ...], entry: Entry) -
 
 
 def without_last(body: str, block: Block, entry: Entry, newline: str) -> Iterator[str]:
-    """The body without its only property: without the block, which stays for the comments in it."""
+    """Return the body without its only property; the block goes too unless it contains comments."""
     before = body[block.yaml_span.start : entry.span.start]
     after = body[entry.span.end : block.yaml_span.end]
     rest = body[block.body_start :]
@@ -85,7 +85,7 @@ def _is_block_list(body: str, entry: Entry) -> bool:
 
 
 def _with_items(body: str, entry: Entry, value: list[Value], newline: str, *, literal: bool) -> str:
-    """The body with the changed items of a block list; the others keep their lines, comments keep their place."""
+    """Return the body with the changed items of a block list; other items and comments keep their lines."""
     column = entry.value_span.start - _line_start(body, entry.value_span.start)
     ranges = [_item_lines(body, item.start, item.end, column) for item in entry.items]
     before, after = [repr(item) for item in entry.value], [repr(item) for item in value]
@@ -106,7 +106,7 @@ def _with_items(body: str, entry: Entry, value: list[Value], newline: str, *, li
 
 
 def _item_lines(body: str, start: int, end: int, column: int) -> tuple[int, int]:
-    """The whole lines of an item of a list whose dashes stand in a column."""
+    """Return the span of the whole lines of a list item whose dash is in a given column."""
     line = _line_start(body, start)
     while body[line + column : line + column + 1] != "-" or body[line : line + column].strip(" "):
         line = _line_start(body, line - 1)
@@ -127,7 +127,7 @@ def _opening(head: str, written: str, comment: str) -> str:
 
 
 def _comment(body: str, entry: Entry) -> str:
-    """The comment on a property's first line, or behind its value, with the space in front of it; "" without one."""
+    """Return the comment on a property's first line or after its value, with the space before it; "" without one."""
     start, end = entry.value_span.start, entry.value_span.end
     line_end = body.index("\n", entry.key_span.end)
     if end <= line_end:

@@ -1,4 +1,4 @@
-"""Text that stands quoted in a file: a JSON string or a YAML scalar, read with the place of each character.
+"""Quoted text in a file: a JSON string or a YAML scalar, read with the offset of each character.
 
 So a part of it can be replaced while every other character of the file, and every other escape, stays as it is.
 """
@@ -13,7 +13,7 @@ from typing import Literal
 from obsidian_mcp.core.text.text import Span
 
 Quote = Literal["json", "double", "single", "none"]
-"""A JSON string, YAML's two quoted styles, or text that stands for itself."""
+"""A JSON string, YAML's two quoted styles, or plain text."""
 
 _JSON_ESCAPE = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL
@@ -35,25 +35,25 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A text and where it stands. `span` covers the source with its quotes, in code points of the file's body."""
+    """A text and its position. `span` covers the source with its quotes, in code points of the file's body."""
 
     value: str
     quote: Quote
     span: Span = field(compare=False)
     ascii_only: bool = field(default=False, compare=False)
-    """Whether the writer of the file escapes every other script; what is put in is then escaped too."""
+    """Whether the file escapes non-ASCII characters; inserted text is then escaped too."""
     _starts: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
-    """Offset in the body of each character and of the end; None where nothing is escaped."""
+    """Offset in the body of each character and of the end; None if nothing is escaped."""
 
     def place(self, part: Span) -> Span:
-        """Where a part of `value` stands in the body."""
+        """Return the span of a part of `value` in the body."""
         if self._starts is not None:
             return Span(self._starts[part.start], self._starts[part.end])
         first = self.span.start + (0 if self.quote == "none" else 1)
         return Span(first + part.start, first + part.end)
 
     def written(self, text: str) -> str:
-        """`text` as it must be written to stand inside this one."""
+        """Return `text` escaped for insertion into this text."""
         match self.quote:
             case "json":
                 return json.dumps(text, ensure_ascii=self.ascii_only)[1:-1]
@@ -67,12 +67,13 @@ class Quoted:
 
 
 def read_json(body: str, span: Span, *, ascii_only: bool = False) -> Quoted:
-    """The JSON string, valid and with its quotes, at `span`."""
+    """Return the JSON string, valid and with its quotes, at `span`."""
     return _read(body, span, "json", _JSON_ESCAPE, _NAMED, ascii_only=ascii_only)
 
 
 def read_yaml(body: str, span: Span) -> Quoted | None:
-    """The YAML scalar at `span`: quoted with `"` or `'`, or plain; None for text of several lines, which YAML folds."""
+    """Return the YAML scalar at `span`: quoted with `"` or `'`, or plain; None for text of several lines, which YAML
+    folds."""
     if _BREAK.search(body, span.start, span.end):
         return None
     if body.startswith('"', span.start):

@@ -20,9 +20,9 @@ Value = Any
 """Text, number, boolean, None, or lists and mappings of these; JSON can hold it."""
 
 MAX_YAML = 1_000_000
-"""Code points that are read; a longer text is an error, not minutes of work."""
+"""Maximum length of a text in code points; a longer text is an error instead of minutes of work."""
 MAX_EXPANDED = 2_000_000
-"""Code points of all values with every alias written out."""
+"""Maximum code points of all values with every alias expanded."""
 MAX_DEPTH = 100
 """Deepest nesting of lists and mappings."""
 MAX_ALIASES = 100
@@ -30,7 +30,7 @@ MAX_ALIASES = 100
 
 
 class InvalidYaml(ValueError):
-    """The text is no mapping in YAML. `problem` is a clause without a full stop, `line` counts from 1 in the text."""
+    """The text is not a YAML mapping. `problem` is a clause without a full stop, `line` counts from 1 in the text."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -39,7 +39,7 @@ class InvalidYaml(ValueError):
 
 
 class NoValue(ValueError):
-    """The text holds nothing but white space and comments, or a null."""
+    """The text contains only white space and comments, or a null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Mark:
 
 
 class Marks:
-    """Where the top-level pairs stand, filled by `load`; `flow` is the range of a mapping written with braces."""
+    """The positions of the top-level pairs, filled by `load`; `flow` is the range of a mapping written with braces."""
 
     def __init__(self) -> None:
         self.pairs: list[Mark] = []
@@ -67,7 +67,7 @@ class Marks:
 
 
 def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
-    """The mapping that a YAML text says, in the order of the text; fills `marks` when given.
+    """Return the mapping of a YAML text, in document order; fills `marks` if given.
 
     Raises: NoValue, InvalidYaml (also for duplicate keys, several documents, another root than a mapping).
     """
@@ -93,7 +93,7 @@ def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
 
 
 def resolve(text: str) -> Scalar:
-    """The meaning of a plain scalar in the core schema; numbers that JSON cannot hold are None."""
+    """Return the value of a plain scalar in the core schema; numbers that JSON cannot hold are None."""
     if text and text[0] not in _TYPED_FIRST:
         return text
     if text in _CONSTANTS:
@@ -143,7 +143,7 @@ _UNFINISHED = {
     "did not find expected ',' or ']'": "a [ is not closed, or a comma is missing",
     "did not find expected ',' or '}'": "a { is not closed, or a comma is missing",
 }
-"""Problems whose place is where the thing began."""
+"""Problems that are reported at the start of their construct."""
 
 _TAG = "tag:yaml.org,2002:"
 _TAGGED: dict[str, tuple[type, ...]] = {
@@ -155,7 +155,7 @@ _TAGGED: dict[str, tuple[type, ...]] = {
 
 
 class _Anchor:
-    """A value that aliases may repeat, with its expanded size; `weight` tells how far aliases inside it multiply."""
+    """A value that aliases may repeat, with its expanded size; `weight` counts the expansion of aliases inside it."""
 
     __slots__ = ("count", "size", "value", "weight")
 
@@ -200,7 +200,7 @@ class _Builder:
         self._end = 0
 
     def run(self) -> Value:
-        """The value of the text. Raises: InvalidYaml."""
+        """Return the value of the text. Raises: InvalidYaml."""
         loader = _LOADER(self._source)
         try:
             return self._read(loader.get_event)
@@ -344,7 +344,7 @@ class _Builder:
 
 
 def key_text(value: Value, *, nested: bool = False) -> str:
-    """A key as the text that JavaScript makes of it: `1`, `true`, "" for null, `{ a: b }` for a mapping."""
+    """Return a key converted to text as in JavaScript: `1`, `true`, "" for null, `{ a: b }` for a mapping."""
     if isinstance(value, str):
         return value
     if value is None:

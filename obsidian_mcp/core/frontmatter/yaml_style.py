@@ -1,4 +1,4 @@
-"""How a property's value is written: as the app writes it (semantics 4.4, specs/frontmatter.md FM-50 to FM-58).
+"""Serialization of a property's value in the app's style (semantics 4.4, specs/frontmatter.md FM-50 to FM-58).
 
 Block lists with two-space indent, no folding, no anchors, quotes only where the text would read as something else.
 Everything written here reads back equal through `yaml12`.
@@ -18,9 +18,9 @@ from . import yaml12
 STEP = "  "
 """Indent of one level."""
 MAX_KEY = 1000
-"""Longest written key; a YAML parser looks no further than 1024 characters for the colon."""
+"""Longest written key, in characters; a YAML parser searches at most 1024 characters for the colon."""
 
-# what YAML would take for something else than these very characters (the `yaml` package's rule for plain text)
+# text that YAML would not read back as these very characters (the `yaml` package's rule for plain text)
 _NEEDS_QUOTES = re.compile(
     r"""^[\n\t ,\[\]{}#&*!|>'"%@`]|^[?-](?:[ \t]|$)|^(?:---|\.\.\.)$|^<<$|[\n:][ \t]|[ \t]\n|[\n\t ]\#|[\n\t :]\Z""",
     re.VERBOSE,
@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff
 
 
 def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
-    """The value in the form in which it will be read back.
+    """Return the value in the form in which it reads back.
 
     Raises: InvalidArguments for what a property cannot hold.
     """
@@ -60,14 +60,14 @@ def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
 
 
 def joined(text: str) -> str:
-    """Text in which no character stands as a pair of surrogates."""
+    """Return the text with surrogate pairs joined into single characters."""
     if not _HIGH_SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
-    """What follows a key's colon on its line, and the lines below it.
+    """Return the text after a key's colon on its line, and the lines below it.
 
     `indent` is the key's own; with `literal` off, text of several lines is quoted and escaped on one.
     """
@@ -85,7 +85,7 @@ def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[st
 
 
 def list_lines(items: list[yaml12.Value], indent: str, *, literal: bool = True) -> Iterator[str]:
-    """The lines of a block list whose dashes stand behind `indent`."""
+    """Return the lines of a block list whose dashes follow `indent`."""
     inner = indent + STEP
     for item in items:
         if isinstance(item, list | dict) and item:
@@ -110,7 +110,7 @@ def _mapping_lines(mapping: dict[str, yaml12.Value], indent: str, *, literal: bo
 
 
 def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
-    """A value on one line, as inside `{…}` and `[…]`; `as_json` writes it as JSON does."""
+    """Return a value on one line, as inside `{…}` and `[…]`; `as_json` writes it as JSON does."""
     match value:
         case None:
             return "null"
@@ -131,7 +131,7 @@ def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
 
 
 def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
-    """A key as it stands before its colon.
+    """Return a key as it is written before its colon.
 
     Raises: InvalidArguments for one too long to be a key.
     """
@@ -142,7 +142,7 @@ def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
 
 
 def text(value: str, *, in_flow: bool = False) -> str:
-    """Text on one line, quoted only where it must be: with `"`, or with `'` around text that holds `"` alone."""
+    """Return text on one line, quoted only if necessary: with `'` if it contains `"` and no `'`, else with `"`."""
     if _UNPRINTABLE.search(value) or "\n" in value:
         return _double_quoted(value)
     if _NEEDS_QUOTES.search(value) or yaml12.resolve(value) != value or (in_flow and _FLOW_BREAKING.search(value)):
@@ -151,7 +151,7 @@ def text(value: str, *, in_flow: bool = False) -> str:
 
 
 def like(written: str, value: str, *, in_flow: bool = False) -> str:
-    """Text in the quotes that another text has."""
+    """Return text in the quotes that another text has."""
     if written.startswith('"'):
         return _double_quoted(value)
     if written.startswith("'") and not _UNPRINTABLE.search(value) and "\n" not in value:
@@ -169,7 +169,8 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _is_literal(value: str) -> bool:
-    """Whether text is written as a block (`|`): several lines that need no escapes and no indentation indicator."""
+    """Return whether text is written as a block (`|`): several lines that need no escapes and no indentation
+    indicator."""
     if "\n" not in value or _UNPRINTABLE.search(value) or value[0] in " \t\n":
         return False
     return value.removesuffix("\n").rpartition("\n")[2].strip(" \t") != ""

@@ -1,4 +1,4 @@
-"""The block structure of a note: what each line belongs to (semantics 2, 9; specs/note.md NOTE-10 to NOTE-39).
+"""The block structure of a note: the block of every line (semantics 2, 9; specs/note.md NOTE-10 to NOTE-36).
 
 The recordings show which Markdown the app reads: CommonMark as remark-parse 8 understands it. So a container is a run
 of lines, each without a prefix at its start (`_starts`), and what is inside follows from those shortened lines alone.
@@ -18,7 +18,7 @@ from . import markdown as md
 from .elements import Area, AreaKind, BlockId, Callout, Footnote, Heading, ListItem, Section, SectionKind
 
 MAX_NESTING = 100
-"""Quotes, lists and footnotes inside each other; each level reads its lines once more."""
+"""Maximum nesting depth of quotes, lists and footnotes; every level reads its lines once more."""
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
 
@@ -35,7 +35,7 @@ class Region(NamedTuple):
 
 @dataclass(slots=True)
 class Blocks:
-    """Everything found, in the order of the text; only areas and regions stand in no order."""
+    """All elements found, in document order; only areas and regions are unordered."""
 
     sections: list[Section] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
@@ -48,19 +48,19 @@ class Blocks:
 
 
 def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
-    """The blocks of `body` from line `first_line` on; `line_starts` are the offsets of all its lines."""
+    """Return the blocks of `body` from line `first_line` on; `line_starts` are the offsets of all its lines."""
     return _Reader(body, line_starts).read(first_line)
 
 
 @dataclass(slots=True)
 class _Item:
-    """A list item whose lines are known, on the way to a `ListItem`."""
+    """A list item whose lines are known; it becomes a `ListItem`."""
 
     line: int
     last: int
     marker: str
     content: int
-    """Where its text begins on its first line."""
+    """Offset of its text on its first line."""
     spaced: bool = False
     """Whether a blank line and another item follow."""
     parent: int = 0
@@ -85,11 +85,11 @@ class _Run:
     """Whether more than white space was cut from the start of its lines."""
     item: _Item | None = None
     holder: int | None = None
-    """The line of the list item around it, at whatever distance."""
+    """The line of the nearest enclosing list item."""
     is_quote: bool = False
     has_list: bool = False
     last_end: int = -1
-    """Where the last block in it ends."""
+    """Offset of the end of its last block."""
     last_line: int = -1
     """The last line of the last block if that is a paragraph."""
 
@@ -132,7 +132,7 @@ class _Reader:
             self._name_last_section(id_)
 
     def _block(self, run: _Run, i: int) -> int:
-        """Read the block that begins on line `i`; the line after it."""
+        """Read the block that starts on line `i` and return the line after it."""
         body, start, end = self._body, self._starts[i], self._ends[i]
         at = md.indent(body, start, end).end()
         if at == end:
@@ -160,7 +160,7 @@ class _Reader:
         return last + 1
 
     def _read_inline(self, run: _Run, first: int, last: int, begin: int, end: int) -> None:
-        """The text from `begin` on line `first` to `end` on line `last` counts for links and tags."""
+        """Record a region for links and tags, from `begin` on line `first` to `end` on line `last`."""
         parts: tuple[Span, ...] = ()
         if run.quoted and first < last:
             starts, ends = self._starts, self._ends
@@ -169,13 +169,13 @@ class _Reader:
         self._found.regions.append(Region(begin, end, parts))
 
     def _block_id(self, line: int) -> str | None:
-        """The block id at the end of a line."""
+        """Return the block id at the end of a line."""
         start, end = self._starts[line], self._ends[line]
         found = md.block_id(self._body, start, end) if self._body.find("^", start, end) >= 0 else None
         return found[1] if found else None
 
     def _id_at_end(self, run: _Run) -> str | None:
-        """The block id at the end of the paragraph that the container ends with so far."""
+        """Return the block id at the end of the container's last paragraph so far."""
         return self._block_id(run.last_line) if run.last_line >= 0 else None
 
     def _name_last_section(self, id_: str) -> None:
@@ -217,7 +217,7 @@ class _Reader:
         return k - 1
 
     def _is_id_of_previous(self, i: int) -> bool:
-        """Whether line `i` is nothing but an id, and stands under a block that takes its id so (2.3)."""
+        """Return whether line `i` is only an id below a block that takes its id from there (2.3)."""
         sections = self._found.sections
         if not sections or sections[-1].kind not in _ID_ON_NEXT_LINE:
             return False
@@ -279,7 +279,8 @@ class _Reader:
         return last
 
     def _comment_end(self, run: _Run, i: int, begin: int) -> tuple[int, int]:
-        """The line and offset of the `%%` that closes the comment whose text begins at `begin`; -1 without one."""
+        """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`; -1 without
+        one."""
         body, starts, ends = self._body, self._starts, self._ends
         for k in range(i, run.end):
             closing = body.find("%%", begin if k == i else starts[k], ends[k])
@@ -435,7 +436,7 @@ class _Reader:
         for item in items:
             item.parent = parent
             item.start, end = starts[item.line], ends[item.line]
-            # Where a blank line and a sibling follow, the app's item takes in its line end (recorded).
+            # If a blank line and a sibling follow, the app's item includes its line end (recorded).
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
             if item.last > item.line:
                 self._cut_indent(item)
@@ -453,12 +454,12 @@ class _Reader:
         return last + 1
 
     def _is_plain(self, start: int, end: int) -> bool:
-        """Whether a line of an item can only be a paragraph, as most are: it then needs no run of its own."""
+        """Return whether a line of an item can only be a paragraph, as most are; it then needs no separate run."""
         opener = self._body[start : start + 1]
         return opener not in self._openers or (opener == "[" and self._body.find("]:", start, end) < 0)
 
     def _list_lines(self, run: _Run, i: int) -> list[_Item]:
-        """The items of the list that begins on line `i`, with the lines of each."""
+        """Return the items of the list that starts on line `i`, with their lines."""
         body, starts, ends = self._body, self._starts, self._ends
         items: list[_Item] = []
         indent = 0
@@ -493,7 +494,7 @@ class _Reader:
         return items
 
     def _cut_indent(self, item: _Item) -> None:
-        """Take from the item's further lines what they are indented by, at most to where its text begins.
+        """Remove the indent of the item's further lines, at most up to the column of its text.
 
         The app takes the same width from all of them, and none when one has no indent at all; a number of one digit
         counts one column more where that makes an even width.
@@ -559,7 +560,7 @@ class _Reader:
         return self._interrupts_quote(run, i, at)
 
     def _opens_list(self, run: _Run, i: int, at: int) -> bool:
-        """Whether a list may begin here within a paragraph: a numbered one only with 1."""
+        """Return whether a list may interrupt a paragraph here: a numbered one only with 1."""
         item = md.list_item(self._body, at, self._ends[i])
         return item is not None and item[2] in (None, "1") and run.depth < MAX_NESTING
 
@@ -579,4 +580,4 @@ class _Reader:
         **dict.fromkeys("-+*_0123456789", _mark),
     }
     _openers = frozenset([*_readers, " ", "\t", ""])
-    """What begins text that may be more than a plain paragraph."""
+    """Characters that start text that may be more than a plain paragraph."""

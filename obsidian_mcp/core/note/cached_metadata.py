@@ -1,4 +1,5 @@
-"""A note as the app shows it: `CachedMetadata` of `obsidian.d.ts`, positions in UTF-16 code units (semantics 0.4).
+"""A note in the app's metadata format: `CachedMetadata` of `obsidian.d.ts`, positions in UTF-16 code units
+(semantics 0.4).
 
 Keys are there exactly when the app has them: an empty list is left out, except `frontmatterLinks` beside frontmatter.
 """
@@ -19,7 +20,7 @@ Json = dict[str, Any]
 
 
 def cached_metadata(note: Note) -> Json:
-    """The app's `CachedMetadata` of a note, as JSON."""
+    """Return the app's `CachedMetadata` of a note, as JSON."""
     position = _positions(note.lines)
 
     def at(element: Any, **fields: Any) -> Json:
@@ -49,7 +50,7 @@ def cached_metadata(note: Note) -> Json:
 
 
 def parse_frontmatter_tags(note: Note) -> list[str] | None:
-    """The app's `parseFrontMatterTags`: None without tags or with an empty value."""
+    """Return the app's `parseFrontMatterTags`: None without tags or with an empty value."""
     return parser.tags(note.properties)
 
 

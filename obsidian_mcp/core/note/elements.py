@@ -1,4 +1,4 @@
-"""What a note is made of: one frozen record per kind of thing, each with the span of its source (specs/note.md).
+"""The elements of a note: one frozen record per kind, with the span of its source (specs/note.md).
 
 Spans are code points of the body; `span.of(body)` gives the source back. Equality ignores them.
 """
@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading. `text` is raw source without marks; `nested` ones stand in a quote, list or footnote."""
+    """A heading. `text` is raw source without marks; a `nested` heading is in a quote, list or footnote."""
 
     level: int
     text: str
@@ -53,7 +53,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item, a task when `mark` is set.
+    """A list item; a task if `mark` is set.
 
     `span` runs to its first child item, `content` is the text in it after marker and task box. `parent` is the line of
     the parent item; for an item at the root of its list minus the line of the list's first item, -1 for line 0.
@@ -64,7 +64,7 @@ class ListItem:
     marker: str
     """`-`, `*`, `+`, or a number with `.` or `)`."""
     mark: str | None
-    """The one character between the brackets of a task: a space means to do."""
+    """The one character between the brackets of a task: a space means open."""
     id: str | None
     span: Span = field(compare=False)
     content: Span = field(compare=False)
@@ -72,7 +72,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Callout:
-    """A quote that begins `[!kind]±  title`; `fold` is `+`, `-` or empty, `title` may be empty."""
+    """A quote that starts with `[!kind]±  title`; `fold` is `+`, `-` or empty, `title` may be empty."""
 
     kind: str
     """As written; the app compares it in lower case."""
@@ -83,13 +83,13 @@ class Callout:
 
     @property
     def shown_title(self) -> str:
-        """The title, or the kind with a capital first letter (semantics 9)."""
+        """Return the title, or the kind with its first letter in upper case (semantics 9)."""
         return self.title or self.kind[:1].upper() + self.kind[1:].lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A stretch with rules of its own: code, math, HTML or a `%%` comment, as a block or within a line."""
+    """An area with its own rules: code, math, HTML or a `%%` comment, as a block or within a line."""
 
     kind: AreaKind
     block: bool
@@ -124,7 +124,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class BlockId:
-    """A block that a link can reach: its id as written and the whole block."""
+    """A block that a link can refer to: its id as written and the whole block."""
 
     id: str
     span: Span = field(compare=False)

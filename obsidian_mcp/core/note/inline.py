@@ -1,4 +1,4 @@
-"""What stands within the text of a note: links, embeds, tags, footnote references, code, math, comments.
+"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments.
 
 One pass over each region of text; every search that can fail for the rest of a region is remembered, so that ten
 thousand unclosed brackets, dollars or comments cost no more than as many letters.
@@ -20,7 +20,7 @@ from .links import Link, Style, decode, find_destination, is_internal, split_sub
 from .markdown import HTML_TAG
 
 EMPHASIS_REACH = 1000
-"""How far from a tag the other end of its emphasis is looked for."""
+"""Maximum distance, in characters, from a tag to the other mark of its emphasis."""
 
 _EMPHASIS = frozenset("*_=~")
 _SCHEMES = ("http", "https")
@@ -39,7 +39,7 @@ _url_in_link = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?
 
 @dataclass(slots=True)
 class Inlines:
-    """Everything found, in the order of the text."""
+    """All elements found, in document order."""
 
     links: list[Link] = field(default_factory=list)
     tags: list[Tag] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Inlines:
 
 
 def read(body: str, regions: Iterable[Region]) -> Inlines:
-    """What stands in these regions of the body."""
+    """Return the inline elements of these regions of the body."""
     scanner = _Scanner(body)
     for region in regions:
         if _trigger.search(body, region.start, region.end):
@@ -65,16 +65,16 @@ def _start(element: Link | Tag | FootnoteRef) -> int:
 
 @dataclass(slots=True)
 class _Bracket:
-    """An open `[`, which a later `](` may make a link."""
+    """An open `[`, which a later `](` may turn into a link."""
 
     at: int
     image: bool
     tag: Tag | None = None
-    """A tag right behind it, which only the text of a link may begin with (TAG-06)."""
+    """A tag directly after the `[`; it counts only if the bracket becomes a link (TAG-06)."""
 
 
 class _Scanner:
-    """Reads one region after the other.
+    """Reads the regions in order.
 
     Offsets are those of the text that is scanned: the body, or the parts of a region put together.
     """
@@ -88,7 +88,7 @@ class _Scanner:
         self._text, self._first, self._end = self._body, region.start, region.end
         self._parts = region.parts
         self._froms: list[int] = []
-        """Where each part begins in the text."""
+        """Offset of each part in the text."""
         if region.parts:
             at = 0
             for part in region.parts:
@@ -97,15 +97,16 @@ class _Scanner:
             self._text = "\n".join(part.of(self._body) for part in region.parts)
             self._first, self._end = 0, at - 1
         self._fresh = self._first
-        """Where text begins anew, so that a tag may: the region's start, or behind another element (TAG-05)."""
+        """Start of the current text run, where a tag may start: the region's start, or the end of another element
+        (TAG-05)."""
         self._escaped = -1
-        """The last character that a backslash has taken the meaning of."""
+        """Offset of the last character escaped by a backslash."""
         self._brackets: list[_Bracket] = []
         self._comment_end = -1
         self._next: dict[str, int] = {}
-        """Where the next closing mark of a kind stands, as far as looked for."""
+        """Offset of the next closing mark of each kind, as far as searched."""
         self._code_runs: dict[int, list[int]] | None = None
-        """Where the runs of backticks of each length stand."""
+        """Offsets of the runs of backticks of each length."""
 
     def scan(self, region: Region) -> None:
         self._enter(region)
@@ -150,7 +151,8 @@ class _Scanner:
         return end
 
     def _find(self, mark: str, at: int) -> int:
-        """The next `mark` from `at` on in the region, -1 without one; each is looked for once."""
+        """Return the offset of the next `mark` from `at` on in the region, -1 without one. Results are cached per
+        mark."""
         known = self._next.get(mark, -1)
         if known < at:
             known = self._text.find(mark, at, self._end)
@@ -164,7 +166,7 @@ class _Scanner:
             return at + 2
         return at + 1
 
-    # Each of the following looks at the element that may begin at `at`, and gives the offset to go on from.
+    # Each of these methods reads the element that may start at `at`, and returns the offset at which to continue.
 
     def _tag(self, at: int) -> int:
         text = self._text
@@ -195,7 +197,8 @@ class _Scanner:
         return stop
 
     def _emphasis(self, at: int) -> int:
-        """Where the emphasis ends whose mark stands right before `at`; `at`'s region end if one ends there; else 0."""
+        """Return the end of the emphasis whose mark is directly before `at`; the region's end if one ends there;
+        else 0."""
         text, mark = self._text, self._text[at - 1]
         begin = at - 1
         while begin > self._first and text[begin - 1] == mark:
@@ -249,7 +252,7 @@ class _Scanner:
         links = self.found.links
         start = opening.at - opening.image
         if not opening.image:
-            # A link holds no other Markdown link: the outer one wins.
+            # A link contains no other Markdown link: the outer one is used.
             inside = self._span(start, place.end).start
             kept = []
             while links and links[-1].span.start > inside:
@@ -313,7 +316,7 @@ class _Scanner:
         return at + 2
 
     def _address(self, at: int) -> int:
-        """A bare web address: what looks like a tag or a link in it is none."""
+        """Skip a bare web address, which contains no tags and no links."""
         if not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
             return at + 1
         found = (_url_in_link if self._brackets else _url)(self._text, at, self._end)

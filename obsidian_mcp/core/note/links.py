@@ -1,4 +1,4 @@
-"""Links and embeds as they stand in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md).
+"""Links and embeds in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md).
 
 Which file a link means is `resolve`'s part.
 """
@@ -15,10 +15,10 @@ from obsidian_mcp.core.text.text import Span
 Style = Literal["wiki", "markdown"]
 
 _RESERVED = frozenset(";/?:@&=+$,#")
-"""What JavaScript's `decodeURI` leaves encoded."""
+"""Characters that JavaScript's `decodeURI` leaves encoded."""
 
 wikilink = re.compile(r"\[\[((?:[^\[\]\r\n]++|\](?!\])|\[(?!\[))+)\]\]").match
-"""A wikilink without its `!`; group 1 is what stands between the brackets (NOTE-40)."""
+"""A wikilink without its `!`; group 1 is the text between the brackets (NOTE-40)."""
 
 _escapes = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _percent = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -30,7 +30,7 @@ _title = re.compile(r"""\s+(?:"(?:[^"\\]|\\.){0,1000}"|'(?:[^'\\]|\\.){0,1000}'|
 _special = re.compile(r"[\s()\\]")
 
 MAX_PARENTHESES = 32
-"""Brackets inside each other in a destination, as in CommonMark."""
+"""Maximum nesting depth of brackets in a destination, as in CommonMark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +53,25 @@ class Link:
 
     @property
     def target(self) -> str:
-        """Path and subpath: the app's `link`."""
+        """Return path and subpath: the app's `link`."""
         return self.path + self.subpath
 
     @property
     def display_text(self) -> str:
-        """What a reader sees: the app's `displayText`."""
+        """Return the text that a reader sees: the app's `displayText`."""
         return self.display if self.display is not None else shown(self.target)
 
     @property
     def size(self) -> tuple[int, int | None] | None:
-        """Width and height in pixels that an embed's display asks for: its last part, `100` or `100x50` (1.5)."""
+        """Return the width and height, in pixels, given in an embed's display text: its last part, `100` or `100x50`
+        (1.5)."""
         found = _size((self.display or "").rpartition("|")[2].strip())
         return (int(found[1]), int(found[2]) if found[2] else None) if found and self.embed else None
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyLink:
-    """A property that is nothing but a link. `key` is a dotted path with list positions: `up`, `related.0`."""
+    """A property whose value is exactly one link. `key` is a dotted path with list indexes: `up`, `related.0`."""
 
     key: str
     style: Style
@@ -89,7 +90,7 @@ class PropertyLink:
 
 
 class Destination(NamedTuple):
-    """Where the destination of a Markdown link stands, and where the link ends."""
+    """The span of a Markdown link's destination, and the end of the link."""
 
     start: int
     stop: int
@@ -97,7 +98,8 @@ class Destination(NamedTuple):
 
 
 def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
-    """Target and display of what stands between `[[` and `]]`; in a table cell `\\|` is the pipe (NOTE-41, NOTE-42)."""
+    """Return target and display text of the text between `[[` and `]]`; in a table cell `\\|` is the pipe (NOTE-41,
+    NOTE-42)."""
     at = inner.find("|", 1)
     if at < 0:
         return inner, None
@@ -108,23 +110,23 @@ def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
 
 
 def split_subpath(target: str) -> tuple[str, str]:
-    """Link path and subpath: the subpath begins at the first `#` (NOTE-43)."""
+    """Return link path and subpath: the subpath starts at the first `#` (NOTE-43)."""
     at = target.find("#")
     return (target, "") if at < 0 else (target[:at], target[at:])
 
 
 def shown(target: str) -> str:
-    """How the app shows a target without a display: `a#b#c` as `a > b > c` (NOTE-44)."""
+    """Return the text that the app shows for a target without display text: `a#b#c` as `a > b > c` (NOTE-44)."""
     return " > ".join(part for part in target.split("#") if part) if "#" in target else target
 
 
 def is_internal(destination: str) -> bool:
-    """Whether a decoded Markdown destination leads into the vault: it has no scheme, so no colon (NOTE-46)."""
+    """Return whether a decoded Markdown destination is internal: it has no scheme, so no colon (NOTE-46)."""
     return bool(destination) and (":" not in destination or destination.startswith(("./", "../")))
 
 
 def find_destination(text: str, at: int, end: int) -> Destination | None:
-    """The destination of a Markdown link whose `(` stands at `at` (NOTE-45); None where it is no link."""
+    """Return the destination of a Markdown link whose `(` is at `at` (NOTE-45); None if it is not a link."""
     start = _space(text, at + 1, end).end()  # type: ignore[union-attr]  # matches everything
     if text.startswith("<", start, end):
         stop = text.find(">", start, end)
@@ -140,7 +142,8 @@ def find_destination(text: str, at: int, end: int) -> Destination | None:
 
 
 def _bare_end(text: str, at: int, end: int) -> int:
-    """Where a destination without `<>` ends: at white space or at a bracket of its own; -1 when nested too deeply."""
+    """Return the end of a destination without `<>`: at white space or at a bracket of its own; -1 when nested too
+    deeply."""
     depth = 0
     while found := _special.search(text, at, end):
         at = found.end()
@@ -159,7 +162,8 @@ def _bare_end(text: str, at: int, end: int) -> int:
 
 
 def decode(destination: str) -> str:
-    """A raw destination with backslashes and entities resolved, and `%20` decoded as `decodeURI` does (NOTE-47)."""
+    """Return a raw destination with backslashes and entities resolved, and `%20` decoded as `decodeURI` does
+    (NOTE-47)."""
     if "\\" in destination:
         destination = _backslash.sub(r"\1", destination)
     if "&" in destination:
@@ -186,7 +190,7 @@ def _decode_run(found: re.Match[str]) -> str:
 
 
 def read_property(key: str, value: str) -> PropertyLink | None:
-    """The link that a property's text is as a whole (NOTE-48); None where there is text around it or none at all."""
+    """Return the link that is a property's whole text (NOTE-48); None if there is text around it or no link."""
     if found := wikilink(value):
         if found.end() == len(value):
             target, display = split_wikilink(found[1])

@@ -1,4 +1,4 @@
-"""How Markdown lines look: what may begin a block, and what ends one (semantics 2, 9; specs/note.md).
+"""Patterns for Markdown lines: the start and end of blocks (semantics 2, 9; specs/note.md).
 
 Every matcher takes a text, an offset and an end, and looks at that stretch only; a line's indent is taken off before
 unless the docstring says otherwise. What the lines add up to is `blocks`' part.
@@ -24,14 +24,14 @@ thematic_break = re.compile(r"([-*_])(?: *\1){2,} *$").match
 fence = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$").match
 """Groups: fence and words after it, for backticks (1, 2) or tildes (3, 4)."""
 fence_end = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*$").match
-"""With its indent."""
+"""Includes the indent."""
 math_fence = re.compile(r"(\${2,}) *[^$]*$").match
 math_fence_end = re.compile(r"[^$]*(\${2,}) *$").match
 list_item = re.compile(r"(?:([-+*])|([0-9]{1,9})([.)]))(?:( {1,4}(?! )| |\t)|$)").match
 """Groups: bullet (1) or number (2) and its delimiter (3), then the white space that belongs to the marker (4)."""
 task_box = re.compile(r"\[(.)\][ \t]").match
 setext_underline = re.compile(r"(?:=+|-+)$").match
-"""With its indent, which must be none."""
+"""Includes the indent, which must be empty."""
 footnote = re.compile(r"\[\^([^\s\]]{1,999})\]:").match
 definition = re.compile(
     r"\[(?!\^)(?:[^\]\\]|\\.)++\]:[ \t]*(?:<[^<>\[\]]++>|[^\s\[\]<][^\s\[\]]*+)"
@@ -43,7 +43,7 @@ block_id = re.compile(r"(?<!\S)\^([A-Za-z0-9-]+)\s*$").search
 """At the end of a line (semantics 2.3)."""
 only_block_id = re.compile(r"\s*\^([A-Za-z0-9-]+)\s*$").match
 alignment_row = re.compile(r"\s*+\|?(?:\s*+[-:][-:\s]*+\|)*+(?:\s*+[-:][-:\s]*+)?$").match
-"""May match a row without any column."""
+"""May match a row without columns."""
 cells = re.compile(r"(?:[^|\\]++|\\.?)++").finditer
 
 _HTML_BLOCKS = (
@@ -60,7 +60,7 @@ html_block = re.compile(
     rf"|(?P<cdata>!\[CDATA\[)|(?P<element>/?(?:{_HTML_BLOCKS})(?=\s|/?>|$)))",
     re.IGNORECASE,
 ).match
-"""The kinds that may interrupt a paragraph; `lastgroup` tells which."""
+"""The kinds that may interrupt a paragraph; `lastgroup` names the kind."""
 html_alone = re.compile(rf"(?:{HTML_TAG})\s*$").match
 """A line that is one tag of any name."""
 HTML_ENDS = {
@@ -70,7 +70,7 @@ HTML_ENDS = {
     "directive": re.compile(">"),
     "cdata": re.compile("]]>"),
 }
-"""What ends an HTML block of a kind; the others end before an empty line."""
+"""End patterns of HTML blocks by kind; blocks of any other kind end before an empty line."""
 
 
 def blank(text: str, start: int, end: int) -> bool:
@@ -78,7 +78,7 @@ def blank(text: str, start: int, end: int) -> bool:
 
 
 def columns(text: str, start: int, end: int) -> int:
-    """The width of the white space from `start` to `end`, with tab stops every four columns."""
+    """Return the width, in columns, of the white space from `start` to `end`, with tab stops every four columns."""
     if text.find("\t", start, end) < 0:
         return end - start
     width = 0
@@ -88,7 +88,7 @@ def columns(text: str, start: int, end: int) -> int:
 
 
 def skip_columns(text: str, start: int, end: int, width: int) -> int:
-    """The offset after so many columns of the white space from `start` to `end`; a tab is taken whole."""
+    """Return the offset after a number of columns of the white space from `start` to `end`; a tab is taken whole."""
     if text.find("\t", start, end) < 0:
         return min(start + width, end)
     skipped = 0

@@ -1,4 +1,4 @@
-"""A note, read: text in, everything the app's metadata cache knows about it out (specs/note.md).
+"""Parse a note into everything that the app's metadata cache stores about it (specs/note.md).
 
 Pure and quick: a note of ordinary size takes well under a millisecond, and none takes more than a time that grows
 with its length.
@@ -23,7 +23,7 @@ from .links import Link, PropertyLink, read_property
 
 @dataclass(frozen=True)
 class Note:
-    """What a note says. All lists follow the order of the text; spans are code points of `body`."""
+    """A parsed note. All lists are in document order; spans are code points of `body`."""
 
     body: str
     lines: Lines = field(repr=False, compare=False)
@@ -32,10 +32,10 @@ class Note:
     headings: tuple[Heading, ...]
     list_items: tuple[ListItem, ...]
     links: tuple[Link, ...]
-    """Links and embeds of the text; those of properties are `property_links`."""
+    """Links and embeds of the text; `property_links` holds those of properties."""
     property_links: tuple[PropertyLink, ...]
     tags: tuple[Tag, ...]
-    """Tags of the text; `all_tags` has those of the properties too."""
+    """Tags of the text; `all_tags` includes those of the properties."""
     block_ids: tuple[BlockId, ...]
     footnotes: tuple[Footnote, ...]
     footnote_refs: tuple[FootnoteRef, ...]
@@ -44,7 +44,7 @@ class Note:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The properties of the frontmatter; empty without any, or where it is broken."""
+        """Return the properties of the frontmatter; empty if there are none or it is broken."""
         values = self.frontmatter.values if self.frontmatter else None
         return values if values is not None else {}
 
@@ -54,12 +54,13 @@ class Note:
 
     @cached_property
     def outline(self) -> tuple[Heading, ...]:
-        """The headings that make sections: those at the top level (semantics 2.1)."""
+        """Return the headings that start sections: those at the top level (semantics 2.1)."""
         return tuple(heading for heading in self.headings if not heading.nested)
 
     @property
     def all_tags(self) -> list[str]:
-        """The app's `getAllTags`: tags of the properties, then of the text, with their `#` and repeated as written."""
+        """Return the app's `getAllTags`: tags of the properties, then of the text, with their `#` and repeated as
+        written."""
         return [*(frontmatter.tags(self.properties) or ()), *("#" + tag.name for tag in self.tags)]
 
     @property
@@ -67,12 +68,13 @@ class Note:
         return frontmatter.aliases(self.properties) or []
 
     def section_at(self, offset: int) -> Section | None:
-        """The top-level block that holds the code point at `offset`."""
+        """Return the top-level block that contains the code point at `offset`."""
         k = bisect_right(self.sections, offset, key=lambda section: section.span.start) - 1
         return self.sections[k] if k >= 0 and offset < self.sections[k].span.end else None
 
     def headings_above(self, offset: int) -> tuple[Heading, ...]:
-        """The path of headings, from the top, under which the text at `offset` stands; a heading is under itself."""
+        """Return the path of headings, from the top, whose sections contain `offset`; a heading's section includes
+        it."""
         path: list[Heading] = []
         for heading in self.outline:
             if heading.span.start > offset:
@@ -84,7 +86,7 @@ class Note:
 
 
 def parse(text: str) -> Note:
-    """Read a note's text, without its byte order mark. Any text is a note: what is broken is read as plain text."""
+    """Parse a note's text, without its byte order mark. Any text is valid: broken syntax is read as plain text."""
     properties = frontmatter.read(text)
     lines = Lines(text)
     first = 0
@@ -116,7 +118,7 @@ def parse(text: str) -> Note:
 
 
 def _property_links(values: dict[str, Any]) -> Iterator[PropertyLink]:
-    """Links of the properties at any depth, in the order written (semantics 1.6)."""
+    """Yield the links of the properties at any depth, in the order written (semantics 1.6)."""
     pending: list[tuple[str, Any]] = [(key, value) for key, value in reversed(values.items())]
     while pending:
         key, value = pending.pop()

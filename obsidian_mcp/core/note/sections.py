@@ -1,4 +1,4 @@
-"""A part of a note by its heading or block id, as a person names it (semantics 2.2, specs/edits.md EDIT-05)."""
+"""Find a part of a note by its heading or block id (semantics 2.2, specs/edits.md EDIT-05)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from . import parser
 from .subpath import Place, resolve_subpath
 
 SHOWN = 12
-"""Headings named when one is not found."""
+"""Maximum number of headings listed in SectionNotFound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`whole` with its heading line, `content` what stands under the heading; for a block both are the block."""
+    """`whole` includes the heading line, `content` is the text below it; for a block both are the block."""
 
     whole: Span
     content: Span
 
 
 def locate(body: str, name: str) -> Part:
-    """The section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`.
+    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`.
 
     Raises: SectionNotFound with the headings that are nearest.
     """
@@ -35,7 +35,7 @@ def locate(body: str, name: str) -> Part:
 
 
 def find(parsed: parser.Note, name: str) -> Place:
-    """The heading or block of that name. Raises: SectionNotFound with the headings that are nearest."""
+    """Return the heading or block of that name. Raises: SectionNotFound with the most similar headings."""
     found = resolve_subpath(parsed, f"#{name.strip().removeprefix('#').strip()}")
     if found is None:
         raise _missing(parsed, name)

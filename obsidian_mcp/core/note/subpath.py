@@ -1,4 +1,4 @@
-"""From a link's subpath to a place in a note: headings, blocks, footnotes (semantics 2.1 to 2.4)."""
+"""Resolve a link's subpath in a note: headings, blocks, footnotes (semantics 2.1 to 2.4)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a subpath names: a whole section with its heading, or a block (`heading` is None)."""
+    """The target of a subpath: a whole section with its heading, or a block (`heading` is None)."""
 
     span: Span
     heading: Heading | None
 
 
 def heading_key(text: str) -> str:
-    """The form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
+    """Return the form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
     return " ".join(_SPACED.sub(" ", text).split()).lower()
 
 
 def heading_for_link(text: str) -> str:
-    """A heading's text as it is written into a new link (the app's `stripHeadingForLink`)."""
+    """Return a heading's text as it is written into a new link (the app's `stripHeadingForLink`)."""
     return " ".join(_LINK_BREAKING.sub(" ", text).split())
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
-    """The place that `#Heading`, `#A#B`, `#^id` or `#[^note]` names in a note; None where there is none.
+    """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None if there is none.
 
     An empty subpath is the whole note. Of equal headings the first counts; each further heading of a chain must be of
     a deeper level than the one before (semantics 2.2).
@@ -66,7 +66,7 @@ def _chain(parsed: Note, keys: list[str]) -> Heading | None:
 
 
 def section_of(parsed: Note, heading: Heading) -> Span:
-    """From a heading to the next one of the same or a higher rank."""
+    """Return the span from a heading to the next one of the same or a higher rank."""
     following = (
         other.span.start
         for other in parsed.outline

@@ -1,4 +1,4 @@
-"""How letters compare in a search, and where a word ends (specs/query.md, QUERY-20 to QUERY-23).
+"""Case folding and word boundaries of a search (specs/query.md, QUERY-20 to QUERY-23).
 
 One rule for words, phrases and regular expressions: Unicode simple case folding, one code point to one code point, so
 that a position in the folded text is a position in the text.
@@ -72,7 +72,7 @@ _IS_SPACED = regex.compile(SPACED)
 
 
 def fold(text: str) -> str:
-    """`text` with case taken away, of the same length."""
+    """Return `text` case-folded, with the same number of code points."""
     if text.isascii():
         return text.lower()
     if len(text) > _LONG and len(data := text.encode("utf-8", "surrogatepass")) < 1.2 * len(text):
@@ -82,7 +82,7 @@ def fold(text: str) -> str:
 
 
 def _mostly_ascii(data: bytes) -> str:
-    """What is not ASCII is folded letter by letter, of which there are few different ones: a third of the time."""
+    """Fold non-ASCII text letter by letter. Few of its letters differ, so this takes a third of the time."""
     folded = data.decode("utf-8", "surrogatepass")
     for char in set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
         if (other := _folded(char)) != char:
@@ -96,30 +96,30 @@ def _folded(char: str) -> str:
 
 
 def is_caseless(text: str) -> bool:
-    """Whether no letter of `text` has another case."""
+    """Return whether no letter of `text` has another case."""
     return text.lower() == text == text.upper()
 
 
 @lru_cache(maxsize=4096)
 def is_spaced(char: str) -> bool:
-    """Whether a character is part of words that stand between spaces."""
+    """Return whether a character belongs to a script that separates words by spaces."""
     return _IS_SPACED.match(char) is not None
 
 
 def has_edges(text: str) -> bool:
-    """Whether a phrase asks for a word boundary at one end or both."""
+    """Return whether a phrase requires a word boundary at one end or both."""
     return bool(text) and bool(_IS_SPACED.match(text[0]) or _IS_SPACED.match(text[-1]))
 
 
 @lru_cache(maxsize=512)
 def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
-    """A pattern that finds `text` anywhere."""
+    """Return a pattern that finds `text` anywhere."""
     return regex.compile(literal(text, match_case=match_case), _flags(text, match_case=match_case))
 
 
 @lru_cache(maxsize=512)
 def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
-    """A pattern that finds `text` where it does not continue a word at either end.
+    """Return a pattern that finds `text` where it does not continue a word at either end.
 
     Only an end that is itself part of a spaced word asks for a boundary: `"- [ ]"` and `"東京"` match anywhere.
     """
@@ -129,7 +129,7 @@ def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
 
 
 def literal(text: str, *, match_case: bool) -> str:
-    """`text` as source for the `regex` module, under the flag IGNORECASE unless `match_case`."""
+    """Return `text` as source for the `regex` module, under the flag IGNORECASE unless `match_case`."""
     if match_case:
         return regex.escape(text, special_only=True)
     return "".join(_literal(char) for char in fold(text))

@@ -1,4 +1,4 @@
-"""Times: as people write them, and as answers say them (specs/search.md, SEARCH-12)."""
+"""Times: parsed from text, and formatted for answers (specs/search.md, SEARCH-12)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ _MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 
 
 def timestamp(nanoseconds: int) -> str:
-    """How answers say a time: UTC to the second, as ISO 8601. Takes nanoseconds since the epoch."""
+    """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
     microseconds = min(max(nanoseconds // 1000, _FIRST), _LAST)  # disks know years that calendars do not
     return (_EPOCH + timedelta(microseconds=microseconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def month(nanoseconds: int) -> str:
-    """The local month of a time, such as `2024-05`."""
+    """Return the local month of a time, such as `2024-05`."""
     seconds = min(max(nanoseconds // 10**9, 86_400), _LAST // 10**6)  # Windows knows none before 1970
     return datetime.fromtimestamp(seconds).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """The beginning of what a text names: `2024`, `2024-05`, `2024-05-01`, a date with a time, `today`, `yesterday`,
+    """Return the start of the period that a text names: `2024`, `2024-05`, `2024-05-01`, a date with a time,
+    `today`, `yesterday`,
     or so long before `now`: `12h`, `7d`, `2 weeks ago`, `3m` (months), `1y`. None for any other text.
 
     Local, as `now` is, unless the text names a zone.
@@ -48,7 +49,7 @@ def moment(text: str, now: datetime) -> datetime | None:
 
 
 def nanoseconds(when: datetime) -> int:
-    """Since the epoch; before 1970 it is negative."""
+    """Return the nanoseconds since the epoch, negative before 1970."""
     try:
         seconds = when.timestamp()
     except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time

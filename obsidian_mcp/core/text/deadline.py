@@ -43,19 +43,19 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether the call has to stop. Never true once the commit phase has begun."""
+        """Return whether the call has to stop. Never true once the commit phase has begun."""
         return not self._committing and (self._cancelled or time.monotonic() >= self._end)
 
     @property
     def remaining(self) -> float:
-        """Seconds, not below 0; infinite in the commit phase."""
+        """Return the remaining seconds, not below 0; infinite in the commit phase."""
         if self._committing:
             return float("inf")
         return 0.0 if self.passed else max(self._end - time.monotonic(), 0.0)
 
     @property
     def overrun(self) -> float:
-        """Seconds by which a call whose commit has begun is over its limit; 0 for all others."""
+        """Return the seconds by which a committing call exceeds its limit; 0 for all other calls."""
         return max(time.monotonic() - self._end, 0.0) if self._committing else 0.0
 
     def error(self) -> OperationTimeout:
@@ -83,21 +83,23 @@ def limited_to(seconds: float) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Call in loops. Raises: OperationTimeout when the call's time is over and it has not begun to commit."""
+    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over and it has not
+    begun to commit."""
     deadline = current.get()
     if deadline is not None and deadline.passed:
         raise deadline.error()
 
 
 def begin_commit() -> None:
-    """Call before the first write of a change. Raises: OperationTimeout when the call's time is over."""
+    """Begin the commit phase; call this before the first write of a change. Raises: OperationTimeout when the call's
+    time is over."""
     deadline = current.get()
     if deadline is not None:
         deadline.begin_commit()
 
 
 def late_note() -> str | None:
-    """The sentence for the answer of a call that has committed after its limit; None for all others."""
+    """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
     deadline = current.get()
     if deadline is None or not deadline.overrun:
         return None

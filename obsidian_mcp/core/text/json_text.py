@@ -1,4 +1,4 @@
-"""JSON as people keep it in files, changed at one place and nowhere else (specs/install.md, TEXT rules).
+"""Edits of JSON text (with comments and trailing commas) that keep all other bytes (specs/install.md, TEXT rules).
 
 Reads strict JSON and JSON with comments and trailing commas; every value knows its place in the text. `put` and
 `remove` keep what they do not change: order, indentation, comments, line ends.
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 DEEPEST = 200
-"""Levels of nesting that are read. No settings file has a tenth of them."""
+"""Maximum nesting depth. Settings files have less than a tenth of it."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"//|/\*")
@@ -24,7 +24,7 @@ _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/)[^\r\n])*\*/)*(?://[^\r\n]*)?
 
 
 class Unreadable(Exception):
-    """The text is not JSON: what is wrong, and the offset where."""
+    """The text is not JSON. Holds the problem and its offset."""
 
     def __init__(self, problem: str, offset: int) -> None:
         super().__init__(problem)
@@ -34,7 +34,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its place: `text[start:end]`."""
+    """A value and its source, `text[start:end]`."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Node:
     """Of an array."""
 
     def member(self, key: str) -> Member | None:
-        """The member of this name; the last one counts, as everywhere in JavaScript."""
+        """Return the member of this name; of duplicates the last one, as in JavaScript."""
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
@@ -62,17 +62,17 @@ class Member:
 class Document:
     root: Node
     beyond: tuple[str, int] | None
-    """The first thing that strict JSON does not have, and its offset."""
+    """The first construct that strict JSON does not allow, and its offset."""
 
 
 @lru_cache(maxsize=2)  # a change reads the text before and after it, several times; one of Claude Code's can have 5 MB
 def parse(text: str) -> Document:
-    """Raises: Unreadable. The values in the document belong to everybody: they are not to be changed."""
+    """Return the parsed text. Its values are shared and must not be changed. Raises: Unreadable."""
     return _Reader(text).document()
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with `value` at the end of a path of member names, which are made where they are missing.
+    """Return the text with `value` at a path of member names; missing members are created.
 
     A text without any value is taken for an empty object. Raises: Unreadable; ValueError when the path leads through
     something that is no object.
@@ -92,7 +92,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def remove(text: str, path: Sequence[str]) -> str:
-    """The text without the member at the end of the path, however often it is there. Raises: Unreadable."""
+    """Return the text without the member at a path, including duplicates. Raises: Unreadable."""
     while True:
         node = parse(text).root
         for key in path[:-1]:
@@ -116,7 +116,7 @@ def _nested(path: Sequence[str], value: Any) -> Any:
 
 
 class _Style:
-    """How this text is laid out."""
+    """Return the layout of this text."""
 
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
@@ -136,7 +136,7 @@ class _Style:
 
 
 def _insert(text: str, node: Node, key: str, value: Any) -> str:
-    """The text with one more member at the end of an object."""
+    """Return the text with a member added at the end of an object."""
     style = _Style(text)
     outer = _indent(text, node.start)
     inner = outer + style.unit
@@ -165,7 +165,7 @@ def _insert(text: str, node: Node, key: str, value: Any) -> str:
 
 
 def _cut(text: str, node: Node, doomed: Member) -> str:
-    """The text without one member: the reverse of `_insert` where nothing has changed since."""
+    """Return the text without one member: the reverse of `_insert` where nothing has changed since."""
     index = node.members.index(doomed)
     end = doomed.node.end if doomed.comma < 0 else doomed.comma + 1
     if len(node.members) == 1:
@@ -186,19 +186,19 @@ def _cut(text: str, node: Node, doomed: Member) -> str:
 
 
 def _indent(text: str, offset: int) -> str:
-    """The blanks that begin the line of `offset`."""
+    """Return the indent of the line of `offset`."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _line_end(text: str, offset: int) -> int:
-    """The end of the line when only blanks and comments follow on it, else `offset`."""
+    """Return the end of the line if only blanks and comments follow `offset` on it, else `offset`."""
     match = _REST_OF_LINE.match(text, offset)
     return match.end() if match else offset
 
 
 def _end_of_blank(text: str, offset: int = 0) -> int:
-    """Where the blanks and comments that begin at `offset` end."""
+    """Return the end of the blanks and comments that start at `offset`."""
     match = _BLANK.match(text, offset)
     return match.end() if match else offset
 
@@ -282,7 +282,7 @@ class _Reader:
         return Node(start, self.at, [item.value for item in items], items=tuple(items))
 
     def more(self, closing: str, complete: bool) -> bool:
-        """Whether another item follows; steps over the closing bracket when none does."""
+        """Return whether another item follows; steps over the closing bracket when none does."""
         self.skip()
         if self.peek() == closing:
             self.at += 1
@@ -292,7 +292,7 @@ class _Reader:
         return True
 
     def comma(self, closing: str) -> int:
-        """The offset of the comma that follows; -1 without one."""
+        """Return the offset of the following comma; -1 without one."""
         self.skip()
         if self.peek() != ",":
             return -1

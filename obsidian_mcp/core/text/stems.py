@@ -1,4 +1,4 @@
-"""Which words are forms of one another: Snowball's stemmers, for the languages that a vault is written in.
+"""Inflected forms of words: Snowball's stemmers, for the languages that a vault is written in.
 
 Words are stemmed when somebody asks, and only those that begin alike: a vault has too many to stem them all beforehand.
 """
@@ -31,9 +31,9 @@ TELLING = {
     "polish": "nie jest się na że jak ale dla przez oraz",
     "russian": "и не на что это как для так его она",
 }
-"""Words by which a language is known."""
+"""Frequent words that identify a language."""
 ENOUGH = 6
-"""Of the ten, so many must be there."""
+"""Minimum number of the ten words that a vault must contain."""
 ALWAYS = ("english",)
 
 OF_SCRIPT = {
@@ -48,7 +48,7 @@ OF_SCRIPT = {
 LATIN = frozenset(TELLING.keys() - OF_SCRIPT.values())
 
 SHORTEST = 3
-"""Letters of a word that has other forms."""
+"""Minimum length of a word that is stemmed, in letters."""
 LEAST = 2
 """Letters with which all forms of a word begin: the stem, without its last letter, which may change."""
 LONGEST_ENDING = 8
@@ -56,7 +56,7 @@ LONGEST_ENDING = 8
 
 
 def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
-    """The languages of a vault. `count` says how many of some words are in it."""
+    """Return the languages of a vault. `count` returns how many of the given words occur in it."""
     found = dict.fromkeys(ALWAYS)
     found |= {language: None for language, telling in TELLING.items() if count(telling.split()) >= ENOUGH}
     return tuple(found)
@@ -69,7 +69,7 @@ class Family:
         self._word = word
         plain_word = plain(word)
         self.beginning = plain_word
-        """All of them begin so, without accents, and the word too."""
+        """Common prefix, without accents, of the word and of all its forms."""
         self._stems: list[tuple[str, str, str]] = []
         if len(plain_word) < SHORTEST or not plain_word.isalpha():
             return
@@ -81,7 +81,7 @@ class Family:
         self.beginning = min((start for _, start, _ in self._stems), key=len, default=plain_word)
 
     def has(self, other: str, plainly: str) -> bool:
-        """Whether another word is one of them. `plainly`: it without accents."""
+        """Return whether another word belongs to the family. `plainly` is that word without accents."""
         if other == self._word:
             return False
         return any(
@@ -93,7 +93,7 @@ class Family:
 
 
 def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
-    """The languages in which a word can be one."""
+    """Return the languages whose script a word is written in."""
     script = unicodedata.name(word[0], "").partition(" ")[0]
     if script == "LATIN":
         return [language for language in known if language in LATIN]

@@ -1,4 +1,4 @@
-"""Words of a question that tell little or nothing about what is looked for (specs/search.md, SEARCH-56)."""
+"""Stop words of questions (specs/search.md, SEARCH-56)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STOP_WORDS = (
     " я"
 )
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""They are not looked for. They count only when there are no others."""
+"""Words that are not searched for unless the query contains no other words."""
 
 _ASKING = (
     "about again all also anything concerning detail details everything explain find finding get give go info"
@@ -49,7 +49,7 @@ _ASKING = (
     " заметка заметки заметку найди найти нужно покажи расскажи"
 )
 ASKING = frozenset(_ASKING.split())
-"""They are not required, but notes that have them come first."""
+"""Optional words: notes that contain them are ranked first."""
 
 _ASKING_UNSPACED = (
     "について 教えてください 教えて ください 方法 やり方 作り方 どうすれば"
@@ -58,7 +58,7 @@ _ASKING_UNSPACED = (
     " 방법 어떻게 무엇 언제 어디 알려줘 대한"
 )
 ASKING_UNSPACED = tuple(_ASKING_UNSPACED.split())
-"""Of scripts without spaces between words; longer ones before those that they hold."""
+"""Words of scripts without spaces between words; a longer word precedes the words it contains."""
 
 _PARTICLES = (
     "ですか ますか でしょうか ました ません です ます でした する した して しない すれば いい という から まで"
@@ -72,7 +72,7 @@ _JOSA = (
     " 입니다 을 를 이 가 은 는 에 의 로 와 과 도 만"
 )
 JOSA = tuple(_JOSA.split())
-"""Korean endings of words; longer ones before those that they hold."""
+"""Korean word endings; a longer ending precedes the endings it contains."""
 
 SPLITTING = "的了吗呢吧嗎么麼我你您"
 """Chinese letters at which a long run of letters falls into words."""

@@ -1,4 +1,4 @@
-"""Tags: how they are written, and how they compare (semantics 3, specs/tags.md).
+"""Tags: syntax and comparison (semantics 3, specs/tags.md).
 
 Where in a note a tag may stand is `inline`'s part, tags in properties are `frontmatter`'s.
 """
@@ -14,29 +14,30 @@ match = re.compile(rf"#([^{WHITE_SPACE}\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:
 """`#` and the characters that may follow it in a tag; `name` says whether they make one (TAG-01)."""
 
 MAX_LEVELS = 100
-"""Levels of a nested tag that are told apart; what is deeper is one level."""
+"""Maximum number of levels of a nested tag; deeper levels are joined into the last one."""
 
 _digits = re.compile("[0-9]*").fullmatch
 
 
 def name(written: str) -> str:
-    """The tag in the characters after a `#`: no slash at its end; empty where they are only digits (TAG-02, TAG-03)."""
+    """Return the tag in the characters after a `#`, without trailing slashes; "" if they are only digits (TAG-02,
+    TAG-03)."""
     tag = written.rstrip("/")
     return "" if _digits(tag) else tag
 
 
 def key(tag: str) -> str:
-    """What two spellings of one tag share; a leading `#` does not count (TAG-20)."""
+    """Return the form in which tags compare: lower case, without `#` (TAG-20)."""
     return tag.removeprefix("#").lower()
 
 
 def covers(tag: str, other: str) -> bool:
-    """Whether `other` is `tag` or nested below it (TAG-21)."""
+    """Return whether `other` is `tag` or nested below it (TAG-21)."""
     wanted, found = key(tag), key(other)
     return found == wanted or found.startswith(wanted + "/")
 
 
 def ancestry(tag: str) -> list[str]:
-    """The tag's parents from the top, then itself: `a/b/c` gives `a`, `a/b`, `a/b/c` (TAG-22)."""
+    """Return the tag's parents from the top, then the tag: `a/b/c` gives `a`, `a/b`, `a/b/c` (TAG-22)."""
     parts = tag.removeprefix("#").split("/", MAX_LEVELS)
     return ["/".join(parts[: i + 1]) for i in range(len(parts))]

@@ -17,7 +17,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Half-open range of code points: `text[span.start:span.end]` gives the source back."""
+    """A half-open range of code points: `text[span.start:span.end]` is the source."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class Text:
 
     @cached_property
     def newline(self) -> str:
-        """The line end in use: the more frequent one, LF on a tie or without any."""
+        """Return the line end in use: the more frequent one, LF on a tie or without any."""
         crlf = self.body.count("\r\n")
         return "\r\n" if crlf > self.body.count("\n") - crlf else "\n"
 
@@ -61,7 +61,8 @@ class Text:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and others."""
+    """Return the lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and
+    others."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
@@ -81,17 +82,17 @@ class Lines:
 
     @cached_property
     def _astral(self) -> list[int]:
-        """Offsets of the characters that take two UTF-16 units; only the metadata dump asks."""
+        """Return the offsets of characters of two UTF-16 units; only the metadata dump needs them."""
         return [] if self._text.isascii() else [found.start() for found in _ASTRAL.finditer(self._text)]
 
     def line(self, offset: int) -> int:
-        """0-based line that holds the code point at `offset`."""
+        """Return the 0-based line that contains the code point at `offset`."""
         return bisect_right(self.starts, offset) - 1
 
     def utf16(self, offset: int) -> int:
-        """UTF-16 code units before the code point at `offset`."""
+        """Return the number of UTF-16 code units before the code point at `offset`."""
         return offset + bisect_right(self._astral, offset - 1) if self._astral else offset
 
     def column_utf16(self, offset: int) -> int:
-        """UTF-16 code units between the start of the line and `offset`."""
+        """Return the number of UTF-16 code units between the start of the line and `offset`."""
         return self.utf16(offset) - self.utf16(self.starts[self.line(offset)])

@@ -1,4 +1,4 @@
-"""The words of a text, as the search index knows them (specs/search.md, SEARCH-20 to SEARCH-25).
+"""Tokens of a text for the search index (specs/search.md, SEARCH-20 to SEARCH-25).
 
 A word is a run of letters, digits and marks of a script that puts spaces between words. Every letter of another script
 (Chinese, Japanese, Thai, …) is a word by itself, and so is every symbol outside ASCII. What stands between two words is
@@ -18,32 +18,32 @@ import regex
 from .casefold import CONTINUOUS, fold, is_spaced
 
 LONGEST = 100
-"""Bytes of UTF-8. Longer words (encoded data) are not in the vocabulary: a text with one is read whenever a part of a
-word is asked for."""
+"""Bytes of UTF-8. Longer words (encoded data) are not in the vocabulary: a text with one is scanned by every search for
+part of a word."""
 
 GAP = "\x80"
-"""Stands for everything unusual between two words. No text has it as a word: it is a control character."""
+"""Replaces every unusual gap between two words. It is a control character, so it is never a word of a text."""
 
 _GAP_BETWEEN = f" {GAP} ".encode()
 _LINE_END = f" {GAP}\n".encode()
 _BOUND = "\v"
 _SEPARATORS = bytes(byte if byte > 127 or chr(byte).isalnum() or chr(byte) in " \n" else 11 for byte in range(256))
-"""Bytes of UTF-8 with everything between words as a _BOUND but spaces and line ends."""
+"""Translates UTF-8 bytes: everything between words except spaces and line ends becomes _BOUND."""
 _SPACES = re.compile(b"  +")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _ALONE = regex.compile(rf"[{CONTINUOUS}]+|[^\p{{L}}\p{{N}}\p{{M}}\p{{Z}}\p{{C}}]+")
 _BLANK = regex.compile(r"[\p{Z}\p{C}]")
 _JOINT = "\x81"
-"""Where two words stand without anything between, while the spaces of the text still stand beside it."""
+"""Separates adjacent words without a gap while the text still contains its own spaces."""
 _BESIDE_JOINT = re.compile(f" {_JOINT}|{_JOINT} ")
 _LETTERS_ONLY = bytes(
     byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256)
 )
-"""Bytes of UTF-8 with the bounds of words as spaces and ASCII folded."""
+"""Translates UTF-8 bytes: word boundaries become spaces, and ASCII is folded."""
 _MARK = regex.compile(r"\p{M}+")
 
 VERSION = f"{unicodedata.unidata_version} {regex.__version__}"
-"""Another version of these tables may see other words in the same text."""
+"""Another version of these tables may produce other tokens for the same text."""
 
 _UMLAUTS = re.compile("[äöü]")
 _WRITTEN_OUT = {"ä": "ae", "ö": "oe", "ü": "ue"}
@@ -51,7 +51,8 @@ _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d
 
 
 def spread(text: str) -> str:
-    """The text with its words and gaps between spaces: how the index's tokenizer takes it. ASCII is not folded yet.
+    """Return the text with its words and gaps separated by spaces, as the index's tokenizer expects; ASCII is not
+    folded.
 
     A line end stands after the gap where the text has one or more, and nowhere else.
     """
@@ -89,19 +90,19 @@ _spread_short = lru_cache(maxsize=4096)(_spread_run)
 
 
 def words(spread_text: str) -> list[bytes]:
-    """The words of a text after `spread`, folded, in order, in UTF-8: as bytes they are told apart in half the time."""
+    """Return the folded words of a text after `spread`, in order, as UTF-8: comparing bytes takes half the time."""
     return spread_text.encode().translate(_LETTERS_ONLY).split()
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A text to be found, in words: the first may be the end of a longer word, the last the beginning of one."""
+    """The words of a search text: the first may end a longer word, and the last may begin one."""
 
     words: tuple[str, ...]
     open_start: bool
     open_end: bool
     whole: bool
-    """The text is these words and nothing else: it stands where they do."""
+    """Whether the text consists of exactly these words, so that every occurrence of the words is a match."""
 
 
 def wanted(text: str, *, bounded: bool = False) -> Wanted:
@@ -120,14 +121,14 @@ def _is_in_word(char: str) -> bool:
 
 
 def plain(word: str) -> str:
-    """A folded word without accents, in its plainest letters: `é` is `e`, `ß` is `ss`, full-width forms are ASCII."""
+    """Return a folded word without accents, in basic letters: `é` is `e`, `ß` is `ss`, full-width forms are ASCII."""
     if word.isascii():
         return word
     return _MARK.sub("", unicodedata.normalize("NFKD", word)).casefold().translate(_LETTERS)
 
 
 def written_out(word: str) -> str | None:
-    """A German word as it is written without umlauts (`müller` as `mueller`); None without any."""
+    """Return a German word spelled without umlauts (`müller` as `mueller`); None if it has none."""
     word = unicodedata.normalize("NFC", word)
     found = _UMLAUTS.sub(lambda umlaut: _WRITTEN_OUT[umlaut[0]], word)
     return plain(found) if found != word else None

@@ -1,4 +1,4 @@
-"""Words in scripts that put no spaces between them (specs/search.md, SEARCH-54).
+"""Word segmentation for scripts without spaces between words (specs/search.md, SEARCH-54).
 
 There is no dictionary: what is asked for is looked for as it stands, then as its runs of one kind of letters, then as
 pairs of letters.
@@ -18,13 +18,14 @@ from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
 _KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _HIRAGANA_TO_KATAKANA = {code - 0x60: code for code in range(0x30A1, 0x30F7)}
 SHORTEST_SPLIT = 4
-"""Letters of a run from which on it may be several words."""
+"""Minimum length of a run, in letters, that may consist of several words."""
 
 Run = tuple[str, ...]
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Other ways to write a folded text: kana of the other kind or of half the width, a Korean word without its end."""
+    """Yield other spellings of a folded text: kana of the other kind or of half the width, a Korean word without
+    its end."""
     for other in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
         if other != text:
             yield other
@@ -52,7 +53,7 @@ def _asking() -> re.Pattern[str]:
 
 
 def without_josa(word: str) -> str:
-    """A Korean word without its ending, where two letters are left."""
+    """Return a Korean word without its ending if at least two letters remain."""
     if _kind(word[-1]) == "hangul":
         for ending in JOSA:
             if len(word) >= len(ending) + 2 and word.endswith(ending):
@@ -86,7 +87,7 @@ def _runs(letters: Run) -> Iterator[Run]:
 
 
 def _pieces(letters: Run) -> Iterator[Run]:
-    """Without the words that only ask."""
+    """Yield the parts of a text between question words."""
     text = "".join(letter if len(letter) == 1 else "\0" for letter in letters)
     start = 0
     for found in _asking().finditer(text):

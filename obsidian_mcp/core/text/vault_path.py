@@ -20,7 +20,7 @@ TEXT_EXTENSIONS = (".md", ".canvas", ".base")
 """Kinds of file whose text the tools create and edit."""
 
 COMPONENT_BYTES = 255
-"""Longest file name in bytes of UTF-8 that every file system in use takes (ext4)."""
+"""Longest file name, in bytes of UTF-8, that all common file systems accept (ext4)."""
 
 _FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f]')
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
@@ -30,14 +30,15 @@ _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def name_key(name: str) -> str:
-    """The form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces (semantics 1.4)."""
+    """Return the form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces
+    (semantics 1.4)."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", name.translate(_SPACES)).lower().replace("ς", "σ")
 
 
 def parse(raw: str, *, subject: str = "name") -> VaultPath:
-    """The normal form of a path as a person writes it.
+    """Return the normal form of a path as a person writes it.
 
     Raises: PermissionDenied for anything that points outside the vault or into a hidden folder, InvalidName for an
     empty path.
@@ -63,7 +64,7 @@ def parse(raw: str, *, subject: str = "name") -> VaultPath:
 
 
 def parse_folder(raw: str) -> VaultPath | None:
-    """A folder as a person writes it; None for the vault's root (`""`, `/`, `.`)."""
+    """Return the normal form of a folder as a person writes it; None for the vault's root (`""`, `/`, `.`)."""
     if raw.strip() in ("", "/", ".", "./"):
         return None
     return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, subject="folder")
@@ -93,21 +94,21 @@ def check_creatable(path: VaultPath) -> None:
 
 
 def link_warning(path: VaultPath) -> str | None:
-    """A sentence when no link can reach a file of this name (semantics 12)."""
+    """Return a sentence if no link can resolve to a file of this name (semantics 12), else None."""
     if _LINK_BREAKING.search(path):
         return "Links cannot reach this name: it holds one of # ^ [ ] | or %%."
     return None
 
 
 def extension(path: str) -> str:
-    """Lower-cased extension with its dot, "" without one."""
+    """Return the lower-case extension with its dot; "" without one."""
     name = path.rpartition("/")[2]
     stem, dot, ext = name.rpartition(".")
     return f".{ext.lower()}" if dot and stem else ""
 
 
 def basename(path: str) -> str:
-    """File name without folder and without `.md`."""
+    """Return the file name without folder and without `.md`."""
     name = path.rpartition("/")[2]
     return name[: -len(NOTE_EXTENSION)] if name.lower().endswith(NOTE_EXTENSION) else name
 
@@ -117,5 +118,5 @@ def is_note(path: str) -> bool:
 
 
 def parent(path: str) -> str:
-    """Folder of a path, "" for the root."""
+    """Return the folder of a path; "" for the root."""
     return path.rpartition("/")[0]
