@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was done to a file, or would be."""
+    """A change made to a file, or planned by a dry run."""
 
     client: Client
     name: str
@@ -35,12 +35,12 @@ class Change:
     """The entry as it stands in the file afterwards, or stood before it was removed."""
     backup: Path | None = None
     deleted: bool = False
-    """Whether the whole file was removed, which had held nothing else."""
+    """Whether the whole file was removed because it contained nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A server of ours in a client's file."""
+    """An entry of this program in a client's file."""
 
     client: Client
     path: Path
@@ -130,7 +130,7 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
 
 
 def configured(client: Client, system: System) -> list[Configured]:
-    """Our servers in the client's file, or files. Raises: ClientConfigRefused when a file is broken."""
+    """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file is broken."""
     found = []
     for path in dict.fromkeys(client.files(system)):
         for name, entry in _servers(client, files.read(path)).items():
@@ -140,7 +140,7 @@ def configured(client: Client, system: System) -> list[Configured]:
 
 
 def command_of(entry: Entry) -> list[str]:
-    """The command line of an entry; [] for one that is no command (a URL)."""
+    """Return the command line of an entry; [] for an entry without a command (a URL)."""
     command, arguments = entry.get("command"), entry.get("args")
     if not isinstance(command, str) or not command:
         return []

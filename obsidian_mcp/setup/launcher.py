@@ -34,7 +34,7 @@ class Running:
     scripts: str
     """The folder of this environment's console scripts."""
     origin: str
-    """What an installer was given: `name==version`, a folder, or the address of a repository."""
+    """The package's origin: `name==version`, a folder, or the address of a repository."""
     find: Callable[[str], str | None]
     """Absolute path of a program on PATH."""
 
@@ -53,7 +53,7 @@ class Running:
 
 
 def command_line(running: Running, is_program: Callable[[str], bool] = os.path.isfile) -> tuple[str, ...]:
-    """The command and its first arguments.
+    """Return the command and its first arguments.
 
     An environment that uvx or `pipx run` made is swept away some day, so there the command is uvx or pipx again, with
     the origin pinned: the next start is the same program, and another package of the same name is never run.
@@ -76,7 +76,7 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Whether a command starts this program, however it was installed.
+    """Return whether a command starts this program, however it was installed.
 
     `uvx obsidian-mcp` without an origin is another program: PyPI has one of our name.
     """
@@ -89,7 +89,7 @@ def is_ours(command: str, arguments: list[str]) -> bool:
 
 
 def _origin() -> str:
-    """PEP 610 tells where an installed distribution came from; without it, it came from an index."""
+    """Return the origin of the installed distribution (PEP 610), or `name==version` if it came from an index."""
     try:
         text = metadata.distribution(NAME).read_text("direct_url.json")
     except metadata.PackageNotFoundError:

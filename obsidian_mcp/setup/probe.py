@@ -19,18 +19,18 @@ from typing import IO, Any
 from obsidian_mcp import __version__
 
 SECONDS = 30.0
-"""How long a server may take from its start to its answer; hosts wait 10 to 60."""
+"""Seconds a server may take from its start to its answer; hosts wait 10 to 60."""
 ENDING = 5.0
-"""How long it may take to end after its input was closed, before it is killed."""
+"""Seconds it may take to exit after its input was closed, before it is killed."""
 _STDERR_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said of itself."""
+    """A server's answer to `initialize` and `tools/list`."""
 
     seconds: float
-    """From the start of the process to the answer to `initialize`."""
+    """Seconds from the start of the process to the answer to `initialize`."""
     name: str
     version: str
     tools: int
@@ -119,7 +119,7 @@ class _Conversation:
                 stdin.flush()
 
     def ask(self, number: int, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a request. Raises: NoAnswer."""
+        """Return the result of a request. Raises: NoAnswer."""
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         while True:
             message = self._next(method)
