@@ -29,7 +29,7 @@ def test_the_link_is_the_drop_in_and_goes_again(tmp_path: Path) -> None:
     link = install_command(system, running(), False)
     assert link == tmp_path / ".local/bin/obsidian"
     assert install_command(system, running(str(link)), False) == link
-    result = subprocess.run([link, "version"], capture_output=True, text=True, check=True, stdin=subprocess.PIPE)
+    result = subprocess.run([link, "version"], capture_output=True, encoding="utf-8", check=True, stdin=subprocess.PIPE)
     assert result.stdout.startswith("1.13.8 (obsidian-mcp ")
     assert uninstall_command(system, running()) == link
     assert not link.is_symlink()
