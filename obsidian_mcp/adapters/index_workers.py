@@ -68,7 +68,7 @@ class IndexWorkers:
         self._look = look
         self._niceness = niceness
         self._pool_files = pool_files
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
         self._work = reported or threading.Event()
         self._stopping = threading.Event()
@@ -130,7 +130,7 @@ class IndexWorkers:
     def _submit(self, batch: Batch) -> Future[list[FileEntry]]:
         file = self._indexer.index.file
         if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
-            self._pool = start_pool(self._niceness)
+            self._pool = WorkerPool(self._niceness)
         if self._pool is not None and file is not None:
             try:
                 return self._pool.submit(store, self._root, file, batch)
@@ -167,14 +167,25 @@ class IndexWorkers:
 
     def _end_pool(self) -> None:
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.end()
             self._pool = None
 
 
-def start_pool(niceness: int) -> ProcessPoolExecutor:
-    """A pool whose processes store batches. Low priority for a `niceness` above 0."""
-    os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
-    return ProcessPoolExecutor(PROCESSES, get_context("spawn"), begin_worker, (niceness,))
+class WorkerPool(ProcessPoolExecutor):
+    """A pool whose processes store batches."""
+
+    def __init__(self, niceness: int) -> None:
+        """Low priority for a `niceness` above 0."""
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
+        spawn = get_context("spawn")
+        self._workers_end, self._own_end = spawn.Pipe(duplex=False)
+        super().__init__(PROCESSES, spawn, begin_worker, (niceness, self._workers_end))
+
+    def end(self) -> None:
+        """Without waiting. Python 3.11 would wait for ever, at its own end, for a process that it started while
+        another one died, and that therefore nobody ends."""
+        self.shutdown(wait=False, cancel_futures=True)
+        self._own_end.close()
 
 
 _opened: dict[Path, Index] = {}

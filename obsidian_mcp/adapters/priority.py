@@ -6,10 +6,14 @@ import os
 import signal
 import sys
 import threading
+from multiprocessing.connection import Connection, wait
 
 
-def begin_worker(niceness: int) -> None:
-    """Set up a process of a pool: `niceness` lower in priority, silent, and gone when its parent is."""
+def begin_worker(niceness: int, lifeline: "Connection[None, None]") -> None:
+    """Set up a process of a pool: `niceness` lower in priority, silent, and gone when its parent or pool is.
+
+    `lifeline` is the reading end of a pipe whose other end only the pool has.
+    """
     if hasattr(os, "nice"):
         os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -18,12 +22,11 @@ def begin_worker(niceness: int) -> None:
         if pipe is not None:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(nothing, pipe.fileno())
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    threading.Thread(target=_end_with_pool, args=(lifeline,), name="lifeline", daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """A pool's process would wait for ever for work from a parent that was killed."""
+def _end_with_pool(lifeline: "Connection[None, None]") -> None:
+    """A process would wait for ever for work from a parent that was killed, or a pool that broke while it started."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    wait([lifeline] if parent is None else [lifeline, parent.sentinel])
+    os._exit(1)

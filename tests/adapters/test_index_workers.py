@@ -142,6 +142,7 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
     vault.indexer.complete()
 
     assert vault.index.dump() == vault.expected()
+    eventually(lambda: not processes())
 
 
 # INDEX-13
@@ -174,7 +175,7 @@ SERVER = """
     from obsidian_mcp.core.index.indexer import Batch
 
     def main():
-        pool = index_workers.start_pool(0)
+        pool = index_workers.WorkerPool(0)
         pool.submit(index_workers.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), ())).result()
         print("begun", flush=True)
         time.sleep(600)
