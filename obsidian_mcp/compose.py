@@ -25,7 +25,7 @@ from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
-from obsidian_mcp.adapters.pdf_texts import PdfTexts
+from obsidian_mcp.adapters.pdf_reader import PdfReader
 from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
@@ -130,11 +130,13 @@ class _Opened:
 
     vault: Vault
     workers: IndexWorkers
+    pdfs: PdfReader
     watcher: Watcher | None
 
     def close(self) -> None:
         if self.watcher is not None:
             self.watcher.stop()
+        self.pdfs.stop()
         self.workers.stop()
         self.vault.close()
 
@@ -304,16 +306,15 @@ class FolderVaults:
         journal = SqliteJournal(self._config.state / place, process=self._author)
         index = open_index(versioned(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"))
         dirty: Dirty = watcher or Scanning()
-        pdf = PdfTexts(self._config.cache / place / "pdf", disk.read)
-        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config), pdf)
+        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config))
         vault.indexer.is_patient = not self._is_server
-        workers = IndexWorkers(
-            vault.indexer, disk.root, vault.refresh if watcher else None, reported, NICENESS if self._is_server else 0
-        )
+        niceness = NICENESS if self._is_server else 0
+        workers = IndexWorkers(vault.indexer, disk.root, vault.refresh if watcher else None, reported, niceness)
         workers.start()
+        pdfs = PdfReader(vault.indexer, disk.root, NICENESS, is_reading=self._is_server)
         if watcher is not None:
             watcher.start()
-        return _Opened(vault, workers, watcher)
+        return _Opened(vault, workers, pdfs, watcher)
 
     def _report(self, reported: threading.Event) -> None:
         reported.set()

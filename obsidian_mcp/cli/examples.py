@@ -59,6 +59,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "bridge": ("bridge --port 3000",),
     "http": ("http --vault ~/Notes --port 3000",),
     "index status": ("index status --json",),
+    "index update": ("index update",),
     "index rebuild": ("index rebuild",),
     "index dump": ("index dump > cache.json",),
 }

@@ -32,10 +32,20 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
             "bytes": status.bytes,
             "files": status.files,
             "pending": len(pending),
+            "unread_pdfs": len(place.indexer.unread_pdfs()),
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
     write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
+
+
+@index.command("update", epilog=epilog("index update"))
+@vault_option
+@json_option
+@click.pass_obj
+def index_update(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
+    """Bring the index up to date with the files, and read new PDFs into it."""
+    _build(options, vault, as_json=as_json, anew=False)
 
 
 @index.command("rebuild", epilog=epilog("index rebuild"))
@@ -44,14 +54,28 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
 @click.pass_obj
 def index_rebuild(options: Options, vault: tuple[str, ...], as_json: bool) -> None:
     """Build the index anew from the files."""
+    _build(options, vault, as_json=as_json, anew=True)
+
+
+def _build(options: Options, vault: tuple[str, ...], *, as_json: bool, anew: bool) -> None:
     with options.opened(vault) as place:
-        place.indexer.index.clear()
-        place.indexer.begin()
-        total = len(place.indexer.pending())
+        indexer = place.indexer
+        if anew:
+            indexer.index.clear()
+        indexer.begin()
+        total, pdfs = len(indexer.pending()), len(indexer.unread_pdfs())
         with shown_progress():
-            place.indexer.complete()
-        facts = {"vault": place.name, "indexed": total}
-    write(json.dumps(facts) + "\n" if as_json else f"indexed {total} files of {facts['vault']}\n")
+            indexer.complete()
+            indexer.complete_pdfs()
+        left = len(indexer.unread_pdfs())
+        facts = {"vault": place.name, "indexed": total, "pdfs": pdfs - left, "unread_pdfs": left}
+        problem = indexer.pdf_background.notice if left and indexer.pdf_background else ""
+    if as_json:
+        write(json.dumps(facts) + "\n")
+    else:
+        write(f"indexed {total} files and {pdfs - left} PDFs of {place.name}\n")
+        if left:
+            write(f"{left} PDFs are not read. {problem}\n")
 
 
 @index.command("dump", epilog=epilog("index dump"))

@@ -62,7 +62,7 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
         lines[0] += f"; more with --offset {found.next_offset}"
     if found.widened:
         lines.append(f"Nothing has all of this; these were found by {found.widened}.")
-    lines += [said for said in (found.note, found.building, getattr(found, "pdfs", None)) if said]
+    lines += [said for said in (found.note, found.building) if said]
     return "".join(f"{safe(line)}\n" for line in lines)
 
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.pdf import EXTENSION
-from obsidian_mcp.core.search import pdf_pages
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
-from obsidian_mcp.core.search.search import wanted
 from obsidian_mcp.core.search.sort import grouping, order
 from obsidian_mcp.core.text import clock
-from obsidian_mcp.core.text.vault_path import extension, parse_folder
+from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.core.vault import app_answers
-from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import tool
 
-PDF_SECONDS = 15.0
-"""How long one search reads PDFs that are new; what is read is kept."""
-PROBLEMS = 5
-"""PDFs that could not be read, of which a result tells."""
 EVERYTHING = '""'
 """The query that every note matches."""
 
@@ -52,7 +43,6 @@ def search(
     offset: Offset = 0,
     snippets: Annotated[int, Field(description="Matching lines shown per note", ge=0, le=10)] = SNIPPETS,
     paths_only: Annotated[bool, Field(description="Paths without snippets")] = False,
-    pdf: Annotated[bool, Field(description="The text of PDFs too, with pages")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, with Obsidian's search syntax, best first.
@@ -75,31 +65,9 @@ def search(
     by = grouping(group) if group.strip() else None
     named = None if everything or place.app is None else app_answers.found(place, request)
     found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
-    if pdf:
-        if not isinstance(found, Hits):
-            raise InvalidArguments("pdf does not go with group: PDFs are not grouped.", argument="pdf")
-        found = _with_pdfs(place, request, found)
     if request.folder is not None and not found.total:
         place.check_folder(request.folder)
     return found
-
-
-def _with_pdfs(place: Vault, request: Request, found: Hits) -> Hits:
-    """The result with the PDFs that the query finds behind the notes. Raises: NotShowable without a reader of PDFs."""
-    hidden, is_wanted = place.hides(), wanted(request)
-    entries = [
-        entry
-        for entry in place.entries()
-        if extension(entry.path) == EXTENSION and is_wanted(entry) and not hidden(entry.path)
-    ]
-    if place.pdf is None or not entries:
-        return found
-    texts, left = place.pdf.texts(entries, PDF_SECONDS)
-    problems = [f"{entry.path}: {text.problem}" for entry, text in texts if text.problem]
-    remarks = [f"{left} PDFs are not read yet; ask again."] if left else []
-    remarks += [f"Not searched whole: {'; '.join(problems[:PROBLEMS])}."] if problems else []
-    joined = pdf_pages.joined(found, pdf_pages.find(request, texts), request)
-    return replace(joined, pdfs=" ".join(remarks) or None)
 
 
 def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:

@@ -1,50 +1,69 @@
-"""The text of PDFs in searches: by page, read once, and told where it fails (PDF-1 to PDF-4)."""
+"""The text of PDFs in ordinary searches: by page, read beside the calls, and told where it fails (PDF-1 to PDF-4)."""
 
 from __future__ import annotations
 
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters import pdf_texts
+from obsidian_mcp import compose
+from obsidian_mcp.adapters import pdf_reader
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.core.index import extract, search_document
+from obsidian_mcp.core.index.index import Record
 from obsidian_mcp.tools import call
+from tests.conftest import app_on
+from tests.core.memory import MemoryVault
+from tests.serve.mcp.test_resources import started
 from tests.tools.conftest import Opened
 from tests.tools.test_attachments import pdf
 
-pytest.importorskip("pypdf", reason="the extra media is not installed")
+pypdf = pytest.importorskip("pypdf", reason="the extra media is not installed")
+
+FILES: dict[str, str | bytes] = {
+    "Note.md": "a zebra\n",
+    "img/x.png": "",
+    "Papers/Stripes.pdf": pdf("Nothing here", "The zebra and its zebra stripes"),
+    "Broken.pdf": b"%PDF-1.4 not much of one",
+}
 
 
-def run(app: App, **arguments: Any) -> dict[str, Any]:
-    return call(app, "obsidian_search", arguments).whole()
+def run(app: App, query: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, "obsidian_search", {"query": query, **arguments}).whole()
+
+
+def found(app: App, query: str, **arguments: Any) -> list[str]:
+    return [hit["path"] for hit in run(app, query, **arguments)["hits"]]
 
 
 @pytest.fixture
 def library(opened: Opened) -> App:
-    return opened(
-        {
-            "Note.md": "a zebra\n",
-            "img/x.png": "",
-            "Papers/Stripes.pdf": pdf("Nothing here", "The zebra and its zebra stripes"),
-            "Broken.pdf": b"%PDF-1.4 not much of one",
-        }
-    )
+    """A vault whose PDFs are in the index."""
+    app = opened(FILES)
+    assert app.vaults.get().indexer.complete_pdfs()
+    return app
 
 
-def test_pages_of_pdfs_are_found_where_they_are_asked_for(library: App) -> None:
+def test_an_ordinary_search_finds_the_pages_of_pdfs(library: App) -> None:
     """PDF-1"""
-    assert [hit["path"] for hit in run(library, query="zebra")["hits"]] == ["Note.md"]
-    found = run(library, query="zebra", pdf=True)
-    assert [hit["path"] for hit in found["hits"]] == ["Note.md", "Papers/Stripes.pdf"]
-    assert found["total"] == 2
-    (snippet,) = found["hits"][1]["snippets"]
-    assert snippet["page"] == 2
-    assert "zebra" in snippet["text"]
-    assert "Broken.pdf: broken" in found["pdfs"]
+    for query, match in [("zebras", "smart"), ("zebra", "exact"), ("stripes", "smart")]:
+        (hit,) = [hit for hit in run(library, query, match=match)["hits"] if hit["path"] == "Papers/Stripes.pdf"]
+        (snippet,) = hit["snippets"]
+        assert (snippet["page"], snippet["line"]) == (2, 1)
+        assert "zebra" in snippet["text"]
+        assert "card" not in snippet
+    assert set(found(library, "zebra")) == {"Note.md", "Papers/Stripes.pdf"}
+    groups = run(library, "zebra", group="folder")["groups"]
+    assert {group["group"] for group in groups} == {"/", "Papers"}
 
 
 def test_the_language_of_queries_holds_for_pdfs_too(library: App) -> None:
@@ -53,52 +72,158 @@ def test_the_language_of_queries_holds_for_pdfs_too(library: App) -> None:
         '"zebra stripes"': ["Papers/Stripes.pdf"],
         "path:papers zebra": ["Papers/Stripes.pdf"],
         "zebra -stripes": ["Note.md"],
+        "zebra -nowhere": ["Note.md", "Papers/Stripes.pdf"],
         "/str.pes/": ["Papers/Stripes.pdf"],
+        "section:(zebra stripes)": ["Papers/Stripes.pdf"],
+        "section:(nothing zebra)": [],
+        "nothing zebra": ["Papers/Stripes.pdf"],
+        "path:stripes": ["Papers/Stripes.pdf"],
     }.items():
-        assert [hit["path"] for hit in run(library, query=query, pdf=True)["hits"]] == names, query
-    assert run(library, query="zebra", pdf=True, folder="img")["total"] == 0
-    with pytest.raises(InvalidArguments, match="group"):
-        run(library, query="zebra", pdf=True, group="folder")
+        assert sorted(found(library, query, match="exact")) == names, query
+    assert run(library, "zebra", folder="img")["total"] == 0
 
 
-def test_pdfs_come_behind_the_notes_on_every_page(library: App) -> None:
-    """PDF-1"""
-    first = run(library, query="zebra", pdf=True, limit=1)
-    assert ([hit["path"] for hit in first["hits"]], first["next_offset"]) == (["Note.md"], 1)
-    second = run(library, query="zebra", pdf=True, limit=1, offset=1)
-    assert [hit["path"] for hit in second["hits"]] == ["Papers/Stripes.pdf"]
-    assert "next_offset" not in second
+def test_a_query_that_only_excludes_finds_no_pdf(library: App) -> None:
+    """PDF-4"""
+    for query in ["-nowhere", '""', "-(q x)", "-nowhere -tag:#x"]:
+        assert found(library, query, match="exact") == ["Note.md"], query
+    assert found(library, "*") == ["Note.md"]
+    assert found(library, "", sort="modified") == ["Note.md"]
 
 
-def _entry(path: str, size: int = 10, mtime_ns: int = 1) -> FileEntry:
-    return FileEntry(VaultPath(path), path, size, mtime_ns)
+def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
+    """PDF-3, PDF-2"""
+    app = opened(FILES)
+    assert found(app, "zebra") == ["Note.md"]
+    assert "2 PDFs are not read yet. `obsidian-mcp index update` reads them." in run(app, "giraffe")["building"]
+    assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["building"]
+    assert app.vaults.get().indexer.complete_pdfs()
+    assert "building" not in run(app, "zebra")
+    said = run(app, "giraffe")["building"]
+    assert said.startswith("Not searched whole: Broken.pdf: broken (")
+    assert "not read" not in said
 
 
-def test_a_text_is_read_once_and_again_when_the_file_changes(tmp_path: Path) -> None:
+@contextmanager
+def opened_again(app: App) -> Iterator[App]:
+    """Another program on the same vault and index."""
+    again = compose.build(app.config)
+    try:
+        yield again
+    finally:
+        again.vaults.close()
+
+
+def test_what_a_pdf_said_before_it_changed_is_found_no_more(library: App) -> None:
     """PDF-3"""
-    reads: list[str] = []
-
-    def read(disk: str, _: int) -> bytes:
-        reads.append(disk)
-        return pdf("One page")
-
-    for _ in range(2):
-        ((_, text),), left = pdf_texts.PdfTexts(tmp_path, read).texts([_entry("a.pdf")], 60)
-        assert (text.pages, text.problem, left) == (("One page",), "", 0)
-    assert reads == ["a.pdf"]
-    pdf_texts.PdfTexts(tmp_path, read).texts([_entry("a.pdf", mtime_ns=2)], 60)
-    assert reads == ["a.pdf", "a.pdf"]
-    assert len(list(tmp_path.iterdir())) == 1
+    file = library.config.vaults[0] / "Papers/Stripes.pdf"
+    file.write_bytes(pdf("A giraffe"))
+    with opened_again(library) as app:
+        assert found(app, "zebra") == ["Note.md"]
+        app.vaults.get().indexer.complete_pdfs()
+        assert found(app, "giraffe") == ["Papers/Stripes.pdf"]
+    file.unlink()
+    with opened_again(library) as app:
+        assert found(app, "giraffe") == []
 
 
-def test_without_time_nothing_is_read_and_that_is_said(tmp_path: Path) -> None:
+def test_a_change_that_is_noted_drops_the_rows_of_a_pdf() -> None:
+    """PDF-3"""
+    with MemoryVault({"a.pdf": b"1"}) as vault:
+        vault.indexer.begin()
+        entry = vault.catalog["a.pdf"]
+        facts = extract.of_pdf(search_document.of("a.pdf", "zebra"), [0], "")
+        vault.indexer.store_pdf(entry, Record(entry, b"1", facts))
+        assert (vault.index.status().files, vault.indexer.unread_pdfs()) == (1, [])
+        vault.write("a.pdf", b"22")
+        vault.look()
+        vault.indexer.store_pdf(entry, Record(entry, b"1", facts))  # what was read before the change
+        vault.indexer.freshen()
+        assert vault.index.status().files == 0
+        assert [each.size for each in vault.indexer.unread_pdfs()] == [2]
+        vault.delete("a.pdf")
+        vault.look()
+        assert vault.indexer.unread_pdfs() == []
+
+
+def test_a_pdf_is_read_once(library: App) -> None:
+    """PDF-3: the next program goes on where this one ended."""
+    (library.config.vaults[0] / "New.pdf").write_bytes(pdf("A giraffe"))
+    with opened_again(library) as app:
+        assert [entry.path for entry in app.vaults.get().indexer.unread_pdfs()] == ["New.pdf"]
+        assert found(app, "stripes") == ["Papers/Stripes.pdf"]
+
+
+def test_a_pdf_that_the_policy_hides_is_not_read(tmp_path: Path) -> None:
+    """PDF-3"""
+    for folder in ("Open", "Secret"):
+        (tmp_path / "vault" / folder).mkdir(parents=True)
+        (tmp_path / "vault" / folder / "a.pdf").write_bytes(pdf("zebra"))
+    (policy := tmp_path / "policy.toml").write_text('hidden = ["Secret/"]\n', encoding="utf-8")
+    held = app_on(tmp_path / "vault")
+    with opened_again(replace(held, config=replace(held.config, policy_file=policy))) as app:
+        indexer = app.vaults.get().indexer
+        assert indexer.complete_pdfs()
+        assert found(app, "zebra") == ["Open/a.pdf"]
+        assert indexer.index.status().files == 1
+
+
+def test_notes_come_before_pdfs() -> None:
+    """PDF-3: while notes are pending no PDF is begun; then the smallest is the first."""
+    notes = {f"{number}.md": "x" for number in range(40)}
+    with MemoryVault({"Large.pdf": b"0" * 99, "Small.pdf": b"0", **notes}) as vault:
+        vault.indexer.begin()
+        assert vault.indexer.next_pdf() is None
+        vault.indexer.complete()
+        entry = vault.indexer.next_pdf()
+        assert entry is not None
+        assert entry.path == "Small.pdf"
+        assert vault.reads.count("Small.pdf") == 0
+
+
+def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     """PDF-2"""
-    found, left = pdf_texts.PdfTexts(tmp_path, lambda _, __: pdf("x")).texts([_entry("a.pdf")], 0)
-    assert (found, left) == ([], 1)
+    writer = pypdf.PdfWriter()
+    writer.append(io.BytesIO(pdf("zebra")))
+    writer.encrypt("secret", algorithm="RC4-128")
+    locked = io.BytesIO()
+    writer.write(locked)
+    app = opened({"Locked.pdf": locked.getvalue(), "Picture.pdf": pdf("")})
+    app.vaults.get().indexer.complete_pdfs()
+    said = run(app, "zebra")["building"]
+    assert "Locked.pdf: locked with a password" in said
+    assert "Picture.pdf: no text; its pages may be pictures" in said
+    monkeypatch.setattr(pdf_reader, "SECONDS", 0.0)
+    (app.config.vaults[0] / "Slow.pdf").write_bytes(pdf("zebra"))
+    with opened_again(app) as again:
+        again.vaults.get().indexer.complete_pdfs()
+        assert "Slow.pdf: takes more than 0 seconds to read" in run(again, "zebra")["building"]
 
 
-def test_a_pdf_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+def test_a_process_that_reads_a_pdf_ends_with_its_program(tmp_path: Path) -> None:
     """PDF-2"""
-    huge = _entry("a.pdf", size=pdf_texts.MOST_BYTES + 1)
-    ((_, text),), _ = pdf_texts.PdfTexts(tmp_path, lambda _, __: b"").texts([huge], 60)
-    assert text.problem == "larger than 200 MB"
+    (tmp_path / "a.pdf").write_bytes(pdf("zebra"))
+    command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps([str(tmp_path), "missing.pdf", "missing.pdf", 0]).encode() + b"\n")
+        process.stdin.close()
+        assert process.wait(60) in (0, 1)
+
+
+def test_a_server_reads_pdfs_beside_its_calls(basic: Path) -> None:
+    """PDF-3"""
+    (basic / "Paper.pdf").write_bytes(pdf("Nothing", "A giraffe"))
+    with started(basic) as server:
+        server.initialize()
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            answer = server.call("tools/call", {"name": "obsidian_search", "arguments": {"query": "giraffe"}})
+            content = json.loads(answer["result"]["content"][0]["text"])["data"]
+            if content["total"]:
+                break
+            assert "1 PDF is not read yet. Ask again in a while." in content["building"]
+        (hit,) = content["hits"]
+        assert (hit["path"], hit["snippets"][0]["page"]) == ("Paper.pdf", 2)
+        assert "building" not in content
+        assert server.close() == 0

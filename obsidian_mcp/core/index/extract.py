@@ -10,8 +10,9 @@ import json
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.core.dataview.literals import inline_value
@@ -38,6 +39,8 @@ VERSION = "2"
 
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
+
+PDF = ".pdf"
 
 LINKS_LIMIT = 50_000
 """Links stored of one file; the others are left out with a warning."""
@@ -102,7 +105,7 @@ class AliasFact(NamedTuple):
 
 class HeadingFact(NamedTuple):
     level: int
-    """1 to 6; 0 for the beginning of a canvas card, whose id is the text."""
+    """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF, whose number it is."""
     text: str
     line: int
     start: int
@@ -176,6 +179,11 @@ def indexable(path: str) -> bool:
     return is_note(path) or extension(path) in (canvas.EXTENSION, drawing.EXTENSION)
 
 
+def is_pdf(path: str) -> bool:
+    """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
+    return extension(path) == PDF
+
+
 def texts(path: str, data: bytes) -> dict[str, str]:
     """Return the texts of a file in which positions count, by the `at` of the facts in them."""
     body = storable(Text.decode(data[:BODY_LIMIT]).body)
@@ -234,6 +242,16 @@ def of(path: str, data: bytes, size: int) -> Facts:
             structure=structured,
         ),
     )
+
+
+def of_pdf(found: Content, starts: Sequence[int], problem: str) -> Facts:
+    """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
+    line, pages = 0, list[HeadingFact]()
+    for number, (before, start) in enumerate(pairwise([0, *starts]), 1):
+        line += found.text.count("\n", before, start)
+        pages.append(HeadingFact(0, str(number), line, start))
+    found = found._replace(structure=scopes.structure_of_pages(starts, len(found.text)).pack())
+    return Facts(headings=tuple(pages), warnings=(_one_line(problem),) if problem else (), content=found)
 
 
 def searched_text(path: str, body: str) -> str:

@@ -79,6 +79,8 @@ class Outdated:
     """Files that have rows and are not there."""
     new: frozenset[VaultPath]
     """Those of the changed files that have no rows."""
+    pdfs: tuple[FileEntry, ...] = ()
+    """PDFs that have no rows; rows of their earlier contents are among those that are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,11 @@ class Index:
             rest = {path for (path,) in others}
         changed, new = self._stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
         changed.sort(key=lambda entry: entry.path)
+        pdfs = self.stale([entry for entry in given if entry not in same and facts.is_pdf(entry.path)])
         rest.update(row[0] for row in same.difference(given))
         if rest:
-            rest.difference_update(stored(entry.path) for entry in given)
-        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new)
+            rest.difference_update(stored(entry.path) for entry in set(given).difference(pdfs))
+        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new, tuple(pdfs))
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""

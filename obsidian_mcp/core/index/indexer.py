@@ -23,7 +23,7 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from . import extract
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
-from .index import Busy, Index, Outdated, Replaced
+from .index import Busy, Index, Outdated, Record, Replaced
 from .ingest import Read, Stat, ingest
 from .rows import Rows, Stamp
 
@@ -67,6 +67,24 @@ class Background(Protocol):
         ...
 
 
+class PdfBackground(Background, Protocol):
+    """Takes PDFs from an `Indexer` and stores their text, beside the calls (adapters/pdf_reader.py)."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether PDFs are read as they come."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """What becomes of PDFs that are not read yet: a sentence for people and models."""
+        ...
+
+    def begin(self) -> bool:
+        """Read PDFs as they come from now on; False where nothing is there to read them."""
+        ...
+
+
 class Indexer:
     """One per vault. Every method may be called from any thread.
 
@@ -84,6 +102,7 @@ class Indexer:
         self.index = index
         self.background: Background | None = None
         """Stores what is pending beside the calls; without one, every question stores everything first."""
+        self.pdf_background: PdfBackground | None = None
         self.is_patient = False
         """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
         self.revision = 0
@@ -107,6 +126,8 @@ class Indexer:
         self._epoch = -1
         self._unindexed: set[VaultPath] = set()
         """Files that had no rows at the beginning and have none yet: many in a first build."""
+        self._pdfs: dict[VaultPath, FileEntry] = {}
+        """PDFs whose text is not in the index; no question waits for them."""
 
     # -- which files are pending -------------------------------------------------------------------------------
 
@@ -135,6 +156,7 @@ class Indexer:
             self._pending = {entry.path: entry for entry in newest}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
+            self._pdfs = {entry.path: entry for entry in outdated.pdfs}
             for path, entry in self._meanwhile.items():
                 self._note(path, entry)
             self._meanwhile = None
@@ -148,7 +170,8 @@ class Indexer:
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
         changed = tuple(entry for entry in entries if extract.indexable(entry.path))
-        return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed))
+        pdfs = tuple(entry for entry in entries if extract.is_pdf(entry.path))
+        return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
         """Make files pending that changed, appeared or went. Before the first `begin` nothing needs to be noted."""
@@ -156,7 +179,7 @@ class Indexer:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
-                if extract.indexable(change.path):
+                if extract.indexable(change.path) or extract.is_pdf(change.path):
                     entry = None if change.gone else entry_of(change.path)
                     self._note(change.path, entry)
                     if self._meanwhile is not None:
@@ -166,7 +189,12 @@ class Indexer:
     def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
         self.revision += 1
         self._deferred.discard(path)
-        if entry is None:
+        if extract.is_pdf(path):
+            self._gone[path] = None  # what was read of it is no longer true
+            self._pdfs.pop(path, None)
+            if entry is not None:
+                self._pdfs[path] = entry
+        elif entry is None:
             self._pending.pop(path, None)
             self._unindexed.discard(path)
             self._gone[path] = None
@@ -177,9 +205,11 @@ class Indexer:
             self._pending[path] = entry
 
     def wake(self) -> None:
-        """Have the background store what is pending, where that is much."""
+        """Have the background store what is pending, where that is much, and then read PDFs."""
         if self.background is not None and self._is_much():
             self.background.wake()
+        elif self.pdf_background is not None and self._pdfs:
+            self.pdf_background.wake()
 
     @property
     def is_behind(self) -> bool:
@@ -371,6 +401,7 @@ class Indexer:
             if not self._pending:
                 self._total = 0
                 self._unindexed.clear()
+            self.wake()
         self.release(batch)
 
     def release(self, batch: Batch, *, later: bool = False) -> None:
@@ -381,6 +412,55 @@ class Indexer:
             if later:
                 self._deferred.update(paths)
             self._state.notify_all()
+
+    # -- PDFs --------------------------------------------------------------------------------------------------
+
+    def unread_pdfs(self) -> list[FileEntry]:
+        """The PDFs whose text is not in the index."""
+        self.begin_once()
+        with self._state:
+            return list(self._pdfs.values())
+
+    def next_pdf(self) -> FileEntry | None:
+        """The smallest PDF to read; None where there is none, and while notes are pending (PDF-3).
+
+        Raises: Busy, Replaced.
+        """
+        self.begin_once()
+        while not self._is_much() and self._gone and self.step():
+            pass  # the rows of earlier contents
+        with self._state:
+            ready = [] if self._is_much() else [e for e in self._pdfs.values() if e.path not in self._gone]
+            return min(ready, key=lambda entry: entry.size, default=None)
+
+    def store_pdf(self, entry: FileEntry, record: Record | None) -> None:
+        """Store what was read of a PDF; None: another program has. Raises: Busy, Replaced."""
+        if record is not None:
+            self.index.store([record], stat=self._stat)  # if it is refused, the change will be noted
+        with self._state:
+            self.revision += 1
+            if self._pdfs.get(entry.path) == entry:
+                del self._pdfs[entry.path]
+            self._state.notify_all()
+
+    def forget_read_pdfs(self) -> None:
+        """Take note of what other programs have read. Raises: Busy, Replaced."""
+        left = set(self.index.stale(list(self._pdfs.values())))
+        with self._state:
+            self._pdfs = {path: entry for path, entry in self._pdfs.items() if entry in left}
+            self._state.notify_all()
+
+    def complete_pdfs(self) -> bool:
+        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads them."""
+        total = len(self.unread_pdfs())
+        if self.pdf_background is None or not self.pdf_background.begin():
+            return not total
+        end = self._end(inf)
+        while self._pdfs and time.monotonic() < end:
+            progress.report(total - len(self._pdfs), total, "Reading PDFs")
+            with self._state:
+                self._state.wait(0.1)
+        return True
 
     def _has_work(self) -> bool:
         """Whether files are pending, or being worked on, that can be stored as they are."""

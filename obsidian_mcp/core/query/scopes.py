@@ -135,6 +135,13 @@ def structure_of(note: Note) -> Structure:
     return Structure(numbers, note.body, [(tag.name, tag.span) for tag in note.tags])
 
 
+def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
+    """Return the structure of a text of pages, each of which is one block and one section."""
+    ends = [*starts[1:], length] if starts else []
+    count = len(starts)
+    return Structure(array("I", [length, count, count, 0, *starts, *ends, *starts, *[1] * count]), "", ())
+
+
 def _blocks(note: Note) -> list[Span]:
     items, at = note.list_items, 0
     found = []

@@ -20,9 +20,9 @@ class FileTable:
     """The files of one moment, without those that the user hides; built anew when files come or go (SEARCH-48)."""
 
     paths: Mapping[int, VaultPath]
-    """Notes and canvases by their number in the index; files without rows are not here."""
+    """Notes, canvases and PDFs by their number in the index; files without rows are not here."""
     others: tuple[FileEntry, ...]
-    """Files without text, such as images, by path."""
+    """Files without text, such as images, and PDFs that are not read, by path."""
     row_count: int
     """Files that have rows, whether they are listed or not."""
     is_complete: bool
@@ -40,7 +40,20 @@ class FileTable:
 
     @cached_property
     def canvases(self) -> frozenset[int]:
-        return frozenset(n for n, path in self.paths.items() if not path.endswith(NOTE_EXTENSION) and not is_note(path))
+        """Files of cards and drawings; the rows of other files say everything."""
+        return frozenset(
+            number
+            for number, path in self.paths.items()
+            if not path.endswith(NOTE_EXTENSION) and not is_note(path) and not extract.is_pdf(path)
+        )
+
+    @cached_property
+    def pdfs(self) -> frozenset[int]:
+        return frozenset(number for number, path in self.paths.items() if extract.is_pdf(path))
+
+    @cached_property
+    def unread_pdfs(self) -> tuple[FileEntry, ...]:
+        return tuple(entry for entry in self.others if extract.is_pdf(entry.path))
 
     @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:

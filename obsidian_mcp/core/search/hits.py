@@ -88,11 +88,9 @@ class Hits:
     widened: str | None = None
     """How the search was widened, where no file had all words (SEARCH-51)."""
     building: str | None = None
-    """A sentence if some files are newer than the index (INDEX-40)."""
+    """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read (PDF-4)."""
     note: str | None = None
     """Who else found these files, and how (SEARCH-18)."""
-    pdfs: str | None = None
-    """Which PDFs could not be read, and how many are not read yet."""
 
 
 @dataclass(frozen=True, slots=True)

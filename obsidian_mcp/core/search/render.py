@@ -230,7 +230,11 @@ class _Snippets:
         if self._is_one_word:
             places = places[:PLACES_OF_ONE_WORD]
         alike = self._is_one_word and not self._terms
-        return choose(text, places, self._headings[number], self._most, alike=alike) or None
+        headings = self._headings[number]
+        snippets = choose(text, places, headings, self._most, alike=alike)
+        if number in self._snapshot.table.pdfs:
+            snippets = [on_page(snippet, text, headings) for snippet in snippets]
+        return snippets or None
 
     def _fetch(self, number: int) -> None:
         some = self._left[:FILES_AT_ONCE] if number in self._left[:FILES_AT_ONCE] else [number]
@@ -293,6 +297,13 @@ def choose(
         card = part.text if part and part.is_card else None
         snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
     return snippets
+
+
+def on_page(snippet: Snippet, text: str, pages: Sequence[Heading]) -> Snippet:
+    """Return a line of a PDF as a line of its page, whose number stands in the place of a card (PDF-1)."""
+    page = int(snippet.card or "1")
+    above = text.count("\n", 0, pages[page - 1].start)
+    return replace(snippet, line=snippet.line - above, page=page, card=None)
 
 
 def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[tuple[int, int], ...]]:

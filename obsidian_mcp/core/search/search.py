@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from obsidian_mcp.core.text import stems
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import QueryInvalid
 
-from . import file_table, similar, sort, vocabulary
+from . import file_table, pdf_pages, similar, sort, vocabulary
 from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
 from .plan import WIDENINGS, Plan, exact_plan, read_groups, smart_plan
@@ -158,7 +158,10 @@ class Search:
                     files = retrieve(snapshot, plan, within)
                 if files:
                     break
+        if snapshot.table.pdfs and not pdf_pages.finds_pages(query):
+            files = files - snapshot.table.pdfs
         others = _other_files(snapshot, request, query)
+        snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         total, by = len(files) + len(others), request.order
         if by is not None and by.facet.kind != "relevance":
             items = [Item(snapshot.table.paths[number], number) for number in files] + others
@@ -171,6 +174,18 @@ class Search:
             items = items if by is None or by.descending else items[::-1]
             found = Found(snapshot, items, total, by, plan, fields)
         return render(found, request)
+
+    def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:
+        """The snapshot with a notice of the PDFs that it does not see."""
+        background = self._indexer.pdf_background
+        if background is None:
+            return snapshot
+        unseen = pdf_pages.unseen(
+            snapshot, wanted(request), background.notice, is_temporary=background.is_reading, found=found
+        )
+        if unseen is None:
+            return snapshot
+        return replace(snapshot, notice=f"{snapshot.notice} {unseen}" if snapshot.notice else unseen)
 
     def _current(self, rows: Rows, filters: IgnoreFilters) -> _State:
         """The state of these rows and the catalog; the file table is built anew only when files came or went."""

@@ -13,7 +13,6 @@ from obsidian_mcp.core.dataview.settings import ENABLED_PLUGINS_FILE, uses_datav
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
-from obsidian_mcp.core.files.pdf import PdfReader
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
@@ -68,7 +67,6 @@ class Vault:
         app: Obsidian | None = None,
         through_app: Changer | None = None,
         calendar: Calendar | None = None,
-        pdf: PdfReader | None = None,
     ) -> None:
         """Open a vault.
 
@@ -76,7 +74,6 @@ class Vault:
         where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
         """
         self.name = name
-        self.pdf = pdf
         self.files = files
         self.app = app
         self.journal = journal

@@ -1,0 +1,147 @@
+"""Reads the text of a vault's PDFs into its index, beside the calls: a thread, and a process for each PDF (PDF-2)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.index import extract, search_document
+from obsidian_mcp.core.index.index import Busy, Record, Replaced
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.rows import stored
+
+from .media import INSTALL
+
+SECONDS: Final = 30.0
+"""Longest that one PDF is read."""
+RETRY_SECONDS: Final = 5.0
+"""After a PDF could not be stored, and while another program reads the PDFs."""
+
+log = logging.getLogger(__name__)
+
+
+class PdfReader:
+    """The `PdfBackground` of one vault's indexer. Of several programs on one index, one reads."""
+
+    def __init__(self, indexer: Indexer, root: Path, niceness: int, *, is_reading: bool) -> None:
+        """`root` is the vault's folder, `niceness` how much lower than this process's the priority of a reader is."""
+        self.is_reading = is_reading and not _missing()
+        self._indexer = indexer
+        self._root = root
+        self._niceness = niceness
+        self._work = threading.Event()
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread: threading.Thread | None = None
+        indexer.pdf_background = self
+
+    @property
+    def notice(self) -> str:
+        return _missing() or ("Ask again in a while." if self.is_reading else "`obsidian-mcp index update` reads them.")
+
+    def begin(self) -> bool:
+        self.is_reading = not _missing()
+        self.wake()
+        return self.is_reading
+
+    def wake(self) -> None:
+        """There may be PDFs to read, or time for it."""
+        self._work.set()
+        if self.is_reading and self._thread is None and not self._stopping.is_set():
+            self._thread = threading.Thread(target=self._run, name="pdf", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End without waiting; the PDF that is being read is read again at the next start."""
+        self._stopping.set()
+        self._work.set()
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def _run(self) -> None:
+        while self._work.wait() and not self._stopping.is_set():
+            self._work.clear()
+            try:
+                self._read_all()
+            except (Busy, Replaced, Timeout, OSError) as error:
+                log.info("PDFs are read later: %r", error)
+                self._stopping.wait(RETRY_SECONDS)
+                self._work.set()
+            except Exception:
+                if not self._stopping.is_set():
+                    log.exception("PDFs are not read; it goes on with the next change.")
+
+    def _read_all(self) -> None:
+        """Raises: Timeout while another program reads."""
+        if self._indexer.next_pdf() is None:
+            return
+        file = self._indexer.index.file
+        lock = FileLock(f"{file}-pdf", timeout=0) if file else None
+        try:
+            if lock is not None:
+                lock.acquire()
+            while not self._stopping.is_set() and (entry := self._indexer.next_pdf()) is not None:
+                is_read = not self._indexer.index.stale([entry])
+                record = None if is_read else self._read(entry)
+                if not self._stopping.is_set():
+                    self._indexer.store_pdf(entry, record)
+        except Timeout:
+            self._indexer.forget_read_pdfs()
+            raise
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _read(self, entry: FileEntry) -> Record:
+        command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker"]
+        path = stored(entry.path)
+        with subprocess.Popen(  # noqa: S603  our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
+        ) as process:
+            assert process.stdin is not None  # noqa: S101  for the type checker
+            assert process.stdout is not None  # noqa: S101
+            self._process = process
+            if self._stopping.is_set():
+                process.kill()
+            timer = threading.Timer(SECONDS, process.kill)
+            timer.start()
+            with suppress(OSError):  # it is gone already
+                order = json.dumps([str(self._root), entry.disk, path, self._niceness])
+                process.stdin.write(order.encode() + b"\n")
+                process.stdin.flush()
+            answer = process.stdout.read()
+            is_late = not timer.is_alive()
+            timer.cancel()
+            self._process = None
+        try:
+            found = json.loads(answer)
+            content = search_document.Content(*found["content"])
+            digest = bytes.fromhex(found["digest"]) if found["digest"] else None
+            return Record(entry, digest, extract.of_pdf(content, found["starts"], found["problem"]))
+        except (ValueError, KeyError, TypeError):
+            problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
+            return Record(entry, b"", extract.of_pdf(search_document.of(path, ""), (), problem))
+
+
+def _missing() -> str:
+    """Why no PDF can be read; empty if they can."""
+    if getattr(sys, "frozen", False):  # there the executable is no Python
+        return "This program cannot read them."
+    return "" if find_spec("pypdf") else f"Nothing is there to read them. {INSTALL}"
