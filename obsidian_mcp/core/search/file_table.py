@@ -29,6 +29,8 @@ class FileTable:
     """Whether all of them are in `paths`."""
     is_hidden: Callable[[str], bool] | None
     """Whether the user hides the file at a path; None if nothing is hidden."""
+    has_pdfs: bool
+    """Whether PDFs are among them, read or not."""
 
     @cached_property
     def files(self) -> frozenset[int]:
@@ -90,4 +92,5 @@ def build(
     paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
     others = [shown[path] for path in shown.keys() - numbers.keys() if not extract.indexable(path)]
     others.sort(key=lambda entry: entry.path)
-    return FileTable(paths, tuple(others), len(numbers), len(paths) == len(numbers), is_hidden)
+    has_pdfs = any(path[-4:].lower() == extract.PDF for path in shown)
+    return FileTable(paths, tuple(others), len(numbers), len(paths) == len(numbers), is_hidden, has_pdfs)

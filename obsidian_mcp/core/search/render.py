@@ -232,7 +232,7 @@ class _Snippets:
         alike = self._is_one_word and not self._terms
         headings = self._headings[number]
         snippets = choose(text, places, headings, self._most, alike=alike)
-        if number in self._snapshot.table.pdfs:
+        if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = [on_page(snippet, text, headings) for snippet in snippets]
         return snippets or None
 

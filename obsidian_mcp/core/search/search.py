@@ -158,10 +158,10 @@ class Search:
                     files = retrieve(snapshot, plan, within)
                 if files:
                     break
-        if snapshot.table.pdfs and not pdf_pages.finds_pages(query):
-            files = files - snapshot.table.pdfs
+        if snapshot.table.has_pdfs:
+            files = files if pdf_pages.finds_pages(query) else files - snapshot.table.pdfs
+            snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
-        snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         total, by = len(files) + len(others), request.order
         if by is not None and by.facet.kind != "relevance":
             items = [Item(snapshot.table.paths[number], number) for number in files] + others
