@@ -16,7 +16,11 @@ def main() -> None:
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
-    if arguments[:1] != ["obsidian"] and "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
+    if "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
+        if arguments[:1] == ["obsidian"]:
+            from obsidian_mcp.cli.headless.command import main as obsidian
+
+            sys.exit(obsidian(arguments[1:]))
         from obsidian_mcp.serve.stdio import handshake
 
         if handshake.is_server(arguments):

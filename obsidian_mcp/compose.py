@@ -9,7 +9,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from datetime import time as time_of_day
@@ -20,19 +20,15 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_database import open_index, versioned
-from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
-from obsidian_mcp.adapters.pdf_reader import PdfReader
-from obsidian_mcp.adapters.watcher import Watcher
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.periodic.locale import WEEKDAYS
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
-from obsidian_mcp.core.vault.sync_tree import Dirty, Scanning
+from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 
 from .app import App
@@ -41,6 +37,9 @@ from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvali
 
 if TYPE_CHECKING:
     from obsidian_mcp.adapters.bridge import Bridge as PluginBridge
+    from obsidian_mcp.adapters.watcher import Watcher
+    from obsidian_mcp.core.index.index import Index
+    from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.tools.rad import Bridge
 
 log = logging.getLogger(__name__)
@@ -126,18 +125,14 @@ def built_in_tools(config: Config) -> Bridge:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A vault in use, with what works beside its calls."""
+    """A vault in use, with what reports its changes."""
 
     vault: Vault
-    workers: IndexWorkers
-    pdfs: PdfReader
     watcher: Watcher | None
 
     def close(self) -> None:
         if self.watcher is not None:
             self.watcher.stop()
-        self.pdfs.stop()
-        self.workers.stop()
         self.vault.close()
 
 
@@ -153,6 +148,12 @@ def _check_scope(disk: Disk, vault: Path, scope: VaultPath) -> None:
             "OBSIDIAN_MCP_SCOPE or scope in the policy file). Give the path of a folder inside the vault.",
             scope=scope,
         )
+
+
+def _open_index(place: Path) -> Index:
+    from obsidian_mcp.adapters.index_database import open_index, versioned
+
+    return open_index(versioned(place))
 
 
 class FolderVaults:
@@ -301,20 +302,42 @@ class FolderVaults:
             _check_scope(disk, folder, scope)
         through_app, app = self._through_app(folder, disk)
         reported = threading.Event()
-        watcher = Watcher(disk.root, partial(self._report, reported)) if self._watches else None
+        watcher = self._watcher(disk.root, reported) if self._watches else None
         place = vault_id(disk.root)
         journal = SqliteJournal(self._config.state / place, process=self._author)
-        index = open_index(versioned(self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"))
-        dirty: Dirty = watcher or Scanning()
-        vault = Vault(folder.name, disk, dirty, journal, index, allowed, app, through_app, calendar(self._config))
-        vault.indexer.is_patient = not self._is_server
-        niceness = NICENESS if self._is_server else 0
-        workers = IndexWorkers(vault.indexer, disk.root, vault.refresh if watcher else None, reported, niceness)
-        workers.start()
-        pdfs = PdfReader(vault.indexer, disk.root, NICENESS, is_reading=self._is_server)
+        vault = Vault(
+            folder.name,
+            disk,
+            watcher or Scanning(),
+            journal,
+            partial(_open_index, self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"),
+            allowed,
+            app,
+            through_app,
+            calendar(self._config),
+            lambda indexer: self._store_beside(indexer, disk.root, vault.refresh if watcher else None, reported),
+        )
         if watcher is not None:
             watcher.start()
-        return _Opened(vault, workers, pdfs, watcher)
+        if self._is_server:
+            _ = vault.indexer  # from now on changes are taken in beside the calls
+        return _Opened(vault, watcher)
+
+    def _watcher(self, root: Path, reported: threading.Event) -> Watcher:
+        from obsidian_mcp.adapters.watcher import Watcher
+
+        return Watcher(root, partial(self._report, reported))
+
+    def _store_beside(
+        self, indexer: Indexer, root: Path, look: Callable[[], object] | None, reported: threading.Event
+    ) -> None:
+        """Have the index of a vault stored beside the calls."""
+        from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
+        from obsidian_mcp.adapters.pdf_reader import PdfReader
+
+        indexer.is_patient = not self._is_server
+        IndexWorkers(indexer, root, look, reported, NICENESS if self._is_server else 0).start()
+        PdfReader(indexer, root, NICENESS, is_reading=self._is_server)
 
     def _report(self, reported: threading.Event) -> None:
         reported.set()

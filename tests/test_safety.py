@@ -88,7 +88,7 @@ def opened(root: Path) -> Iterator[Callable[..., Vault]]:
 
     def open_vault(disk: Disk | None = None) -> Vault:
         journal = SqliteJournal(root.parent / "state")
-        vault = Vault("v", disk or Disk(root), Always(), journal, open_index(None))
+        vault = Vault("v", disk or Disk(root), Always(), journal, lambda: open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault
@@ -155,7 +155,7 @@ class Unfinished(SqliteJournal):
 def test_a_crash_after_the_last_operation_is_taken_back_or_complete(root: Path, opened: Callable[..., Vault]) -> None:
     before = contents(root)
     journal = Unfinished(root.parent / "state")
-    vault = Vault("v", Faulty(root, AFTER + 1, Crash), Always(), journal, open_index(None))
+    vault = Vault("v", Faulty(root, AFTER + 1, Crash), Always(), journal, lambda: open_index(None))
     vault.refresh()
     with pytest.raises(Crash):
         vault.commit("test", everything(vault))
@@ -345,7 +345,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
     """SAFE-13."""
     before = contents(root)
     journal = FullJournal(root.parent / "state")
-    vault = Vault("v", Disk(root), Always(), journal, open_index(None))
+    vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None))
     vault.refresh()
     journal.full = full
     with pytest.raises(StorageFailed, match="journal"):
@@ -362,7 +362,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
 def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     """SAFE-13."""
     (root.parent / "file").write_bytes(b"")
-    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "file" / "state"), open_index(None))
+    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "file" / "state"), lambda: open_index(None))
     vault.refresh()
     assert vault.read(vault.find("0")).data == b"note 0\r\nold\n"
     with pytest.raises(StorageFailed, match="nothing was changed"):
@@ -395,7 +395,7 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: 
             pass
 
     one = opened()
-    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), open_index(None))
+    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
     other.refresh()
     one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
     with other.changing():
@@ -431,7 +431,7 @@ def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
     (root.parent / "outside").mkdir()
     (root.parent / "outside" / "secret.md").write_bytes(b"secret")
     reporting = Reporting()
-    vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), open_index(None))
+    vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
     (root / "link").symlink_to(root.parent / "outside")
     reporting.told = {"link"}
@@ -492,7 +492,12 @@ def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Ca
 def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_good(root: Path) -> None:
     # POL-09
     vault = Vault(
-        "v", Disk(root), Always(), SqliteJournal(root.parent / "s"), open_index(None), Policy(permanent_delete=False)
+        "v",
+        Disk(root),
+        Always(),
+        SqliteJournal(root.parent / "s"),
+        lambda: open_index(None),
+        Policy(permanent_delete=False),
     )
     vault.refresh()
     vault.commit("test", [Create("new.md", b"made\n")])
@@ -589,7 +594,9 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     one, two = as_client("assistant", "1"), as_client("assistant", "2")
     one.run(vault.commit, "test", [Create("one.md", b"1")])
     two.run(vault.commit, "test", [Create("two.md", b"2")])
-    other = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state", process="b"), open_index(None))
+    other = Vault(
+        "v", Disk(root), Always(), SqliteJournal(root.parent / "state", process="b"), lambda: open_index(None)
+    )
     other.refresh()
     as_client("editor").run(other.commit, "test", [Create("three.md", b"3")])
 

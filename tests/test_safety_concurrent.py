@@ -41,7 +41,7 @@ def opened(root: Path) -> Iterator[Callable[[Disk], Vault]]:
     vaults = []
 
     def open_vault(disk: Disk) -> Vault:
-        vault = Vault("v", disk, Always(), SqliteJournal(root.parent / "state"), open_index(None))
+        vault = Vault("v", disk, Always(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
         vault.refresh()
         vaults.append(vault)
         return vault

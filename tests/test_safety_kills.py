@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def vault_of(root: Path) -> Vault:
-    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state"), open_index(None))
+    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
     return vault
 

@@ -60,7 +60,9 @@ class Only:
 
 
 def opened(root: Path, beside: Path) -> Vault:
-    return Vault("v", Disk(root), Always(), SqliteJournal(beside / "state"), open_index(beside / "index.sqlite3"))
+    return Vault(
+        "v", Disk(root), Always(), SqliteJournal(beside / "state"), lambda: open_index(beside / "index.sqlite3")
+    )
 
 
 class Notes:

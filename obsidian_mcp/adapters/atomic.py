@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Literal
@@ -21,7 +20,7 @@ hides them from every listing, the app's too."""
 
 def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
     """Create a synced file with `data` beside a place, with the metadata of the open file `like`; return its name."""
-    name = place.beside(f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp")
+    name = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
     try:

@@ -7,8 +7,8 @@ replaced, and where no file can be written the index lives in the system's tempo
 from __future__ import annotations
 
 import contextlib
+import os
 import re
-import secrets
 import shutil
 import sqlite3
 import tempfile
@@ -269,7 +269,7 @@ class IndexDatabase:
             if found == 0:
                 for statement in self._schema:
                     connection.execute(statement)
-                connection.execute("INSERT INTO state VALUES (?, 0)", (secrets.token_hex(8),))
+                connection.execute("INSERT INTO state VALUES (?, 0)", (os.urandom(8).hex(),))
                 connection.execute(f"PRAGMA user_version={self._version}")
             connection.execute("COMMIT")
         except BaseException:

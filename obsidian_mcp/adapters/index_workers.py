@@ -1,37 +1,29 @@
 """Stores what is pending in a vault's index beside the calls: a thread, and processes for many files (INDEX-29).
 
 Worker processes use every core and leave this one's interpreter to the calls. Where none can be started, or one dies,
-the thread stores the files itself: slower, never wrong.
+the thread stores the files itself: slower, never wrong. What is needed to store many files is loaded when there are.
 """
 
 from __future__ import annotations
 
-import gc
 import logging
-import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.index.extract import BODY_LIMIT
-from obsidian_mcp.core.index.index import Busy, Index, Replaced
+from obsidian_mcp.core.index.index import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Batch, Indexer
-from obsidian_mcp.core.index.ingest import ingest
 from obsidian_mcp.errors import AppError
 
-from .disk import Disk
-from .index_database import open_index
-from .priority import begin_worker
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
-PROCESSES: Final = 2
-"""One parses while the other writes: SQLite has one writer at a time."""
+    from .index_pool import WorkerPool
+
 POOL_FILES: Final = 100
 """Pending files from which on processes are started: a start takes as long as 300 notes, but holds up no call."""
 NICENESS: Final = 15
@@ -44,8 +36,6 @@ RETRY_SECONDS: Final = 0.5
 """After a batch that could not be stored because another program writes, and after a look that failed."""
 STOP_SECONDS: Final = 2.0
 """How long `stop` waits for a batch that is being stored."""
-COLLECT_OBJECTS: Final = 100_000
-"""Objects between two collections in a worker: notes make no cycles."""
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +104,12 @@ class IndexWorkers:
 
     def _store_pending(self) -> None:
         """Store batch after batch while the indexer has many files, in processes if it has very many."""
+        if not self._indexer.is_behind:
+            return
+        from concurrent.futures import FIRST_COMPLETED, wait
+
+        from .index_pool import PROCESSES
+
         running: dict[Future[list[FileEntry]], Batch] = {}
         while self._indexer.is_behind or running:
             while len(running) <= PROCESSES and not self._stopping.is_set():
@@ -128,6 +124,10 @@ class IndexWorkers:
                 self._end(running.pop(future), future)
 
     def _submit(self, batch: Batch) -> Future[list[FileEntry]]:
+        from concurrent.futures import Future
+
+        from .index_pool import WorkerPool, store
+
         file = self._indexer.index.file
         if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
             self._pool = WorkerPool(self._niceness)
@@ -144,6 +144,8 @@ class IndexWorkers:
         return here
 
     def _end(self, batch: Batch, future: Future[list[FileEntry]]) -> None:
+        from concurrent.futures.process import BrokenProcessPool
+
         try:
             self._indexer.done(batch, future.result())
         except Replaced:
@@ -169,39 +171,3 @@ class IndexWorkers:
         if self._pool is not None:
             self._pool.end()
             self._pool = None
-
-
-class WorkerPool(ProcessPoolExecutor):
-    """A pool whose processes store batches."""
-
-    def __init__(self, niceness: int) -> None:
-        """Low priority for a `niceness` above 0."""
-        os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
-        spawn = get_context("spawn")
-        self._workers_end, self._own_end = spawn.Pipe(duplex=False)
-        super().__init__(PROCESSES, spawn, begin_worker, (niceness, self._workers_end))
-
-    def end(self) -> None:
-        """Without waiting. Python 3.11 would wait for ever, at its own end, for a process that it started while
-        another one died, and that therefore nobody ends."""
-        self.shutdown(wait=False, cancel_futures=True)
-        self._own_end.close()
-
-
-_opened: dict[Path, Index] = {}
-"""In a worker: the index it writes to."""
-
-
-def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
-    """Store a batch of the vault in a folder, in a worker process; the files that were left out.
-
-    Raises: Busy; Replaced, also where the index had to be moved to another file.
-    """
-    if file not in _opened:
-        gc.freeze()
-        gc.set_threshold(COLLECT_OBJECTS)
-        _opened[file] = open_index(file)
-    index, disk = _opened[file], Disk(root)
-    if index.file != file:
-        raise Replaced
-    return ingest(index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone)

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import logging
 import os
-import secrets
 import sqlite3
 import threading
 import time
@@ -67,7 +66,7 @@ CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL)
 """
 
 
-_PROCESS = secrets.token_hex(8)
+_PROCESS = os.urandom(8).hex()
 """Identifies this process in the journal: the system reuses process ids."""
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
 import sys
 import threading
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.index import extract, search_document
+from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.index import Busy, Record, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import stored
 
 from .media import INSTALL
+
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS: Final = 30.0
 """Longest that one PDF is read."""
@@ -75,7 +75,7 @@ class PdfReader:
             self._work.clear()
             try:
                 self._read_all()
-            except (Busy, Replaced, Timeout, OSError) as error:
+            except (Busy, Replaced, OSError) as error:  # with it the time-out of a lock
                 log.info("PDFs are read later: %r", error)
                 self._stopping.wait(RETRY_SECONDS)
                 self._work.set()
@@ -87,6 +87,8 @@ class PdfReader:
         """Raises: Timeout while another program reads."""
         if self._indexer.next_pdf() is None:
             return
+        from filelock import FileLock, Timeout
+
         file = self._indexer.index.file
         lock = FileLock(f"{file}-pdf", timeout=0) if file else None
         try:
@@ -105,6 +107,10 @@ class PdfReader:
                 lock.release()
 
     def _read(self, entry: FileEntry) -> Record:
+        import subprocess
+
+        from obsidian_mcp.core.index import extract
+
         command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker"]
         path = stored(entry.path)
         with subprocess.Popen(  # noqa: S603  our own module

@@ -14,10 +14,8 @@ from obsidian_mcp import __version__, config
 from obsidian_mcp.errors import AppError, InternalError
 
 from . import powershell  # noqa: F401  importing it makes PowerShell known to click's completion
-from .options import Options
+from .options import INTERRUPTED, Options
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 WELCOME = """\
 obsidian-mcp lets assistants work on your Obsidian vault, and works on it from here.
 
@@ -81,8 +79,6 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name == "obsidian":
-            from .headless.command import obsidian
-
             return obsidian
         from .tool_commands import tool_command
 
@@ -99,6 +95,29 @@ class Commands(click.Group):
         from .setup_commands import COMMANDS
 
         return {"serve": serve, "bridge": bridge, "http": http, "index": index, **COMMANDS}
+
+
+class _Verbatim(click.Command):
+    """A command whose words are all its own: no option of ours is read among them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.params = {"words": tuple(args)}
+        return []
+
+
+def _run_obsidian(words: tuple[str, ...]) -> int:
+    from .headless.command import run
+
+    return run(words, click.get_current_context().obj or Options())
+
+
+obsidian = _Verbatim(
+    "obsidian",
+    callback=_run_obsidian,
+    add_help_option=False,
+    epilog="Examples:  obsidian-mcp obsidian read file=Alpha  |  obsidian-mcp obsidian help",
+    help="Do what the app's own `obsidian` command does, from the files alone: obsidian read file=Note.",
+)
 
 
 @click.group(

@@ -29,9 +29,10 @@ from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, o
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, is_note
 from obsidian_mcp.core.vault.changes import Create, Write
-from obsidian_mcp.core.vault.content import etag_of, stale
+from obsidian_mcp.core.vault.content import etag_of
+from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
@@ -184,7 +185,7 @@ def _find(place: Vault, name: str) -> FileEntry:
 
 
 def _with_extension(name: str) -> str:
-    return name if name.lower().endswith(canvas.EXTENSION) else name + canvas.EXTENSION
+    return name if name.lower().endswith(CANVAS_EXTENSION) else name + CANVAS_EXTENSION
 
 
 _PLACE = ("x", "y", "beside", "side", "group")

@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note import edits, sections
 from obsidian_mcp.core.vault import move
-from obsidian_mcp.core.vault.content import stale
+from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

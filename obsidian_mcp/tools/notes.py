@@ -18,6 +18,7 @@ from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
 from obsidian_mcp.core.text.vault_path import (
+    CANVAS_EXTENSION,
     TEXT_EXTENSIONS,
     VaultPath,
     extension,
@@ -342,7 +343,7 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     numbers = Lines(body)
     texts: list[tuple[parser.Note, Callable[[Span], Span]]]
-    if extension(facts.path) == canvas.EXTENSION:
+    if extension(facts.path) == CANVAS_EXTENSION:
         board = canvas.read(body)
         warnings += [board.error] if board.error else []
         texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]

@@ -165,7 +165,7 @@ def desk(
         disk,
         Scanning(0),
         SqliteJournal(folder / "state"),
-        open_index(None),
+        lambda: open_index(None),
         policy,
         command if backend == "cli" else None,
         through,

@@ -17,12 +17,12 @@ from typing import Any
 import psutil
 import pytest
 
-from obsidian_mcp.adapters import index_workers
+from obsidian_mcp.adapters import index_pool, index_workers
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.extract import BODY_LIMIT
+from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Batch, Indexer
 from obsidian_mcp.core.index.ingest import ingest
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -163,7 +163,7 @@ def test_a_worker_leaves_out_what_changed_meanwhile_or_is_gone(vault: Vault) -> 
     (vault.root / "c.canvas").unlink()
     assert vault.index.file is not None
 
-    refused = index_workers.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),)))
+    refused = index_pool.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),)))
     assert sorted(entry.path for entry in refused) == ["a.md", "c.canvas"]
     assert vault.index.status().files == 2
 
@@ -171,12 +171,12 @@ def test_a_worker_leaves_out_what_changed_meanwhile_or_is_gone(vault: Vault) -> 
 SERVER = """
     import sys, time
     from pathlib import Path
-    from obsidian_mcp.adapters import index_workers
+    from obsidian_mcp.adapters import index_pool
     from obsidian_mcp.core.index.indexer import Batch
 
     def main():
-        pool = index_workers.WorkerPool(0)
-        pool.submit(index_workers.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), ())).result()
+        pool = index_pool.WorkerPool(0)
+        pool.submit(index_pool.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), ())).result()
         print("begun", flush=True)
         time.sleep(600)
 

@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def vault_of(root: Path, watcher: Watcher) -> Iterator[Vault]:
-    vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), open_index(None))
+    vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     try:
         yield vault
     finally:
@@ -119,7 +119,7 @@ def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count:
     reported = Reported()
     (root / "kept").mkdir()
     (root / "kept" / "a.md").write_bytes(b"1")
-    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), open_index(None))
+    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
 
     def now(*paths: str) -> list[str]:

@@ -9,9 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-import click
-
-from obsidian_mcp.cli.options import Options
+from obsidian_mcp.cli.options import INTERRUPTED, Options
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError
 
@@ -36,25 +34,15 @@ DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 _SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 
 
-class _Verbatim(click.Command):
-    """A command whose words are all its own: no option of ours is read among them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.params = {"words": tuple(args)}
-        return []
-
-
-def _invoked(words: tuple[str, ...]) -> int:
-    return run(words, click.get_current_context().obj or Options())
-
-
-obsidian = _Verbatim(
-    "obsidian",
-    callback=_invoked,
-    add_help_option=False,
-    epilog="Examples:  obsidian-mcp obsidian read file=Alpha  |  obsidian-mcp obsidian help",
-    help="Do what the app's own `obsidian` command does, from the files alone: obsidian read file=Note.",
-)
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line of a process that has no other options; return its exit status."""
+    try:
+        return run(arguments, Options())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
+        sys.stdout = None  # nothing is left to flush at exit
+        return 0
 
 
 def run(arguments: Sequence[str], options: Options) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
@@ -110,6 +109,8 @@ def _text(call: Call, entry: FileEntry) -> str:
 def _random(call: Call) -> FileEntry | None:
     hidden = call.vault.hides()
     found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+    import secrets
+
     return secrets.choice(found) if found else None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.frontmatter import parser, yaml_style
+from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
@@ -134,13 +135,13 @@ def _of_vault(call: Call) -> str:
         for name, value in found[path].items():
             known = shown.setdefault(name.lower(), name)
             counted[known] += 1
-            kinds[known][parser.infer_type(value)] += 1
+            kinds[known][infer_type(value)] += 1
     if wanted := call.text("name"):
         known = shown.get(wanted.lower(), "")
-        if not known and wanted.lower() not in parser.TYPES_FIXED:
+        if not known and wanted.lower() not in TYPES_FIXED:
             raise Refused(f'Property "{wanted}" not found.')
         return str(counted[known])
-    names = in_order({*shown.values(), *(name for name in parser.TYPES_FIXED if name not in shown)})
+    names = in_order({*shown.values(), *(name for name in TYPES_FIXED if name not in shown)})
     if call.has("total"):
         return str(len(names))
     if call.text("sort") == "count":

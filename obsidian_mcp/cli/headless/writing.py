@@ -11,6 +11,7 @@ from typing import Any
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.note.edits import adapted
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
@@ -213,7 +214,7 @@ def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> Any:
         return value_of(given, kind)
     assigned = call.vault.property_types.of(name)
     key = parser.key_of(values, name)
-    kind = assigned or (parser.infer_type(values[key]) if key is not None else "text")
+    kind = assigned or (infer_type(values[key]) if key is not None else "text")
     if kind == "checkbox" and given.strip().lower() not in _CHECKED + _UNCHECKED:
         return given
     try:

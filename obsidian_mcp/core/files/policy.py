@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
-
-from pathspec import GitIgnoreSpec
 
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
 from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
@@ -34,13 +31,16 @@ class Globs:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
-        self._spec = GitIgnoreSpec.from_lines([name_key(pattern) for pattern in self.patterns])
+        if self.patterns:
+            from pathspec import GitIgnoreSpec  # most vaults have no policy
+
+            self._spec = GitIgnoreSpec.from_lines([name_key(pattern) for pattern in self.patterns])
 
     def __bool__(self) -> bool:
         return bool(self.patterns)
 
     def match(self, path: str) -> bool:
-        return self._spec.match_file(name_key(path))
+        return bool(self.patterns) and self._spec.match_file(name_key(path))
 
 
 NOWHERE = Globs(())
@@ -144,6 +144,17 @@ def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: 
     Raises: PolicyInvalid with the line and the key of a mistake: nothing is allowed by a file that cannot be read;
     PermissionDenied for a scope that is no path inside the vault.
     """
+    settings = _settings(text, name, folder) if text else {}
+    if read_only:
+        settings["read_only"] = True
+    if (below := parse_folder(scope)) is not None:
+        settings["scopes"] = (*settings.get("scopes", ()), below)
+    return Policy(**settings)
+
+
+def _settings(text: str, name: str, folder: str) -> dict[str, Any]:
+    import tomllib  # most users have no policy
+
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -158,11 +169,7 @@ def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: 
         checked = _checked(text, own)
         if name_key(key) in (name_key(name), name_key(folder)):
             settings |= checked
-    if read_only:
-        settings["read_only"] = True
-    if (below := parse_folder(scope)) is not None:
-        settings["scopes"] = (*settings.get("scopes", ()), below)
-    return Policy(**settings)
+    return settings
 
 
 def _checked(text: str, table: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
+if TYPE_CHECKING:
+    from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
 
 
 class DiskFile(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-import regex
+from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, PropertyType
 
-from obsidian_mcp.core.frontmatter.parser import TYPES_FIXED, PropertyType
+if TYPE_CHECKING:
+    import regex
 
 LinkFormat = Literal["shortest", "relative", "absolute"]
 NewFileLocation = Literal["root", "current", "folder"]
@@ -155,6 +156,8 @@ class IgnoreFilters:
         prefixes, patterns, warnings = [], [], []
         for entry in filters:
             if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
+                import regex  # few vaults have such filters
+
                 try:
                     patterns.append(regex.compile(entry[1:-1]))
                 except regex.error as e:

@@ -8,26 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 
 from . import yaml12
+from .property_types import TYPES_FIXED
 from .yaml12 import InvalidYaml, Marks, NoValue, Value
-
-PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
-
-TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
-"""Types no assignment changes (semantics 4.3)."""
 
 _OPENING = ("---\n", "---\r\n")
 _CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
-_DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?\Z")
 _SPACE = re.compile(r"\s")
 
 
@@ -176,39 +168,6 @@ def key_of(values: Mapping[str, Value], name: str) -> str | None:
     if folded not in TYPES_FIXED and name in values:
         return name
     return next((key for key in values if key.lower() == folded), None)
-
-
-def infer_type(value: Value) -> PropertyType:
-    """Return the type that the app shows for a value without an assigned type (semantics 4.3)."""
-    match value:
-        case bool():
-            return "checkbox"
-        case int() | float():
-            return "number"
-        case str():
-            if _DATE.match(value):
-                return "date"
-            return "datetime" if compat.DATETIME_INFERRED and _DATETIME.match(value) else "text"
-        case list():
-            return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
-        case None:
-            return "text"
-        case _:
-            return "unknown"
-
-
-def property_type(key: str, value: Value, assigned: Mapping[str, str] | None = None) -> str:
-    """Return the type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
-
-    `assigned` is the mapping under `types` of `.obsidian/types.json`; names agree in any case.
-    """
-    folded = key.lower()
-    if fixed := TYPES_FIXED.get(folded):
-        return fixed
-    for name, kind in (assigned or {}).items():
-        if name.lower() == folded:
-            return kind
-    return infer_type(value)
 
 
 def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:

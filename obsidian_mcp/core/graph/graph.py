@@ -15,8 +15,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index import extract as facts
-from obsidian_mcp.core.index.extract import Facts, LinkFact, TaskFact
+from obsidian_mcp.core.index.facts import Facts, LinkFact, TaskFact, indexable
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
@@ -85,12 +84,14 @@ class Graph:
 
     def _parsed(self, entry: FileEntry) -> Facts | None:
         """Parse a file that is pending; None for one that is gone."""
+        from obsidian_mcp.core.index import extract
+
         try:
-            return facts.of(entry.path, self._indexer.read(entry), entry.size)
+            return extract.of(entry.path, self._indexer.read(entry), entry.size)
         except NoteNotFound:
             return None
         except AppError as error:
-            return facts.unreadable(error)
+            return extract.unreadable(error)
 
     def outgoing(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
@@ -168,7 +169,7 @@ class Graph:
             sources = [
                 path
                 for path in sorted(links.paths)
-                if (facts.indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
+                if (indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
             ]
             return LinkMaps(
                 {path: dict(links.resolved.get(path, {})) for path in sources},

@@ -11,7 +11,7 @@ from operator import itemgetter
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.extract import Facts, LinkKind
+from obsidian_mcp.core.index.facts import Facts, LinkKind
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath

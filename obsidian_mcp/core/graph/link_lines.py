@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError
 
@@ -36,6 +35,8 @@ def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable
 
 def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[str, str]:
     """Return the texts that hold a file's links, by `LinkFact.at`; none when it cannot be read any more."""
+    from obsidian_mcp.core.index import extract
+
     try:
         return {} if entry is None else extract.texts(entry.path, read(entry))
     except AppError:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obsidian_mcp.core.index.extract import LinkFact, TagFact
+from obsidian_mcp.core.index.facts import LinkFact, TagFact
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 

@@ -1,187 +1,51 @@
-"""What the index stores of one file, made from its bytes alone, whatever else the vault holds (specs/index.md).
-
-The rows are named tuples, not dataclasses: a vault has millions of them, and SQLite and pickle take tuples as they
-are. SQLite can store every text in them: what is not UTF-8 in the file is U+FFFD here.
-"""
+"""Make the facts of one file from its bytes alone, whatever else the vault holds (specs/index.md)."""
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
 from obsidian_mcp.core.note.elements import ListItem
-from obsidian_mcp.core.note.links import Link, PropertyLink, Style
+from obsidian_mcp.core.note.links import Link, PropertyLink
 from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.tasks.hints import names_dependency, written_days
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
 from obsidian_mcp.errors import AppError
 
 from . import search_document as content
-from .search_document import Content
+from .facts import (
+    BODY_LIMIT,
+    LINKS_LIMIT,
+    AliasFact,
+    BlockFact,
+    Facts,
+    HeadingFact,
+    InlineFieldFact,
+    LinkFact,
+    LinkKind,
+    ListItemsFact,
+    PropertyFact,
+    TagFact,
+    TaskFact,
+    storable,
+)
 
 log = logging.getLogger(__name__)
 
-VERSION = "2"
-"""Raise it whenever the same file gives other facts than before: then every index is built anew."""
-
-BODY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
-
-PDF = ".pdf"
-
-LINKS_LIMIT = 50_000
-"""Links stored of one file; the others are left out with a warning."""
-
 _json = json.JSONEncoder(ensure_ascii=False).encode
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-LinkKind = Literal["link", "embed", "property", "card"]
-"""In the text, embedded in the text, a property's whole value, or the file of a canvas card."""
-
-
-class LinkFact(NamedTuple):
-    """One link as it is written; it is not resolved."""
-
-    key: str
-    """`link_key` of the path, which it shares with every file that it may lead to."""
-    kind: LinkKind
-    style: Style
-    path: str
-    """Decoded, without subpath; empty for `[[#heading]]`."""
-    subpath: str
-    """Begins with `#`, or is empty."""
-    display: str | None
-    original: str
-    at: str
-    """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds it."""
-    line: int | None
-    """0-based, in a card the line of its text; None where the link has no position."""
-    start: int | None
-    """Code points of the body, in a card of its text."""
-    stop: int | None
-
-
-class TagFact(NamedTuple):
-    """One occurrence of a tag, in the order of the app's `getAllTags`."""
-
-    key: str
-    """Lower case, without `#`."""
-    tag: str
-    """As written, without `#`."""
-    at: str
-    """As in `LinkFact`; `tags` in the properties."""
-    line: int | None
-    start: int | None
-
-
-class PropertyFact(NamedTuple):
-    key: str
-    """Lower case."""
-    name: str
-    type: str
-    """Inferred from the value, without `types.json`."""
-    value: str
-    """JSON."""
-
-
-class AliasFact(NamedTuple):
-    key: str
-    """`name_key` of the alias."""
-    alias: str
-
-
-class HeadingFact(NamedTuple):
-    level: int
-    """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF, whose number it is."""
-    text: str
-    line: int
-    start: int
-
-
-class BlockFact(NamedTuple):
-    key: str
-    """The id in lower case, as links compare it."""
-    id: str
-    line: int
-
-
-class TaskFact(NamedTuple):
-    """A checkbox, and what a question about tasks narrows it down by before the line is read (core/tasks)."""
-
-    mark: str
-    """The character between the brackets; a space means to do."""
-    line: int
-    text: str
-    """The first line as it stands, without its line end."""
-    heading: str | None
-    """Source of the nearest heading above, of those that make sections."""
-    first_day: str
-    last_day: str
-    """The first and the last `YYYY-MM-DD` in the line by date; empty without one."""
-    linked: bool
-    """Whether the line may have an id, or depend on one."""
-
-
-class InlineFieldFact(NamedTuple):
-    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its other lines."""
-
-    key: str
-    """Lower case."""
-    name: str
-    type: str
-    value: str
-    """As in `PropertyFact`, of what the text is: `5` is a number, a date and a link stay texts."""
-    text: str
-    """As written."""
-
-
-class ListItemsFact(NamedTuple):
-    """All list items of a note, for Dataview; a note without any has none."""
-
-    items: str
-    """As `dataview.note_data.pack_items` writes them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Everything that is stored of one file."""
-
-    links: tuple[LinkFact, ...] = ()
-    tags: tuple[TagFact, ...] = ()
-    properties: tuple[PropertyFact, ...] = ()
-    aliases: tuple[AliasFact, ...] = ()
-    headings: tuple[HeadingFact, ...] = ()
-    blocks: tuple[BlockFact, ...] = ()
-    tasks: tuple[TaskFact, ...] = ()
-    inline_fields: tuple[InlineFieldFact, ...] = ()
-    list_items: tuple[ListItemsFact, ...] = ()
-    warnings: tuple[str, ...] = ()
-    """One sentence for everything that could not be read."""
-    content: Content = field(default=Content(), compare=False)
-    """The searchable contents; empty when the facts come from rows."""
-
-
-def indexable(path: str) -> bool:
-    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
-    return is_note(path) or extension(path) in (canvas.EXTENSION, drawing.EXTENSION)
-
-
-def is_pdf(path: str) -> bool:
-    """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
-    return extension(path) == PDF
 
 
 def texts(path: str, data: bytes) -> dict[str, str]:
@@ -189,7 +53,7 @@ def texts(path: str, data: bytes) -> dict[str, str]:
     body = storable(Text.decode(data[:BODY_LIMIT]).body)
     if is_note(path):
         return {"": body}
-    if extension(path) == drawing.EXTENSION:
+    if extension(path) == DRAWING_EXTENSION:
         return {}
     return {storable(card.key): storable(card.text.value) for card in canvas.read(body).cards if card.text is not None}
 
@@ -219,7 +83,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
             found, structured = _of_note(parsed), scopes.structure_of(parsed).pack()
-        elif extension(path) == drawing.EXTENSION:
+        elif extension(path) == DRAWING_EXTENSION:
             found, searched = Facts(), searched_text(path, body)
         else:
             cards = canvas.read(body)
@@ -244,7 +108,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
     )
 
 
-def of_pdf(found: Content, starts: Sequence[int], problem: str) -> Facts:
+def of_pdf(found: content.Content, starts: Sequence[int], problem: str) -> Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
     line, pages = 0, list[HeadingFact]()
     for number, (before, start) in enumerate(pairwise([0, *starts]), 1):
@@ -258,7 +122,7 @@ def searched_text(path: str, body: str) -> str:
     """The text of a file in which a search looks, from its whole text."""
     if is_note(path):
         return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
-    if extension(path) == drawing.EXTENSION:
+    if extension(path) == DRAWING_EXTENSION:
         return storable("\n\n".join(drawing.texts_of_file(body)))
     return cards_text(canvas.read(body))
 
@@ -371,7 +235,7 @@ def _card(path: str, subpath: str, at: str) -> LinkFact:
 
 def _property(name: str, value: Any) -> PropertyFact:
     name = storable(name)
-    return PropertyFact(name.lower(), name, frontmatter.infer_type(value), storable(_json(value)))
+    return PropertyFact(name.lower(), name, infer_type(value), storable(_json(value)))
 
 
 def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
@@ -385,11 +249,6 @@ def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
 
 def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:
     return TagFact(tags.key(name), name, at, line, start)
-
-
-def storable(text: str) -> str:
-    """Return the text as SQLite can store it: as long, with U+FFFD for every byte that is not UTF-8."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _one_line(text: str) -> str:

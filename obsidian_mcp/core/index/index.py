@@ -21,10 +21,9 @@ from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
-from . import extract as facts
-from . import fulltext, search_document
+from . import facts, fulltext, search_document
 from .database import PATIENCE, Busy, Connection, Database, Replaced
-from .extract import Facts
+from .facts import Facts
 from .rows import TABLES, marks, parts, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
@@ -162,17 +161,19 @@ class Index:
 
         An error in place of the bytes says why they could not be read.
         """
+        from . import extract  # most questions find nothing to parse
+
         given = list(contents)
         known = self._known([entry.path for entry, _ in given])
         records = []
         for entry, data in given:
             if isinstance(data, AppError):
-                records.append(Record(entry, None, facts.unreadable(data)))
+                records.append(Record(entry, None, extract.unreadable(data)))
                 continue
             digest = digest_of(data)
             row = known.get(entry.path)
             same = row is not None and (row.size, row.digest) == (entry.size, digest)
-            records.append(Record(entry, digest, None if same else facts.of(entry.path, data, entry.size)))
+            records.append(Record(entry, digest, None if same else extract.of(entry.path, data, entry.size)))
         return records
 
     def store(

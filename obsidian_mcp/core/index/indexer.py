@@ -20,7 +20,7 @@ from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
-from . import extract
+from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
 from .index import Busy, Index, Outdated, Record, Replaced
@@ -64,6 +64,10 @@ class Background(Protocol):
 
     def wake(self) -> None:
         """There is work. Returns at once; called with the indexer's lock held."""
+        ...
+
+    def stop(self) -> None:
+        """End after the batch that is being stored."""
         ...
 
 
@@ -129,6 +133,13 @@ class Indexer:
         self._pdfs: dict[VaultPath, FileEntry] = {}
         """PDFs whose text is not in the index; no question waits for them."""
 
+    def close(self) -> None:
+        """Finish what is half done, and close the index."""
+        for background in (self.pdf_background, self.background):
+            if background is not None:
+                background.stop()
+        self.index.close()
+
     # -- which files are pending -------------------------------------------------------------------------------
 
     def begin(self) -> None:
@@ -169,8 +180,8 @@ class Indexer:
             epoch = self.index.database.epoch
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
-        changed = tuple(entry for entry in entries if extract.indexable(entry.path))
-        pdfs = tuple(entry for entry in entries if extract.is_pdf(entry.path))
+        changed = tuple(entry for entry in entries if facts.indexable(entry.path))
+        pdfs = tuple(entry for entry in entries if facts.is_pdf(entry.path))
         return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
@@ -179,7 +190,7 @@ class Indexer:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
-                if extract.indexable(change.path) or extract.is_pdf(change.path):
+                if facts.indexable(change.path) or facts.is_pdf(change.path):
                     entry = None if change.gone else entry_of(change.path)
                     self._note(change.path, entry)
                     if self._meanwhile is not None:
@@ -189,7 +200,7 @@ class Indexer:
     def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
         self.revision += 1
         self._deferred.discard(path)
-        if extract.is_pdf(path):
+        if facts.is_pdf(path):
             self._gone[path] = None  # what was read of it is no longer true
             self._pdfs.pop(path, None)
             if entry is not None:
@@ -377,7 +388,7 @@ class Indexer:
                 if entries and (len(entries) == most or size + entry.size > BATCH_BYTES):
                     break
                 entries.append(entry)
-                size += min(entry.size, extract.BODY_LIMIT)
+                size += min(entry.size, facts.BODY_LIMIT)
             self._taken.update(entry.path for entry in entries)
             self._taken.update(gone)
         return Batch(tuple(entries), tuple(gone)) if entries or gone else None

@@ -13,7 +13,7 @@ from .database import PATIENCE
 from .index import Index
 
 Read = Callable[[FileEntry], bytes]
-"""Gives the first `extract.BODY_LIMIT` bytes of a file. Raises: AppError."""
+"""Gives the first `facts.BODY_LIMIT` bytes of a file. Raises: AppError."""
 Stat = Callable[[str], DiskFile | None]
 """Looks at a file on disk, as `Files.stat`."""
 

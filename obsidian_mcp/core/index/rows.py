@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .database import Connection
-from .extract import (
+from .facts import (
     AliasFact,
     BlockFact,
     Facts,

@@ -17,7 +17,7 @@ from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link, PropertyLink, decode, find_destination, split_wikilink
 from obsidian_mcp.core.text.text import Span
-from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note
 
 _SCALAR = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
 
@@ -101,7 +101,7 @@ def read(path: VaultPath, body: str) -> Referrer:
     """The links of a note or canvas; any other file has none."""
     if is_note(path):
         return of_note(path, parser.parse(body))
-    if extension(path) == canvas.EXTENSION:
+    if extension(path) == CANVAS_EXTENSION:
         return of_canvas(path, body, canvas.read(body))
     return Referrer(path, body)
 

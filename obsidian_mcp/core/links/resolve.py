@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 from obsidian_mcp.errors import InvalidName
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.note.links import Style
 
 
 def link_key(linkpath: str) -> str:

@@ -13,8 +13,6 @@ from typing import Any, NoReturn
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.text import Lines, Span
 
-EXTENSION = ".canvas"
-
 FIELDS = ("text", "file", "subpath", "url", "label", "background")
 """Texts of a card that are kept with their places."""
 

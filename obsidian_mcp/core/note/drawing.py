@@ -6,9 +6,9 @@ import json
 import re
 
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION
 from obsidian_mcp.errors import NotText
 
-EXTENSION = ".excalidraw"
 """Of a drawing that is no note."""
 
 _DATA = re.compile(r"^(?:%%[ \t]*\r?\n)?#{1,2} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
@@ -21,7 +21,7 @@ _SHOWN = re.compile(r"[^\r\n]+")
 
 def is_drawing(path: str, body: str) -> bool:
     """Return whether a note is a drawing: by its name, or by a property of the plugin."""
-    if path.lower().endswith(f"{EXTENSION}.md"):
+    if path.lower().endswith(f"{DRAWING_EXTENSION}.md"):
         return True
     if "excalidraw-plugin" not in body:
         return False

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
-
-from obsidian_mcp.core.note.parser import Note, parse
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from .scopes import Structure, structure_of
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.note.parser import Note
 
 Kind = Literal["note", "canvas", "other"]
 
@@ -58,6 +59,8 @@ class Document:
 
     @cached_property
     def note(self) -> Note:
+        from obsidian_mcp.core.note.parser import parse  # the index has what most searches need
+
         return parse(self.text)
 
     @cached_property

@@ -12,8 +12,6 @@ from typing import Literal, Protocol, cast
 
 import regex
 
-from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import substring
 from obsidian_mcp.core.text.deadline import checkpoint
@@ -158,9 +156,11 @@ class _Place:
         if self.span is not None:
             return self.span.start, self.span.end
         text = self.file.text
-        if compat.SEARCH_FRONTMATTER_IS_CONTENT or (block := parser.locate(text)) is None:
+        if compat.SEARCH_FRONTMATTER_IS_CONTENT:
             return 0, len(text)
-        return block.body_start, len(text)
+        from obsidian_mcp.core.frontmatter.parser import text_start
+
+        return text_start(text), len(text)
 
 
 # Tests: a query, compiled once
@@ -287,6 +287,9 @@ class _WithProperty:
         return False
 
     def collect(self, place: _Place, hits: _Hits) -> None:
+        from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
+        from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
+
         text = place.file.text
         block = parser.locate(text)
         if block is None or place.span is not None:

@@ -6,11 +6,13 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.note.parser import Note
 
 Scope = Literal["block", "section", "section-tree", "task", "task-todo", "task-done"]
 """A kind of part. A `section-tree` includes the sections below it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.facts import PDF, indexable, is_pdf
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
@@ -46,16 +46,16 @@ class FileTable:
         return frozenset(
             number
             for number, path in self.paths.items()
-            if not path.endswith(NOTE_EXTENSION) and not is_note(path) and not extract.is_pdf(path)
+            if not path.endswith(NOTE_EXTENSION) and not is_note(path) and not is_pdf(path)
         )
 
     @cached_property
     def pdfs(self) -> frozenset[int]:
-        return frozenset(number for number, path in self.paths.items() if extract.is_pdf(path))
+        return frozenset(number for number, path in self.paths.items() if is_pdf(path))
 
     @cached_property
     def unread_pdfs(self) -> tuple[FileEntry, ...]:
-        return tuple(entry for entry in self.others if extract.is_pdf(entry.path))
+        return tuple(entry for entry in self.others if is_pdf(entry.path))
 
     @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:
@@ -90,7 +90,7 @@ def build(
         shown = {path: entry for path, entry in entries.items() if not is_hidden(path)}
     # With the strings of the entries, so that those of the rows can be freed.
     paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
-    others = [shown[path] for path in shown.keys() - numbers.keys() if not extract.indexable(path)]
+    others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
     others.sort(key=lambda entry: entry.path)
-    has_pdfs = any(path[-4:].lower() == extract.PDF for path in shown)
+    has_pdfs = any(path[-4:].lower() == PDF for path in shown)
     return FileTable(paths, tuple(others), len(numbers), len(paths) == len(numbers), is_hidden, has_pdfs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.index.extract import PDF
+from obsidian_mcp.core.index.facts import PDF
 from obsidian_mcp.core.index.rows import to_path
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Scope, Word
 

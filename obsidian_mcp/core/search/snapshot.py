@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index import extract, search_document
+from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.rows import PROPERTIES
-from obsidian_mcp.core.note import parser
-from obsidian_mcp.core.query.document import Kind
-from obsidian_mcp.core.query.scopes import Structure, structure_of, unpack
+from obsidian_mcp.core.query.document import Document, Kind
+from obsidian_mcp.core.query.scopes import Structure, unpack
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AppError
 
@@ -94,7 +93,9 @@ class Snapshot:
             text = Text.decode(self.read(entry)).body if entry is not None else ""
         except AppError:  # gone or unreadable: its name can still match
             return ""
-        return extract.searched_text(path, text)
+        from obsidian_mcp.core.index.extract import searched_text
+
+        return searched_text(path, text)
 
     def times(self, files: Iterable[int]) -> dict[int, int]:
         """Return when files were last changed, in nanoseconds since the epoch."""
@@ -141,14 +142,18 @@ class StoredDocument:
                 row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
                 self._packed = row[0] if row else b""
             known = self._packed
-            self._structure = unpack(known, self.text) if known else structure_of(parser.parse(self.text))
+            self._structure = unpack(known, self.text) if known else self._parsed.structure
         return self._structure
+
+    @property
+    def _parsed(self) -> Document:
+        return Document(self.path, self.text, self.kind)
 
     @property
     def tags(self) -> Iterable[str]:
         if self._tags is None:
             if self.kind == "canvas":  # the table has the tags of each card by itself
-                self._tags = parser.parse(self.text).all_tags
+                self._tags = self._parsed.tags
             else:
                 sql = "SELECT tag FROM tags WHERE file = ? ORDER BY n"
                 rows = self._snapshot.connection.execute(sql, (self.number,))

@@ -16,6 +16,8 @@ VaultPath = NewType("VaultPath", str)
 """`/`-separated, relative to the vault, NFC, no empty, `.`, `..` or dot-prefixed component."""
 
 NOTE_EXTENSION = ".md"
+CANVAS_EXTENSION = ".canvas"
+DRAWING_EXTENSION = ".excalidraw"
 TEXT_EXTENSIONS = (".md", ".canvas", ".base")
 """Kinds of file whose text the tools create and edit."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from obsidian_mcp.core.files.obsidian import UnresolvedLink
 from obsidian_mcp.core.graph.results import Reference
-from obsidian_mcp.core.index.extract import LinkFact
+from obsidian_mcp.core.index.facts import LinkFact
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
-from obsidian_mcp.core.note import canvas
-from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import extension, name_key
@@ -37,6 +35,8 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Create:
+    """Write a file that is not there yet."""
+
     disk: str
     data: bytes
 
@@ -98,9 +98,11 @@ def _problem(disk: str, data: bytes) -> str | None:
     """Return why a canvas or base cannot be read; None for a readable one and for other files."""
     match extension(disk):
         case ".canvas":
+            from obsidian_mcp.core.note import canvas  # loaded when it is needed, as validate
+
             return canvas.read(Text.decode(data).body).error
         case ".base":
-            from obsidian_mcp.core.bases.validation import validate  # loaded when it is needed
+            from obsidian_mcp.core.bases.validation import validate
 
             refused = [str(mistake) for mistake in validate(Text.decode(data).body) if mistake.refused]
             if refused:
@@ -114,6 +116,8 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
         return step.before
     if now is None or now == step.before or step.before is None or step.after is None:
         return now  # the step was not made, or another program has replaced the whole file since
+    from obsidian_mcp.core.note.merge import merge
+
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
     merged = merge(after.body, before.body, present.body, neighbours=True)
     return now if merged is None else Text(merged, present.bom).encode()
@@ -123,9 +127,18 @@ class Changes:
     """Every change of a vault's files passes through here. Every method may be called from any thread."""
 
     def __init__(
-        self, files: Files, journal: Journal, policy: Policy, listing: Listing, through_app: Changer | None
+        self,
+        files: Files,
+        journal: Journal,
+        policy: Policy,
+        listing: Listing,
+        through_app: Changer | None,
+        caught_up: int | None,
     ) -> None:
-        """`through_app` makes changes instead of `files` where it can."""
+        """`through_app` makes changes instead of `files` where it can.
+
+        `caught_up` is the last change in the journal whose files the catalog knows; None if it could not be read.
+        """
         self._files = files
         self._journal = journal
         self._policy = policy
@@ -134,10 +147,7 @@ class Changes:
         self._writers = 0
         self._moving: list[tuple[str, str]] = []
         """Sources and targets of the moves that are being made."""
-        self._caught_up: int | None = None
-        """The last change in the journal whose files the catalog knows; None if the journal could not be read."""
-        with suppress(AppError):
-            self._caught_up = journal.latest()
+        self._caught_up = caught_up
 
     @contextmanager
     def changing(self) -> Iterator[None]:

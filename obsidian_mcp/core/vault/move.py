@@ -9,11 +9,12 @@ from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
-from obsidian_mcp.core.note import canvas, parser, sections
+from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.text import Lines, Text
 from obsidian_mcp.core.text.vault_path import (
+    CANVAS_EXTENSION,
     NOTE_EXTENSION,
     VaultPath,
     check_creatable,
@@ -229,7 +230,7 @@ def referrers_of(
     for done, path in enumerate(referring):
         progress.report(done, len(referring), "Rewriting links")
         entry = vault.catalog.get(path)
-        if entry is not None and extension(path) in (NOTE_EXTENSION, canvas.EXTENSION):
+        if entry is not None and extension(path) in (NOTE_EXTENSION, CANVAS_EXTENSION):
             contents[path] = vault.read_text(entry)
             referrers.append(link_spans.read(path, contents[path].text.body))
     return contents, referrers

@@ -12,7 +12,6 @@ from typing import Protocol
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
-from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError, PermissionDenied
 
@@ -73,7 +72,10 @@ class Listing:
     Whoever reads the catalog or calls `look_at` holds `lock`.
     """
 
-    def __init__(self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, indexer: Indexer) -> None:
+    def __init__(
+        self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, note: Callable[[list[Change]], None]
+    ) -> None:
+        """`note` is called with the files that changed, for the index."""
         self.catalog = catalog
         self.lock = threading.RLock()
         self.scanned = False
@@ -83,7 +85,7 @@ class Listing:
         self._dirty = dirty
         self._misses = Scanning()
         self._policy = policy
-        self._indexer = indexer
+        self._note = note
 
     def refresh(self) -> list[Change]:
         """Bring the catalog in step with the disk; return what changed since the last time."""
@@ -101,7 +103,7 @@ class Listing:
             except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
                 self.scanned = False
                 raise
-            self._indexer.note(changes, self.catalog.get)
+            self._note(changes)
             return changes
 
     def _is_much(self, dirty: AbstractSet[str]) -> bool:
@@ -125,7 +127,7 @@ class Listing:
         """Look at the whole folder."""
         with self.lock:
             if not self._is_frozen:
-                self._indexer.note(self._scan(), self.catalog.get)
+                self._note(self._scan())
 
     def rescan_after_miss(self) -> None:
         """Look at the whole folder because a name was not found, unless it was just done (WATCH-05)."""
@@ -139,7 +141,7 @@ class Listing:
     def look_at(self, disk: str) -> None:
         """Look at one path that this program has just changed or found."""
         if not self._is_frozen:
-            self._indexer.note(self._look([disk]), self.catalog.get)
+            self._note(self._look([disk]))
 
     def _look(self, disks: Sequence[str]) -> list[Change]:
         """Look at paths that may have changed: files, or folders with everything below them."""
@@ -183,7 +185,7 @@ class Listing:
         paths = {disk for step in steps for disk in (step.disk, step.target) if disk is not None}
         with self.lock:
             try:
-                self._indexer.note(self._look(sorted(paths)), self.catalog.get)
+                self._note(self._look(sorted(paths)))
             except AppError:  # the next call looks at everything
                 self.scanned = False
 

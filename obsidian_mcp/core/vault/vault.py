@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from obsidian_mcp.core.dataview.settings import ENABLED_PLUGINS_FILE, uses_dataview
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
-from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.index.extract import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index
-from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.periodic.calendar import Calendar
-from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
-from obsidian_mcp.errors import AppCommandFailed, NoteNotFound, NotText, StaleEtag
+from obsidian_mcp.errors import AppCommandFailed, AppError, NoteNotFound, NotText, StaleEtag
 
-from .changes import Changes, Done, Operation, Write
-from .content import Content, Edited, check_is_note, edited
+from .content import Content, check_is_note
 from .sync_tree import Dirty, Listing
 
 if TYPE_CHECKING:
+    from obsidian_mcp.core.graph.graph import Graph
+    from obsidian_mcp.core.index.index import Index
+    from obsidian_mcp.core.index.indexer import Indexer
+    from obsidian_mcp.core.search.search import Search
+
+    from .changes import Changes, Done, Operation
+    from .edit import Edited
     from .periodic_notes import PeriodicNotes
     from .tasks import VaultTasks
 
@@ -54,7 +55,11 @@ P = TypeVar("P", bound=Plan)
 
 
 class Vault:
-    """A folder of notes. Every method may be called from any thread."""
+    """A folder of notes. Every method may be called from any thread.
+
+    The parts that answer questions about many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) are loaded when
+    they are first used: reading one note needs none of them (CLI-20).
+    """
 
     def __init__(
         self,
@@ -62,16 +67,18 @@ class Vault:
         files: Files,
         dirty: Dirty,
         journal: Journal,
-        index: Index,
+        open_index: Callable[[], Index],
         policy: Policy = policy_module.DEFAULT,
         app: Obsidian | None = None,
         through_app: Changer | None = None,
         calendar: Calendar | None = None,
+        begin_background: Callable[[Indexer], object] = lambda _: None,
     ) -> None:
         """Open a vault.
 
-        `app` answers questions where the user chose the backend `cli`; `through_app` makes changes instead of `files`
-        where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
+        `open_index` opens the index when it is first needed; `begin_background` may then have it stored beside the
+        calls. `app` answers questions where the user chose the backend `cli`; `through_app` makes changes instead of
+        `files` where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
         """
         self.name = name
         self.files = files
@@ -81,14 +88,78 @@ class Vault:
         self.catalog = Catalog()
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
-        # Without the vault's lock: its holder may be waiting for these threads.
-        self.indexer = Indexer(index, lambda: list(self.catalog), self._indexed, files.stat)
-        self._listing = Listing(files, dirty, policy, self.catalog, self.indexer)
-        self._changes = Changes(files, journal, policy, self._listing, through_app)
+        self._open_index = open_index
+        self._begin_background = begin_background
+        self._indexer: Indexer | None = None
+        self._beginning = threading.Lock()
+        self._is_closed = False
+        self._listing = Listing(files, dirty, policy, self.catalog, self._note)
+        self._through_app = through_app
+        self._made_changes: Changes | None = None
+        self._caught_up: int | None = None
+        with suppress(AppError):
+            self._caught_up = journal.latest()
         self.lock = self._listing.lock
         self.calendar = calendar or Calendar()
-        self.graph = Graph(self.indexer, self.catalog, self.hides, lambda: self.uses_dataview)
-        self.search = Search(
+
+    @property
+    def indexer(self) -> Indexer:
+        """What keeps the index in step with the files; the index is opened at first use."""
+        if self._indexer is None:
+            with self._beginning:
+                if self._indexer is None:
+                    self._indexer = self._begun()
+        return self._indexer
+
+    def _begun(self) -> Indexer:
+        from obsidian_mcp.core.index.facts import BODY_LIMIT
+        from obsidian_mcp.core.index.indexer import Indexer
+
+        files = self.files
+        # Without the vault's lock: its holder may be waiting for these threads.
+        indexer = Indexer(
+            self._open_index(),
+            lambda: list(self.catalog),
+            lambda entry: files.head(entry.disk, BODY_LIMIT),
+            files.stat,
+        )
+        if self._is_closed:  # meanwhile: leave nothing open
+            indexer.close()
+        else:
+            self._begin_background(indexer)
+        return indexer
+
+    @property
+    def _changes(self) -> Changes:
+        """What makes the changes of this vault."""
+        if self._made_changes is None:
+            from .changes import Changes
+
+            with self._beginning:
+                if self._made_changes is None:
+                    self._made_changes = Changes(
+                        self.files, self.journal, self.policy, self._listing, self._through_app, self._caught_up
+                    )
+        return self._made_changes
+
+    def _note(self, changes: Iterable[Change]) -> None:
+        """Tell the indexer of changes; one that is made later compares all files."""
+        if self._indexer is not None:
+            self._indexer.note(changes, self.catalog.get)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The links, tags and properties of the vault."""
+        from obsidian_mcp.core.graph.graph import Graph
+
+        return Graph(self.indexer, self.catalog, self.hides, lambda: self.uses_dataview)
+
+    @cached_property
+    def search(self) -> Search:
+        """The searches of the vault."""
+        from obsidian_mcp.core.search.search import Search
+
+        return Search(
             self.indexer,
             self.catalog,
             lambda entry: self.files.read(entry.disk),
@@ -105,7 +176,10 @@ class Vault:
 
     def close(self) -> None:
         """Close the files after the running change."""
-        self.indexer.index.close()
+        with self._beginning:
+            self._is_closed = True
+            if self._indexer is not None:
+                self._indexer.close()
         self.journal.close()
 
     # -- files ---------------------------------------------------------------------------------------------
@@ -241,6 +315,8 @@ class Vault:
     @property
     def uses_dataview(self) -> bool:
         """Whether the plugin Dataview is switched on, so that inline fields are properties (DV-19)."""
+        from obsidian_mcp.core.dataview.settings import ENABLED_PLUGINS_FILE, uses_dataview
+
         return uses_dataview(self.files.config(ENABLED_PLUGINS_FILE))
 
     def hides(self) -> Callable[[str], bool]:
@@ -250,9 +326,6 @@ class Vault:
     def _filters(self) -> IgnoreFilters:
         """Return the current filters: the same object until the settings change."""
         return self._excluded if self.settings.ignore_filters else NO_FILTERS
-
-    def _indexed(self, entry: FileEntry) -> bytes:
-        return self.files.head(entry.disk, BODY_LIMIT)
 
     @cached_property
     def tasks(self) -> VaultTasks:
@@ -271,7 +344,7 @@ class Vault:
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
-            if (disk := self._changes.place_of(entry.disk)) == entry.disk:
+            if self._made_changes is None or (disk := self._made_changes.place_of(entry.disk)) == entry.disk:
                 raise
             data = self.files.read(disk)
         return Content(entry, data)
@@ -329,6 +402,9 @@ class Vault:
         made to that version and merged with what happened since, where the two do not touch.
         Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
         """
+        from .changes import Write
+        from .edit import edited
+
         if dry_run:
             return edited(self.read_note(entry), change, etag, self.journal.version)
         attempts = ATTEMPTS

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.frontmatter import parser, yaml12
+from obsidian_mcp.core.frontmatter import parser, property_types, yaml12
 from obsidian_mcp.core.text.text import Span, Text
 
 from .frontmatter_texts import notes
@@ -201,17 +201,17 @@ def test_any_text_in_a_block_is_properties_or_an_error_but_no_accident(text: str
 )
 def test_a_value_without_an_assigned_type_has_the_type_it_looks_like(value: Any, kind: str) -> None:
     # FM-33
-    assert parser.infer_type(value) == kind
+    assert property_types.infer_type(value) == kind
 
 
 def test_an_assigned_type_wins_over_the_value_and_a_fixed_one_over_both() -> None:
     # FM-33
     assigned = {"Due": "datetime", "tags": "text"}
 
-    assert parser.property_type("due", "2024-01-02", assigned) == "datetime"
-    assert parser.property_type("Tags", 1, assigned) == "tags"
-    assert parser.property_type("cssclasses", "x") == "multitext"
-    assert parser.property_type("other", 1, assigned) == "number"
+    assert property_types.property_type("due", "2024-01-02", assigned) == "datetime"
+    assert property_types.property_type("Tags", 1, assigned) == "tags"
+    assert property_types.property_type("cssclasses", "x") == "multitext"
+    assert property_types.property_type("other", 1, assigned) == "number"
 
 
 def test_spans_of_an_entry_give_its_source_back() -> None:

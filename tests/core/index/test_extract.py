@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items, unpack_items
 from obsidian_mcp.core.index import extract
-from obsidian_mcp.core.index.extract import (
+from obsidian_mcp.core.index.facts import (
+    BODY_LIMIT,
+    LINKS_LIMIT,
     AliasFact,
     BlockFact,
     Facts,
@@ -164,19 +166,19 @@ def test_what_is_broken_is_a_warning_and_the_rest_is_kept(text: str | bytes, war
 
 def test_of_a_very_large_file_the_beginning_is_kept() -> None:
     line = b"[[x]] some words to fill the line\n"
-    data = line * (extract.BODY_LIMIT // len(line) + 10)
+    data = line * (BODY_LIMIT // len(line) + 10)
     found = extract.of("n.md", data, 50_000_000)
 
-    assert f"{extract.BODY_LIMIT:,} of 50,000,000 bytes" in found.warnings[0]
-    assert f"first {extract.LINKS_LIMIT:,}" in found.warnings[1]
-    assert len(found.links) == extract.LINKS_LIMIT
+    assert f"{BODY_LIMIT:,} of 50,000,000 bytes" in found.warnings[0]
+    assert f"first {LINKS_LIMIT:,}" in found.warnings[1]
+    assert len(found.links) == LINKS_LIMIT
     assert {each.original for each in found.links} == {"[[x]]"}
 
 
 def test_a_large_file_without_a_line_break_is_cut_between_two_characters() -> None:
     for character in ("é", "日", "\U0001f600"):
-        data = b"x" + character.encode() * (extract.BODY_LIMIT // 2 + 10)
-        assert len(extract.of("n.md", data[: extract.BODY_LIMIT], len(data)).warnings) == 1
+        data = b"x" + character.encode() * (BODY_LIMIT // 2 + 10)
+        assert len(extract.of("n.md", data[:BODY_LIMIT], len(data)).warnings) == 1
 
 
 # INDEX-26

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from tests.core.memory import MemoryVault, apply
@@ -92,7 +92,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
         for kind, name, what in sequence:
             do(vault, kind, name, what)
             changes = vault.look()
-            entries = [vault.catalog.get(change.path) for change in changes if extract.indexable(change.path)]
+            entries = [vault.catalog.get(change.path) for change in changes if facts.indexable(change.path)]
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
             apply(vault.index, upserts, [change.path for change in changes if change.gone])
 

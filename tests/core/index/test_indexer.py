@@ -35,6 +35,9 @@ class Held:
     def wake(self) -> None:
         self.wakes += 1
 
+    def stop(self) -> None:
+        pass
+
     def store(self, batches: int = 1_000) -> None:
         for _ in range(batches):
             batch = self._indexer.take()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.facts import Facts
 from obsidian_mcp.core.note import drawing
 from obsidian_mcp.errors import NotText
 
@@ -37,7 +38,7 @@ N4KAkARALgngDgUwgLgAQQQDwMYEMA2AlgCYBOuA7hADTgQBuCpAzoQPYB2KqATL #tag [[Nowhere]
 OLD = '# Mine\n%%\n# Text Elements\nFirst ^aaaaaaaa\n\n# Drawing\n```json\n{"type":"#no"}\n```\n%%\n'
 
 
-def facts(path: str, body: str) -> extract.Facts:
+def facts(path: str, body: str) -> Facts:
     return extract.of(path, body.encode(), len(body.encode()))
 
 

@@ -106,6 +106,9 @@ class Held:
     def wake(self) -> None:
         pass
 
+    def stop(self) -> None:
+        pass
+
 
 def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> None:  # SEARCH-17
     with indexed({f"{number}.md": f"common old{number}" for number in range(FRESH_FILES + 5)}) as vault:

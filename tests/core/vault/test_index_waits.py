@@ -50,6 +50,9 @@ class Held:
     def wake(self) -> None:
         self.woken.set()
 
+    def stop(self) -> None:
+        pass
+
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Counted:
@@ -62,7 +65,7 @@ def disk(tmp_path: Path) -> Counted:
 
 @pytest.fixture
 def vault(disk: Counted, tmp_path: Path) -> Iterator[Vault]:
-    made = Vault("v", disk, Reported(), SqliteJournal(tmp_path / "state"), open_index(None))
+    made = Vault("v", disk, Reported(), SqliteJournal(tmp_path / "state"), lambda: open_index(None))
     made.refresh()
     yield made
     made.close()

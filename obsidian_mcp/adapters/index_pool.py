@@ -1,0 +1,61 @@
+"""The processes that store many files in a vault's index (INDEX-29)."""
+
+from __future__ import annotations
+
+import gc
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.index.facts import BODY_LIMIT
+from obsidian_mcp.core.index.index import Index, Replaced
+from obsidian_mcp.core.index.indexer import Batch
+from obsidian_mcp.core.index.ingest import ingest
+
+from .disk import Disk
+from .index_database import open_index
+from .priority import begin_worker
+
+PROCESSES: Final = 2
+"""One parses while the other writes: SQLite has one writer at a time."""
+COLLECT_OBJECTS: Final = 100_000
+"""Objects between two collections in a worker: notes make no cycles."""
+
+
+class WorkerPool(ProcessPoolExecutor):
+    """A pool whose processes store batches."""
+
+    def __init__(self, niceness: int) -> None:
+        """Low priority for a `niceness` above 0."""
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
+        spawn = get_context("spawn")
+        self._workers_end, self._own_end = spawn.Pipe(duplex=False)
+        super().__init__(PROCESSES, spawn, begin_worker, (niceness, self._workers_end))
+
+    def end(self) -> None:
+        """Without waiting. Python 3.11 would wait for ever, at its own end, for a process that it started while
+        another one died, and that therefore nobody ends."""
+        self.shutdown(wait=False, cancel_futures=True)
+        self._own_end.close()
+
+
+_opened: dict[Path, Index] = {}
+"""In a worker: the index it writes to."""
+
+
+def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
+    """Store a batch of the vault in a folder, in a worker process; the files that were left out.
+
+    Raises: Busy; Replaced, also where the index had to be moved to another file.
+    """
+    if file not in _opened:
+        gc.freeze()
+        gc.set_threshold(COLLECT_OBJECTS)
+        _opened[file] = open_index(file)
+    index, disk = _opened[file], Disk(root)
+    if index.file != file:
+        raise Replaced
+    return ingest(index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone)

@@ -1,0 +1,50 @@
+"""The types of properties: fixed by their names, or inferred from their values (semantics 4.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from obsidian_mcp.core.text import compat
+
+PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
+
+TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
+"""Types no assignment changes (semantics 4.3)."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?\Z")
+
+
+def infer_type(value: Any) -> PropertyType:
+    """Return the type that the app shows for a value without an assigned type (semantics 4.3)."""
+    match value:
+        case bool():
+            return "checkbox"
+        case int() | float():
+            return "number"
+        case str():
+            if _DATE.match(value):
+                return "date"
+            return "datetime" if compat.DATETIME_INFERRED and _DATETIME.match(value) else "text"
+        case list():
+            return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
+        case None:
+            return "text"
+        case _:
+            return "unknown"
+
+
+def property_type(key: str, value: Any, assigned: Mapping[str, str] | None = None) -> str:
+    """Return the type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
+
+    `assigned` is the mapping under `types` of `.obsidian/types.json`; names agree in any case.
+    """
+    folded = key.lower()
+    if fixed := TYPES_FIXED.get(folded):
+        return fixed
+    for name, kind in (assigned or {}).items():
+        if name.lower() == folded:
+            return kind
+    return infer_type(value)

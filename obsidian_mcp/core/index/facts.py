@@ -1,0 +1,171 @@
+"""What the index stores of one file: the rows of its tables (specs/index.md).
+
+They are named tuples, not dataclasses: a vault has millions of them, and SQLite and pickle take tuples as they are.
+SQLite can store every text in them: what is not UTF-8 in the file is U+FFFD here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSION, extension, is_note
+
+from .search_document import Content
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.note.links import Style
+
+VERSION = "2"
+"""Raise it whenever the same file gives other facts than before: then every index is built anew."""
+
+BODY_LIMIT = 4 * 1024 * 1024
+"""Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
+
+PDF = ".pdf"
+
+LINKS_LIMIT = 50_000
+"""Links stored of one file; the others are left out with a warning."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+LinkKind = Literal["link", "embed", "property", "card"]
+"""In the text, embedded in the text, a property's whole value, or the file of a canvas card."""
+
+
+class LinkFact(NamedTuple):
+    """One link as it is written; it is not resolved."""
+
+    key: str
+    """`link_key` of the path, which it shares with every file that it may lead to."""
+    kind: LinkKind
+    style: Style
+    path: str
+    """Decoded, without subpath; empty for `[[#heading]]`."""
+    subpath: str
+    """Begins with `#`, or is empty."""
+    display: str | None
+    original: str
+    at: str
+    """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds it."""
+    line: int | None
+    """0-based, in a card the line of its text; None where the link has no position."""
+    start: int | None
+    """Code points of the body, in a card of its text."""
+    stop: int | None
+
+
+class TagFact(NamedTuple):
+    """One occurrence of a tag, in the order of the app's `getAllTags`."""
+
+    key: str
+    """Lower case, without `#`."""
+    tag: str
+    """As written, without `#`."""
+    at: str
+    """As in `LinkFact`; `tags` in the properties."""
+    line: int | None
+    start: int | None
+
+
+class PropertyFact(NamedTuple):
+    key: str
+    """Lower case."""
+    name: str
+    type: str
+    """Inferred from the value, without `types.json`."""
+    value: str
+    """JSON."""
+
+
+class AliasFact(NamedTuple):
+    key: str
+    """`name_key` of the alias."""
+    alias: str
+
+
+class HeadingFact(NamedTuple):
+    level: int
+    """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF, whose number it is."""
+    text: str
+    line: int
+    start: int
+
+
+class BlockFact(NamedTuple):
+    key: str
+    """The id in lower case, as links compare it."""
+    id: str
+    line: int
+
+
+class TaskFact(NamedTuple):
+    """A checkbox, and what a question about tasks narrows it down by before the line is read (core/tasks)."""
+
+    mark: str
+    """The character between the brackets; a space means to do."""
+    line: int
+    text: str
+    """The first line as it stands, without its line end."""
+    heading: str | None
+    """Source of the nearest heading above, of those that make sections."""
+    first_day: str
+    last_day: str
+    """The first and the last `YYYY-MM-DD` in the line by date; empty without one."""
+    linked: bool
+    """Whether the line may have an id, or depend on one."""
+
+
+class InlineFieldFact(NamedTuple):
+    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its other lines."""
+
+    key: str
+    """Lower case."""
+    name: str
+    type: str
+    value: str
+    """As in `PropertyFact`, of what the text is: `5` is a number, a date and a link stay texts."""
+    text: str
+    """As written."""
+
+
+class ListItemsFact(NamedTuple):
+    """All list items of a note, for Dataview; a note without any has none."""
+
+    items: str
+    """As `dataview.note_data.pack_items` writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that is stored of one file."""
+
+    links: tuple[LinkFact, ...] = ()
+    tags: tuple[TagFact, ...] = ()
+    properties: tuple[PropertyFact, ...] = ()
+    aliases: tuple[AliasFact, ...] = ()
+    headings: tuple[HeadingFact, ...] = ()
+    blocks: tuple[BlockFact, ...] = ()
+    tasks: tuple[TaskFact, ...] = ()
+    inline_fields: tuple[InlineFieldFact, ...] = ()
+    list_items: tuple[ListItemsFact, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """One sentence for everything that could not be read."""
+    content: Content = field(default=Content(), compare=False)
+    """The searchable contents; empty when the facts come from rows."""
+
+
+def indexable(path: str) -> bool:
+    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
+    return is_note(path) or extension(path) in (CANVAS_EXTENSION, DRAWING_EXTENSION)
+
+
+def is_pdf(path: str) -> bool:
+    """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
+    return extension(path) == PDF
+
+
+def storable(text: str) -> str:
+    """Return the text as SQLite can store it: as long, with U+FFFD for every byte that is not UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
