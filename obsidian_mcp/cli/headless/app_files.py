@@ -2,56 +2,108 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.core.files import bookmarks as stored
-from obsidian_mcp.core.text.text import Text
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from .call import Answer, Call
-from .output import in_order, lines, rows
+from obsidian_mcp.core.files import bookmarks as stored
+from obsidian_mcp.core.text import json_text
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import basename
+
+from .call import WORKSPACE_FILE, Answer, Call
+from .output import in_order, tree
 from .words import Refused
+
+WORKSPACES = "workspaces.json"
 
 
 def recents(call: Call) -> str:
-    found = call.recent()
-    return str(len(found)) if call.has("total") else lines(found, "No recent files.")
+    return call.listed(call.recent(), "No recent files.")
+
+
+# Layout
 
 
 def workspaces(call: Call) -> str:
-    saved = call.config("workspaces.json")
-    known = saved.get("workspaces") if isinstance(saved, dict) else None
-    names = in_order(known) if isinstance(known, dict) else []
-    if call.has("total"):
-        return str(len(names))
-    active = saved.get("active") if isinstance(saved, dict) else None
-    return lines((f"{name} (active)" if name == active else name for name in names), "No workspaces saved.")
+    active = call.config(WORKSPACES).get("active")
+    found = [f"{name} (active)" if name == active else name for name in in_order(_saved(call))]
+    return call.listed(found, "No workspaces saved.")
+
+
+def _saved(call: Call) -> Mapping[str, object]:
+    found = call.config(WORKSPACES).get("workspaces")
+    return found if isinstance(found, dict) else {}
+
+
+def workspace_delete(call: Call) -> str:
+    name = call.text("name")
+    if name not in _saved(call):
+        raise Refused(f'Workspace "{name}" not found.')
+    call.change_settings("delete_workspace", WORKSPACES, lambda text: json_text.remove(text, ["workspaces", name]))
+    return f"Deleted workspace: {name}"
+
+
+def tabs(call: Call) -> str:
+    items = _items(call.config(WORKSPACE_FILE).get("main"), call.has("ids"))
+    return call.listed([text for _, text, is_tab in items if is_tab], "No tabs found.")
+
+
+def workspace(call: Call) -> str:
+    """The layout that the app left: a tree for the middle and for both sides."""
+    layout, found = call.config(WORKSPACE_FILE), []
+    for side in ("main", "left", "right"):
+        items = [(level, text) for level, text, _ in _items(layout.get(side), call.has("ids")) if level]
+        found += [side, tree(items)] if items else []
+    return "\n".join(found)
+
+
+def _items(node: object, with_ids: bool, level: int = 0) -> Iterator[tuple[int, str, bool]]:
+    """The parts of a layout in their order: how deep each lies, its text, and whether it is a tab."""
+    if not isinstance(node, dict):
+        return
+    is_tab = node.get("type") == "leaf"
+    text = _tab(node) if is_tab else str(node.get("type") or "")
+    yield level, f"{text}\t{node.get('id', '')}" if with_ids else text, is_tab
+    children = node.get("children")
+    for child in children if isinstance(children, list) else ():
+        yield from _items(child, with_ids, level + 1)
+
+
+def _tab(leaf: Mapping[str, Any]) -> str:
+    state = leaf.get("state")
+    state = state if isinstance(state, dict) else {}
+    inner = state.get("state")
+    file = inner.get("file") if isinstance(inner, dict) else None
+    title = state.get("title") or (basename(file) if isinstance(file, str) else "")
+    return f"[{state.get('type') or 'empty'}] {title}".rstrip()
+
+
+# Bookmarks
 
 
 def bookmarks(call: Call) -> str:
     data = call.vault.files.config(stored.FILE)
-    found = stored.visible(None if data is None else Text.decode(data).body, call.vault.policy)
-    if call.has("total"):
-        return str(len(found))
-    if not found:
-        return "No bookmarks found."
-    form = call.words.format
-    if form or call.has("verbose"):
-        table = [{"type": each.kind, "target": each.target, "title": each.title} for each in found]
-        return rows(table, form)
-    return lines(each.target or each.title for each in found)
+    table: list[dict[str, str]] = []
+    for found in stored.visible(None if data is None else Text.decode(data).body, call.vault.policy):
+        target = {"target": found.target or found.title}
+        table.append({"type": found.kind, **target, "title": found.title} if call.has("verbose") else target)
+    return call.rows(table, "No bookmarks found.")
 
 
 def bookmark(call: Call) -> str:
     """Add a bookmark, with the same function as the MCP tool; with `remove`, take one out."""
     from obsidian_mcp.tools.bookmarks import edit_bookmarks  # imports every tool: only for this command
 
-    target = _target(call)
-    action = "remove" if call.has("remove") else "add"
-    changed = edit_bookmarks(call.place.app, action, target, call.text("title") if action == "add" else "")
-    shown = getattr(changed, "target", target)
-    return f"{'Removed bookmark' if action == 'remove' else 'Bookmarked'}: {shown}"
+    if call.has("remove"):
+        target = call.text("url") or call.text("search") or call.text("folder").strip("/") or _file(call)
+        edit_bookmarks(call.place.app, "remove", target)
+        return f"Removed bookmark: {target}"
+    added: Any = edit_bookmarks(call.place.app, "add", _target(call), call.text("title"))
+    return f"Bookmarked: {added.target}"
 
 
 def _target(call: Call) -> str:
-    """What the words name, as the tool takes it. Raises: Refused."""
+    """What the words name, as the tool takes it to add it. Raises: Refused."""
     if url := call.text("url"):
         return url
     if query := call.text("search"):
@@ -60,6 +112,11 @@ def _target(call: Call) -> str:
         if call.folder(folder.strip("/")) is None:
             raise Refused(f'Folder "{folder}" not found.')
         return f"{folder.strip('/')}/"
+    return _file(call)
+
+
+def _file(call: Call) -> str:
+    """The file with its subpath. Raises: Refused."""
     subpath = call.text("subpath").removeprefix("#")
     path = call.at(call.text("file")).path if call.text("file") in call.vault.catalog else call.file().path
     return f"{path}#{subpath}" if subpath else str(path)
@@ -69,5 +126,8 @@ ANSWERS: dict[str, Answer] = {
     "bookmark": bookmark,
     "bookmarks": bookmarks,
     "recents": recents,
+    "tabs": tabs,
+    "workspace": workspace,
+    "workspace:delete": workspace_delete,
     "workspaces": workspaces,
 }

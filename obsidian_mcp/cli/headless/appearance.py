@@ -1,13 +1,20 @@
-"""Commands that list what is installed below the settings folder: plugins, themes, snippets (HEADLESS-15)."""
+"""Commands about what is installed below the settings folder: plugins, themes, snippets (HEADLESS-15)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from obsidian_mcp.core.text import json_text
 
 from .call import SETTINGS, Answer, Call
-from .output import lines, order, rows
+from .output import in_order, order, pairs
+from .words import Refused
+
+APPEARANCE = "appearance.json"
+ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 
 
 def _inside(call: Call, folder: str) -> list[Path]:
@@ -18,9 +25,21 @@ def _inside(call: Call, folder: str) -> list[Path]:
         return []
 
 
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    """What a plugin or theme says of itself; None where it says nothing."""
+    try:
+        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+# Plugins
+
+
 def _core(call: Call) -> dict[str, bool]:
     """The core plugins by id, and whether each is on; older versions of the app list those that are on."""
-    found = call.config("core-plugins.json")
+    found = call.settings_file("core-plugins.json")
     if isinstance(found, list):
         return {name: True for name in found if isinstance(name, str)}
     return {name: value is True for name, value in found.items()} if isinstance(found, dict) else {}
@@ -28,29 +47,22 @@ def _core(call: Call) -> dict[str, bool]:
 
 def _community(call: Call) -> dict[str, str]:
     """The versions of the installed plugins, by id."""
-    found = {}
-    for folder in _inside(call, "plugins"):
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(manifest, dict):
-            found[str(manifest.get("id") or folder.name)] = str(manifest.get("version") or "")
-    return found
+    known = {folder: manifest for folder in _inside(call, "plugins") if (manifest := _manifest(folder)) is not None}
+    return {str(each.get("id") or folder.name): str(each.get("version") or "") for folder, each in known.items()}
 
 
 def plugins(call: Call) -> str:
-    return _listed(call, dict.fromkeys(_core(call), ""), _community(call))
+    return _plugins(call, dict.fromkeys(_core(call), ""), _community(call))
 
 
 def plugins_enabled(call: Call) -> str:
-    enabled = call.config("community-plugins.json")
-    names = enabled if isinstance(enabled, list) else []
-    community = {name: version for name, version in _community(call).items() if name in names}
-    return _listed(call, {name: "" for name, is_on in _core(call).items() if is_on}, community)
+    enabled = call.settings_file("community-plugins.json")
+    ids = enabled if isinstance(enabled, list) else []
+    community = {name: version for name, version in _community(call).items() if name in ids}
+    return _plugins(call, {name: "" for name, is_on in _core(call).items() if is_on}, community)
 
 
-def _listed(call: Call, core: Mapping[str, str], community: Mapping[str, str]) -> str:
+def _plugins(call: Call, core: Mapping[str, str], community: Mapping[str, str]) -> str:
     wanted = call.text("filter")
     found = {**({} if wanted == "community" else core), **({} if wanted == "core" else community)}
     with_versions = call.has("versions")
@@ -58,30 +70,96 @@ def _listed(call: Call, core: Mapping[str, str], community: Mapping[str, str]) -
         {"id": name, **({"version": found[name]} if with_versions and (found[name] or call.words.format) else {})}
         for name in sorted(found, key=order)
     ]
-    return rows(table, call.words.format) if table else "No plugins found."
+    return call.rows(table, "No plugins found.")
+
+
+# Themes
+
+
+def _themes(call: Call) -> dict[str, dict[str, Any]]:
+    """What each installed theme says of itself, by name."""
+    folders = (folder for folder in _inside(call, "themes") if (folder / "theme.css").is_file())
+    return {folder.name: _manifest(folder) or {} for folder in folders}
 
 
 def themes(call: Call) -> str:
-    found = sorted((path.name for path in _inside(call, "themes") if (path / "theme.css").is_file()), key=order)
-    return lines(found, "No themes found.")
+    found = _themes(call)
+    versions = {name: str(found[name].get("version") or "") for name in found if call.has("versions")}
+    return call.listed(
+        [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(found)], "No themes found."
+    )
+
+
+def theme(call: Call) -> str:
+    name = call.text("name")
+    if not name:
+        return str(call.config(APPEARANCE).get(THEME) or "Default")
+    manifest = _existing_theme(call, name)
+    return pairs({"name": name} | {key: manifest[key] for key in ("version", "author") if manifest.get(key)})
+
+
+def theme_set(call: Call) -> str:
+    name = call.text("name")
+    if name:
+        _existing_theme(call, name)
+    call.change_settings("set_theme", APPEARANCE, lambda text: json_text.put(text, [THEME], name))
+    return f"Set theme: {name or 'Default'}"
+
+
+def _existing_theme(call: Call, name: str) -> dict[str, Any]:
+    """Raises: Refused."""
+    found = _themes(call)
+    if name not in found:
+        raise Refused(f'Theme "{name}" not found.')
+    return found[name]
+
+
+# Snippets
 
 
 def snippets(call: Call) -> str:
-    found = sorted((path.stem for path in _inside(call, "snippets") if path.suffix == ".css"), key=order)
-    return lines(found, "No snippets found.")
+    return call.listed(in_order(_snippets(call)), "No snippets found.")
 
 
 def snippets_enabled(call: Call) -> str:
-    saved = call.config("appearance.json")
-    enabled = saved.get("enabledCssSnippets") if isinstance(saved, dict) else None
-    found = [name for name in enabled if isinstance(name, str)] if isinstance(enabled, list) else []
-    return lines(sorted(found, key=order), "No snippets found.")
+    return call.listed(in_order(_enabled(call)), "No snippets found.")
+
+
+def _snippets(call: Call) -> list[str]:
+    return [path.stem for path in _inside(call, "snippets") if path.suffix == ".css"]
+
+
+def _enabled(call: Call) -> list[str]:
+    found = call.config(APPEARANCE).get(ENABLED)
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def snippet_enable(call: Call) -> str:
+    return _switch(call, is_on=True)
+
+
+def snippet_disable(call: Call) -> str:
+    return _switch(call, is_on=False)
+
+
+def _switch(call: Call, *, is_on: bool) -> str:
+    name, before = call.text("name"), _enabled(call)
+    if name not in _snippets(call) and (is_on or name not in before):
+        raise Refused(f'Snippet "{name}" not found.')
+    if (name in before) != is_on:
+        after = [*before, name] if is_on else [other for other in before if other != name]
+        call.change_settings("set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after))
+    return f"{'Enabled' if is_on else 'Disabled'}: {name}"
 
 
 ANSWERS: dict[str, Answer] = {
     "plugins": plugins,
     "plugins:enabled": plugins_enabled,
+    "snippet:disable": snippet_disable,
+    "snippet:enable": snippet_enable,
     "snippets": snippets,
     "snippets:enabled": snippets_enabled,
+    "theme": theme,
+    "theme:set": theme_set,
     "themes": themes,
 }

@@ -4,64 +4,55 @@ from __future__ import annotations
 
 import sys
 
+from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
-from obsidian_mcp.errors import QueryInvalid
 
 from .call import Answer, Call
-from .output import as_json, in_order, lines, rows
+from .output import as_json, in_order, rows
 from .words import Refused
-
-EXTENSION = ".base"
+from .writing import check_name, made, new_notes_folder, parsed_path
 
 
 def bases(call: Call) -> str:
     found = [entry.path for entry in call.vault.entries() if extension(entry.path) == EXTENSION]
-    return lines(in_order(found), "No base files found in vault")
+    return call.listed(in_order(found), "No base files found in vault")
 
 
-def _base(call: Call) -> FileEntry:
-    """The base that the words mean. Raises: Refused."""
-    named = call.text("path") or call.text("file")
-    if not named:
-        entry = call.active()
-        if extension(entry.path) != EXTENSION:
-            raise Refused(f"Active file is not a base file: {entry.path}")
-        return entry
-    if not call.text("path") and not named.endswith(EXTENSION):  # a note may have the same name
-        call.words.keys["file"] = f"{named}{EXTENSION}"
-    try:
-        entry = call.file()
-    except Refused:
-        raise Refused(f"Base file not found: {named}") from None
+def _base(call: Call, status: int = 0) -> FileEntry:
+    """The base that the words mean. Raises: Refused, with this exit status for one that is not there."""
+    entry = call.of_kind(EXTENSION) if call.names_file else call.active()
+    if entry is None:
+        raise Refused(f"Base file not found: {call.text('path') or call.text('file')}", status)
     if extension(entry.path) != EXTENSION:
-        raise Refused(f"Base file not found: {named}")
+        raise Refused(f"Active file is not a base file: {entry.path}")
     return entry
 
 
-def views(call: Call) -> str:
-    from obsidian_mcp.core.bases.base_file import read
+def _view(base: Base, call: Call) -> View:
+    """The view that the words name, with this very name, or the first one. Raises: Refused."""
+    name = call.text("view")
+    found = next((view for view in base.views if name in ("", view.name)), None)
+    if found is None:
+        raise Refused(f"View not found: {name}")
+    return found
 
-    return lines(f"{view.name}\t{view.type}" for view in read(call.body(_base(call))).views)
+
+def views(call: Call) -> str:
+    return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(_base(call))).views])
 
 
 def query(call: Call) -> str:
     from obsidian_mcp.cli.query_output import cell_text
-    from obsidian_mcp.core.bases.base_file import read
     from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
     from obsidian_mcp.core.vault.queries import Query, run_query
 
     entry = _base(call)
-    body, view = call.body(entry), call.text("view")
-    if view:
-        try:
-            read(body).view(view)
-        except QueryInvalid as error:
-            if "candidates" in error.data:
-                raise Refused(f"View not found: {view}") from None
-            raise
+    body = call.body(entry)
+    view = _view(read(body), call).name
     now = call.vault.calendar.now()
     found = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
     assert isinstance(found, IndexAnswer)  # noqa: S101  a base answers with rows
@@ -73,7 +64,7 @@ def query(call: Call) -> str:
     ]
     form = call.words.format
     if form == "paths":
-        return lines(row["path"] for row in table)
+        return call.listed([row["path"] for row in table])
     if form == "md":
         return markdown(["path", *keys], table)
     if form in ("csv", "tsv"):
@@ -91,7 +82,23 @@ def markdown(keys: list[str], table: list[dict[str, str]]) -> str:
         escaped = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
         return f"| {' | '.join(escaped)} |"
 
-    return lines([row(keys), row(["---"] * len(keys)), *(row([each[key] for key in keys]) for each in table)])
+    return "\n".join([row(keys), row(["---"] * len(keys)), *(row([each[key] for key in keys]) for each in table)])
 
 
-ANSWERS: dict[str, Answer] = {"base:query": query, "base:views": views, "bases": bases}
+def create(call: Call) -> str:
+    """Make a note that a view lists, with its content below the properties that the filters want."""
+    from obsidian_mcp.core.bases.new_item import new_item
+
+    body = call.body(_base(call, status=1))
+    base = read(body)
+    item = new_item(body, base, _view(base, call))
+    name = call.text("name") or "Untitled"
+    check_name(name)
+    path = parsed_path(f"{f'{item.folder}/' if item.folder else new_notes_folder(call)}{name.removesuffix('.md')}.md")
+    content = call.words.content
+    for key, value in item.properties.items():
+        content = set_property(content, key, value)
+    return made(call, path, content, numbered=True)
+
+
+ANSWERS: dict[str, Answer] = {"base:create": create, "base:query": query, "base:views": views, "bases": bases}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
 from obsidian_mcp.core.files.settings import RegisteredVault, app_registry, last_open_files
 from obsidian_mcp.core.text.vault_path import is_note, name_key
 
+from .output import rows
 from .words import Refused, Words
 
 if TYPE_CHECKING:
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry
     from obsidian_mcp.core.note.parser import Note
     from obsidian_mcp.core.text.vault_path import VaultPath
+    from obsidian_mcp.core.vault.changes import Operation
     from obsidian_mcp.core.vault.vault import Vault
 
 NO_ACTIVE = "No active file. Use file=<name> or path=<path> to specify a file."
 NO_NOTE = "File is not a markdown file."
 SETTINGS = ".obsidian"
 WORKSPACE = "workspace"
+WORKSPACE_FILE = "workspace.json"
 
 
 class NoVault(Exception):
@@ -110,7 +113,8 @@ class Call:
         self.words = words
         self.text = words.text
         self.has = words.has
-        self._writes = writes
+        self.writes = writes
+        """Whether the command changes something: then the tab that is open in the app is no target (HEADLESS-05)."""
 
     @cached_property
     def vault(self) -> Vault:
@@ -129,6 +133,19 @@ class Call:
         if name := self.text("file"):
             return self.called(name)
         return self.active()
+
+    def of_kind(self, suffix: str) -> FileEntry | None:
+        """The file that is named, of this kind; a note may have the same name. None where there is no such file."""
+        name = self.text("file")
+        try:
+            entry = (
+                self.at(self.text("path"))
+                if self.text("path")
+                else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
+            )
+        except Refused:
+            return None
+        return entry if entry.path.lower().endswith(suffix) else None
 
     def note(self) -> FileEntry:
         """As `file`, for notes only."""
@@ -163,8 +180,8 @@ class Call:
     def active(self) -> FileEntry:
         """The file that counts as open. Raises: Refused."""
         named = os.environ.get("OBSIDIAN_MCP_ACTIVE", "")
-        if named == WORKSPACE and not self._writes:
-            named = _active_in(self.config("workspace.json"))
+        if named == WORKSPACE and not self.writes:
+            named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent()), "")
         if not named or named == WORKSPACE:
             raise Refused(NO_ACTIVE)
         return self.at(named)
@@ -195,16 +212,63 @@ class Call:
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
         return [entry for entry in self.vault.entries() if entry.path.startswith(start)]
 
-    def config(self, name: str) -> object:
-        """A JSON file of the app's settings folder; None where there is none."""
+    def values(self, name: str) -> list[Any]:
+        """The values that a property has in the visible notes of the vault."""
+        return list(self.vault.graph.evaluate(lambda view: view.column(name), lambda _: 0).value.values())
+
+    # -- the app's own files -----------------------------------------------------------------------------------
+
+    def settings_file(self, name: str) -> object:
+        """A JSON file of the app's settings folder; None where there is none that can be read."""
         data = self.vault.files.config(name)
         try:
             return json.loads(data.decode("utf-8-sig", "replace")) if data else None
         except ValueError:
             return None
 
+    def config(self, name: str) -> dict[str, Any]:
+        """As `settings_file`, for an object; empty for anything else."""
+        found = self.settings_file(name)
+        return found if isinstance(found, dict) else {}
+
+    def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
+        """Change the text of a settings file, as one change in the journal. Raises: Refused."""
+        with self.vault.changing():
+            if operations := self.settings_change(name, change):
+                self.vault.commit(tool, operations)
+
+    def settings_change(self, name: str, change: Callable[[str], str]) -> list[Operation]:
+        """The operation that changes the text of a settings file; none where nothing changes. Raises: Refused."""
+        from obsidian_mcp.core.text.json_text import Unreadable
+        from obsidian_mcp.core.text.text import Text
+        from obsidian_mcp.core.vault.changes import Create, Write
+
+        data, disk = self.vault.files.config(name), f"{SETTINGS}/{name}"
+        old = Text.decode(data or b"")
+        try:
+            new = change(old.body)
+        except (Unreadable, ValueError):
+            raise Refused(f'"{disk}" is not readable as JSON.') from None
+        if new == old.body:
+            return []
+        if data is None:
+            return [Create(disk, new.rstrip("\n").encode())]
+        return [Write(disk, data, Text(new, old.bom).encode())]
+
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def listed(self, found: Sequence[str], empty: str = "") -> str:
+        """One text a line, the sentence for none, or with `total` the number."""
+        return str(len(found)) if self.has("total") else "\n".join(found) or empty
+
+    def rows(self, found: Sequence[Mapping[str, object]], empty: str, default: str = "") -> str:
+        """As `listed`, for rows of cells in the format that is asked for."""
+        if self.has("total"):
+            return str(len(found))
+        return rows(found, self.words.format or default) if found else empty
+
     def recent(self) -> list[str]:
-        data = self.vault.files.config("workspace.json")
+        data = self.vault.files.config(WORKSPACE_FILE)
         paths = last_open_files(None if data is None else data.decode("utf-8", "replace"))
         return [path for path in paths if path in self.vault.catalog]
 
@@ -218,10 +282,10 @@ def _path(path: str) -> VaultPath:
     return VaultPath(path)
 
 
-def _active_in(layout: object) -> str:
+def _active_in(layout: Mapping[str, Any]) -> str:
     """The path of the active tab in `workspace.json`; "" without one."""
-    active = layout.get("active") if isinstance(layout, dict) else None
-    pending = [layout]
+    active = layout.get("active")
+    pending: list[Any] = [layout]
     while pending:
         node = pending.pop()
         if isinstance(node, dict):

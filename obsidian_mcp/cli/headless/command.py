@@ -47,13 +47,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(arguments: Sequence[str], options: Options) -> int:
     """Run one command line, print its answer and return the exit status."""
-    words = read(arguments)
+    words, status = read(arguments), 0
     try:
         answer = _answered(words, options)
     except _Ended as ended:
         return ended.status
     except Refused as refusal:
-        answer = f"Error: {refusal}"
+        answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
         answer = f"Error: {first_sentence(error.message)}"
     except Exception as error:  # a script gets a sentence, whatever happens
@@ -61,9 +61,12 @@ def run(arguments: Sequence[str], options: Options) -> int:
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
     _print(answer)
     if words.copy:
-        print("There is no clipboard here; nothing was copied.", file=sys.stderr)
+        from obsidian_mcp.adapters import clipboard
+
+        if not clipboard.copy(answer):
+            print("There is no clipboard here; nothing was copied.", file=sys.stderr)
     failed = answer == NOT_FOUND or answer.startswith("Error:")
-    return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else 0
+    return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else status
 
 
 class _Ended(Exception):
@@ -109,13 +112,11 @@ def _answered(words: Words, options: Options) -> str:
     if command is None:
         raise unknown(words.command)
     check_required(command, words)
-    if command.verdict == "later":
-        raise Refused(f'Command "{command.name}" is not supported yet without the app.')
     client.set(Client("obsidian command"))
     place = Place(settings, folder)
     module = import_module(f".{command.module}", __package__)
     try:
-        answer: str = module.ANSWERS[command.name](Call(place, words, writes=command.module == "writing"))
+        answer: str = module.ANSWERS[command.name](Call(place, words, writes="writes" in command.marks))
     finally:
         place.close()
     return answer

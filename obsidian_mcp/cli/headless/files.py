@@ -9,18 +9,17 @@ from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
 from .call import Answer, Call
-from .output import as_json, in_order, lines, order, pairs
+from .output import as_json, in_order, pairs, tree
 from .words import Refused
 
 
 def file(call: Call) -> str:
     entry = call.file()
-    name = entry.path.rpartition("/")[2]
-    suffix = name[len(name) - len(extension(name)) :] if extension(name) else ""
+    suffix = _suffix(entry.path)
     return pairs(
         {
             "path": entry.path,
-            "name": name.removesuffix(suffix) if suffix else name,
+            "name": entry.path.rpartition("/")[2].removesuffix(suffix),
             "extension": suffix.removeprefix("."),
             "size": entry.size,
             "created": call.vault.files.created_ns(entry.disk) // 1_000_000,
@@ -33,8 +32,14 @@ def files(call: Call) -> str:
     folder = call.text("folder").strip("/")
     found = [entry.path for entry in call.below(folder)]
     if wanted := call.text("ext"):
-        found = [path for path in found if path.rpartition("/")[2].endswith(f".{wanted.removeprefix('.')}")]
-    return str(len(found)) if call.has("total") else lines(in_order(found))
+        found = [path for path in found if _suffix(path) == f".{wanted.removeprefix('.')}"]
+    return call.listed(in_order(found))
+
+
+def _suffix(path: str) -> str:
+    """The extension as it is written, with its dot."""
+    suffix = extension(path)
+    return path[len(path) - len(suffix) :]
 
 
 def subfolders(call: Call, disk: str) -> Iterator[str]:
@@ -90,8 +95,7 @@ def folders(call: Call) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
     found = in_order(map(normal_form, subfolders(call, disk)))
-    found.insert(0, normal_form(disk) or "/")
-    return str(len(found)) if call.has("total") else lines(found)
+    return call.listed([normal_form(disk) or "/", *found])
 
 
 def read(call: Call) -> str:
@@ -148,30 +152,8 @@ def outline(call: Call) -> str:
         rows = [{"level": each.level, "heading": each.text, "line": each.line + 1} for each in headings]
         return as_json(rows)
     if call.words.format == "md":
-        return lines(f"{'#' * each.level} {each.text}" for each in headings)
+        return "\n".join(f"{'#' * each.level} {each.text}" for each in headings)
     return tree([(each.level, each.text) for each in headings])
-
-
-def tree(headings: list[tuple[int, str]]) -> str:
-    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller level."""
-    depths: list[int] = []
-    open_levels: list[int] = []
-    for level, _ in headings:
-        while open_levels and open_levels[-1] >= level:
-            open_levels.pop()
-        depths.append(len(open_levels))
-        open_levels.append(level)
-    found: list[str] = []
-    continues: list[bool] = []
-    """Whether a sibling follows, by depth, of the headings that the current one stands below."""
-    for at, (depth, (_, text)) in enumerate(zip(depths, headings, strict=True)):
-        following = next((later for later in depths[at + 1 :] if later <= depth), None)
-        is_last = following is None or following < depth
-        del continues[depth:]
-        prefix = "".join("│   " if more else "    " for more in continues)
-        found.append(f"{prefix}{'└── ' if is_last else '├── '}{text}")
-        continues.append(not is_last)
-    return "\n".join(found)
 
 
 ANSWERS: dict[str, Answer] = {
@@ -186,5 +168,3 @@ ANSWERS: dict[str, Answer] = {
     "vault": vault,
     "wordcount": wordcount,
 }
-
-__all__ = ["ANSWERS", "order", "tree"]

@@ -5,57 +5,46 @@ from __future__ import annotations
 from collections import Counter
 
 from .call import Answer, Call
-from .output import in_order, lines, order, rows
+from .output import in_order, order
 
 
 def links(call: Call) -> str:
     found = call.vault.graph.outgoing(call.file().path).value
-    shown = in_order({reference.target or f"{reference.link.path} (unresolved)" for reference in found})
-    if call.has("total"):
-        return str(len(shown))
-    return lines(shown, "No links found.")
+    shown = {reference.target or f"{reference.link.path} (unresolved)" for reference in found}
+    return call.listed(in_order(shown), "No links found.")
 
 
 def backlinks(call: Call) -> str:
     entry = call.file()
-    counts = Counter(reference.source for reference in call.vault.graph.backlinks(entry.path).value)
+    counts = Counter(str(reference.source) for reference in call.vault.graph.backlinks(entry.path).value)
     if call.has("total"):
         return str(counts.total())
-    if not counts:
-        return "No backlinks found."
     with_counts = call.has("counts")
-    found = [{"file": str(path), **({"count": str(counts[path])} if with_counts else {})} for path in in_order(counts)]  # type: ignore[index]
-    return rows(found, call.words.format)
+    table = [{"file": path, **({"count": str(counts[path])} if with_counts else {})} for path in in_order(counts)]
+    return call.rows(table, "No backlinks found.")
 
 
 def unresolved(call: Call) -> str:
-    found = sorted(call.vault.graph.unresolved().value, key=lambda each: order(each.name))
-    if call.has("total"):
-        return str(len(found))
-    if not found:
-        return "No unresolved links found."
     table = []
-    for each in found:
-        row = {"link": each.name}
+    for found in sorted(call.vault.graph.unresolved().value, key=lambda found: order(found.name)):
+        row = {"link": found.name}
         if call.has("counts") or call.has("verbose"):
-            row["count"] = str(each.count)
+            row["count"] = str(found.count)
         if call.has("verbose"):
-            row["sources"] = ", ".join(in_order(each.sources))
+            row["sources"] = ", ".join(in_order(found.sources))
         table.append(row)
-    return rows(table, call.words.format)
+    return call.rows(table, "No unresolved links found.")
 
 
 def orphans(call: Call) -> str:
-    found = in_order(call.vault.graph.orphans(attachments=True).value)
-    return str(len(found)) if call.has("total") else lines(found, "No orphan files found.")
+    return call.listed(in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found.")
 
 
 def deadends(call: Call) -> str:
-    resolved, hidden = call.vault.graph.link_maps().value.resolved, call.vault.hides()
-    found = in_order(
-        entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)
-    )
-    return str(len(found)) if call.has("total") else lines(found, "No dead-end files found.")
+    resolved = call.vault.graph.link_maps().value.resolved
+    hidden = call.vault.hides()
+    found = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
+    return call.listed(in_order(found), "No dead-end files found.")
 
 
 ANSWERS: dict[str, Answer] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,34 +20,66 @@ def in_order(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=order)
 
 
-def lines(texts: Iterable[str], empty: str = "") -> str:
-    """One text a line; `empty` where there is none."""
-    return "\n".join(texts) or empty
-
-
 def pairs(values: Mapping[str, object]) -> str:
     """Lines of `key TAB value`."""
     return "\n".join(f"{key}\t{value}" for key, value in values.items())
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    """JSON as `JSON.stringify` writes it with an indent of two spaces."""
+    return json.dumps(whole(value), ensure_ascii=False, indent=2)
 
 
 def compact_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """JSON on one line, without blanks."""
+    return json.dumps(whole(value), ensure_ascii=False, separators=(",", ":"))
 
 
-def rows(found: Sequence[Mapping[str, str]], form: str) -> str:
+def whole(value: Any) -> Any:
+    """The value with numbers as JavaScript writes them: 2.0 as 2, and null for what is no number."""
+    if isinstance(value, dict):
+        return {key: whole(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole(item) for item in value]
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    return value
+
+
+def rows(found: Sequence[Mapping[str, object]], form: str) -> str:
     """Rows as `json`, `csv` or, for any other format, cells with tabs between them."""
     if form == "json":
         return as_json(found)
     if form == "csv":
-        return "\n".join(",".join(map(_quoted, row.values())) for row in found)
-    return "\n".join("\t".join(row.values()) for row in found)
+        return "\n".join(",".join(_quoted(str(cell)) for cell in row.values()) for row in found)
+    return "\n".join("\t".join(map(str, row.values())) for row in found)
 
 
 def _quoted(cell: str) -> str:
     if any(char in cell for char in ',"\n\r'):
         return '"' + cell.replace('"', '""') + '"'
     return cell
+
+
+def tree(headings: list[tuple[int, str]]) -> str:
+    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller level."""
+    depths: list[int] = []
+    open_levels: list[int] = []
+    for level, _ in headings:
+        while open_levels and open_levels[-1] >= level:
+            open_levels.pop()
+        depths.append(len(open_levels))
+        open_levels.append(level)
+    found: list[str] = []
+    continues: list[bool] = []
+    """Whether a sibling follows, by depth, of the headings that the current one stands below."""
+    for at, (depth, (_, text)) in enumerate(zip(depths, headings, strict=True)):
+        following = next((later for later in depths[at + 1 :] if later <= depth), None)
+        is_last = following is None or following < depth
+        del continues[depth:]
+        prefix = "".join("│   " if more else "    " for more in continues)
+        found.append(f"{prefix}{'└── ' if is_last else '├── '}{text}")
+        continues.append(not is_last)
+    return "\n".join(found)

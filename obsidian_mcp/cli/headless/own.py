@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 APP_VERSION = "1.13.8"
 """The version of the app whose command line this one follows."""
 NAME_WIDTH, KEY_WIDTH = 22, 20
+INTRODUCTION = """\
+Usage: obsidian [vault=<name>] <command> [key=value ...] [flag ...]
+
+Options:
+  vault=<name>          Name or id of a vault; without it the one around the working folder
+
+Notes:
+  file is a name as in a link; path is exact (Folder/Note.md)
+  \\n in a content is a new line, \\t a tab
+  --copy behind a command also puts its output on the clipboard
+
+"""
 
 
 def version() -> str:
@@ -40,14 +52,14 @@ def help_text(name: str = "") -> str:
         raise unknown(name)
     if name:
         return "".join(map(_entry, shown))
-    parts = ["Usage: obsidian [vault=<name>] <command> [key=value ...] [flag ...]\n\n", "Commands:\n"]
-    parts += [_entry(each) for each in shown if not each.developer]
-    parts += ["Developer:\n", *(_entry(each) for each in shown if each.developer)]
+    parts = [INTRODUCTION, "Commands:\n"]
+    parts += [_entry(each) for each in shown if "developer" not in each.marks]
+    parts += ["\nDeveloper:\n", *(_entry(each) for each in shown if "developer" in each.marks)]
     return "".join(parts)
 
 
 def _entry(command: Command) -> str:
-    note = {"app": " [needs the app]", "later": " [not supported yet]"}.get(command.verdict, "")
+    note = " [needs the app]" if command.verdict == "app" else ""
     parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
     for parameter in command.parameters:
         shown = parameter.shown

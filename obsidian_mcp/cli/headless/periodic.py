@@ -14,7 +14,7 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import NoteNotFound
 
 from .call import Answer, Call
-from .output import in_order, lines, pairs
+from .output import in_order, pairs
 from .words import Refused
 from .writing import appended, prepended
 
@@ -77,7 +77,12 @@ def settings_of(period: Period, call: Call) -> str:
 
 
 def listed(period: Period, call: Call) -> str:
-    return lines(in_order(entry.path for entry, _ in call.vault.periodic.listed(period)))
+    try:
+        found = call.vault.periodic.listed(period)
+    except NoteNotFound:
+        folder = call.vault.periodic.settings.rules[period].folder.strip("/")
+        raise Refused(f'Folder "{folder}" not found.') from None
+    return call.listed(in_order(entry.path for entry, _ in found))
 
 
 # Templates
@@ -102,17 +107,19 @@ def template_insert(call: Call) -> str:
     from obsidian_mcp.core.note.insertion import insert_template
 
     entry = call.note()
-    filled = template_text(call, call.text("name"), basename(entry.path))
-    call.vault.edit("insert_template", entry, lambda body: insert_template(body, filled))
+    text = template_text(call, call.text("name"), basename(entry.path))
+    call.vault.edit("insert_template", entry, lambda body: insert_template(body, text))
     return f"Inserted: {entry.path}"
 
 
 def unique(call: Call) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
+    from obsidian_mcp.core.vault.templates import Templates
+
     vault = call.vault
     with vault.changing():
         path_, template = vault.periodic.unique(call.text("name"))
-        text = template_text(call, template, basename(path_)) if template else ""
+        text = filled(call, Templates(vault).find(template), basename(path_)) if template else ""
         content = appended(text, call.words.content, inline=False)
         path_, disk = names.new_path(vault.catalog, path_)
         vault.commit("create_note", [Create(disk, content.encode("utf-8", "surrogateescape"))])
@@ -120,21 +127,24 @@ def unique(call: Call) -> str:
 
 
 def templates(call: Call) -> str:
-    found = in_order(_templates(call))
-    return str(len(found)) if call.has("total") else lines(found, "No templates found.")
+    return call.listed(in_order(_templates(call)), "No templates found.")
 
 
 def template_text(call: Call, name: str, title: str | None) -> str:
     """A template's text; with a title, its variables replaced. Raises: Refused."""
-    from obsidian_mcp.core.periodic.template import fill
-    from obsidian_mcp.core.vault.templates import Templates
-
     wanted = name_key(name.strip("/")).removesuffix(".md")
     entry = next((entry for known, entry in _templates(call).items() if name_key(known) == wanted), None)
     if entry is None:
         raise Refused(f'Template "{name}" not found.')
-    body = call.body(entry)
-    return body if title is None else fill(body, Templates(call.vault).variables(title))
+    return call.body(entry) if title is None else filled(call, entry, title)
+
+
+def filled(call: Call, template: FileEntry, title: str) -> str:
+    """A template's text with its variables replaced."""
+    from obsidian_mcp.core.periodic.template import fill
+    from obsidian_mcp.core.vault.templates import Templates
+
+    return fill(call.body(template), Templates(call.vault).variables(title))
 
 
 def template_read(call: Call) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import NO_ACTIVE, Answer, Call
-from .output import as_json, in_order, lines, order, rows
+from .call import Answer, Call
+from .output import as_json, compact_json, in_order, order, whole
 from .words import Refused
 
 if TYPE_CHECKING:
@@ -46,16 +45,12 @@ def tags(call: Call) -> str:
     else:
         found = _of_notes(call, lambda view, path: view.tags(path))
         counted = counts_of(tag_names.ancestry(tag_names.name(tag)) for path in in_order(found) for tag in found[path])
-    if call.has("total"):
-        return str(len(counted))
-    if not counted:
-        return "No tags found."
     names = sorted(counted, key=lambda name: order(f"#{name}"))
     if call.text("sort") == "count":
         names.sort(key=lambda name: -counted[name])
     with_counts = call.has("counts")
     table = [{"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})} for name in names]
-    return rows(table, call.words.format)
+    return call.rows(table, "No tags found.")
 
 
 def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -82,7 +77,7 @@ def tag(call: Call) -> str:
     if call.has("total"):
         return str(sum(found.values()))
     head = [f"#{name}\t{sum(found.values())}"] if call.has("verbose") else []
-    return lines([*head, *in_order(found)])
+    return "\n".join([*head, *in_order(found)])
 
 
 def properties(call: Call) -> str:
@@ -94,14 +89,14 @@ def _of_file(call: Call) -> str:
     values = call.parsed(entry).properties
     if not values:
         return "No frontmatter found."
-    if call.has("total"):
-        return str(len(values))
     if name := call.text("name"):
         return written(_value(values, name))
+    if call.has("total"):
+        return str(len(values))
     if call.words.format == "json":
         return as_json(values)
     if call.words.format == "tsv":
-        return lines(f"{key}\t{cell(value)}" for key, value in values.items() if value is not None)
+        return "\n".join(f"{key}\t{cell(value)}" for key, value in values.items() if value is not None)
     return block(values)
 
 
@@ -109,7 +104,7 @@ def block(values: Mapping[str, Any]) -> str:
     """Properties as YAML, as the app writes them."""
     found = []
     for key, value in values.items():
-        first, below = yaml_style.lines(value, "")
+        first, below = yaml_style.lines(whole(value), "")
         found += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
     return "\n".join(found)
 
@@ -119,10 +114,10 @@ def cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(cell, value))
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return compact_json(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "" if value is None else str(value)
+    return "" if value is None else str(whole(value))
 
 
 def _of_vault(call: Call) -> str:
@@ -142,22 +137,12 @@ def _of_vault(call: Call) -> str:
             raise Refused(f'Property "{wanted}" not found.')
         return str(counted[known])
     names = in_order({*shown.values(), *(name for name in TYPES_FIXED if name not in shown)})
-    if call.has("total"):
-        return str(len(names))
     if call.text("sort") == "count":
         names.sort(key=lambda name: -counted[name])
-    if call.words.format == "json":
-        return as_json(
-            [
-                {
-                    "name": name,
-                    "type": assigned.of(name) or (kinds[name].most_common(1)[0][0] if kinds[name] else "text"),
-                    "count": counted[name],
-                }
-                for name in names
-            ]
-        )
-    return lines(f"{name}\t{counted[name]}" if call.has("counts") else name for name in names)
+    if call.words.format == "json" and not call.has("total"):
+        types = {name: assigned.of(name) or kinds[name].most_common(1)[0][0] for name in names}
+        return as_json([{"name": name, "type": types[name], "count": counted[name]} for name in names])
+    return call.listed([f"{name}\t{counted[name]}" if call.has("counts") else name for name in names])
 
 
 def property_read(call: Call) -> str:
@@ -175,7 +160,7 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
 def written(value: Any) -> str:
     """The value of one property: a list one item a line."""
     if isinstance(value, list):
-        return lines(map(cell, value))
+        return "\n".join(map(cell, value))
     return "(empty)" if value is None else cell(value)
 
 
@@ -189,11 +174,9 @@ def aliases(call: Call) -> str:
     for path in in_order(found):
         for alias in dict.fromkeys(found[path]):
             sources[alias].append(path)
-    names = in_order(sources)
-    if call.has("total"):
-        return str(len(names))
-    shown = (f"{name}\t{', '.join(sources[name])}" if call.has("verbose") else name for name in names)
-    return lines(shown, "No aliases found.")
+    with_sources = call.has("verbose")
+    shown = [f"{name}\t{', '.join(sources[name])}" if with_sources else name for name in in_order(sources)]
+    return call.listed(shown, "No aliases found.")
 
 
 def _aliases_of_vault(call: Call) -> dict[str, list[str]]:
@@ -212,5 +195,3 @@ ANSWERS: dict[str, Answer] = {
     "tag": tag,
     "tags": tags,
 }
-
-__all__ = ["ANSWERS", "NO_ACTIVE"]

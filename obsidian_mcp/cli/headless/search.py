@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import Answer, Call
-from .output import compact_json, in_order, lines
+from .output import compact_json, in_order
 
 NOTHING = "No matches found."
 
@@ -26,7 +26,7 @@ def search(call: Call) -> str:
     found = _limited(call, found)
     if not found:
         return NOTHING
-    return compact_json(found) if as_json else lines(found)
+    return compact_json(found) if as_json else "\n".join(found)
 
 
 def search_context(call: Call) -> str:
@@ -37,7 +37,7 @@ def search_context(call: Call) -> str:
     table = {path: _matches(call, matcher, path) for path in found}
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
-    return lines(line for path, matches in table.items() for line in _shown(path, matches))
+    return "\n".join(line for path, matches in table.items() for line in _shown(path, matches))
 
 
 def _query(call: Call) -> str:

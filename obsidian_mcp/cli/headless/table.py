@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Verdict = Literal["files", "limits", "app", "later"]
-"""`files`: as the official command. `limits`: with a difference named in specs/headless.md. `app`: needs the app.
-`later`: could be answered from the files and is not yet."""
+Verdict = Literal["files", "limits", "app"]
+"""`files`: as the official command. `limits`: with a difference named in specs/headless.md. `app`: needs the app."""
 
 PLACEHOLDERS: Final = {
     "file": "<name>",
@@ -30,34 +29,73 @@ PLACEHOLDERS: Final = {
     "url": "<url>",
     "view": "<name>",
     "id": "<id>",
-    "ext": "<ext>",
+    "ext": "<extension>",
     "filter": "<prefix>",
     "version": "<n>",
     "from": "<n>",
     "code": "<javascript>",
     "date": "<date>",
-    "site": "<url>",
+    "sort": "count",
+    "paneType": "tab|split|window",
+    "into": "<note>",
+    "part": "<part>",
+    "card": "<card>",
+    "text": "<text>",
+    "note": "<name>",
+    "label": "<text>",
+    "color": "<color>",
+    "x": "<n>",
+    "y": "<n>",
+    "width": "<n>",
+    "height": "<n>",
+    "beside": "<card>",
+    "group": "<card>",
 }
+"""What stands for the value of a key; a key that is not here, and names no value of its own, is a flag."""
 TEXTS: Final = {
-    "file": "file by its name, as in a link",
-    "path": "path from the root of the vault",
-    "folder": "path of a folder",
+    "<command>": "only this command, and those below it",
+    "active": "of the active file",
+    "all": "accepted; all files are listed anyway",
+    "case": "match upper and lower case",
+    "characters": "only the number of characters",
     "content": "text; \\n is a new line, \\t a tab",
-    "total": "only the number",
     "counts": "with numbers",
-    "verbose": "with more facts",
+    "daily": "of the daily note",
+    "date": "another day, as 2026-11-22 or yesterday",
+    "done": "every mark but a space; for a task: [x]",
+    "ext": "only files with this extension",
+    "file": "file by its name, as in a link",
+    "folder": "path of a folder",
     "format": "how to print",
-    "name": "name",
-    "to": "new path or folder",
-    "query": "what to search for",
-    "limit": "most files",
-    "open": "no effect without the app",
-    "newtab": "no effect without the app",
-    "paneType": "no effect without the app",
-    "overwrite": "replace a file that is there",
+    "id": "id",
+    "info": "only this fact",
     "inline": "without a newline",
+    "limit": "most files",
+    "line": "number of the line, from 1",
+    "name": "name",
+    "newtab": "no effect without the app",
+    "open": "no effect without the app",
+    "overwrite": "replace a file that is there",
+    "paneType": "no effect without the app",
+    "path": "path from the root of the vault",
     "permanent": "do not use the trash",
+    "query": "what to search for",
+    "ref": "note and line",
+    "resolve": "with the variables replaced",
+    "sort": "most frequent first",
+    "status": "the character in the brackets",
     "stdin": "take the content from standard input",
+    "template": "template to start from",
+    "title": "title to show",
+    "to": "new path or folder",
+    "todo": "only [ ]; for a task: [ ]",
+    "toggle": "[ ] to [x], anything else to [ ]",
+    "total": "only the number",
+    "type": "type of the value",
+    "value": 'value; ["a", "b, c"] for a list',
+    "verbose": "with more facts",
+    "versions": "with versions",
+    "words": "only the number of words",
 }
 
 
@@ -66,7 +104,10 @@ class Parameter:
     name: str
     placeholder: str
     """Empty for a flag."""
-    required: bool
+    required: bool = False
+    may_be_empty: bool = False
+    is_ours: bool = False
+    """Whether the official command does not have it."""
 
     @property
     def shown(self) -> str:
@@ -82,22 +123,24 @@ class Parameter:
 class Command:
     name: str
     words: str
-    """Parameters with spaces between: `content!` is required, `format=json|tsv` lists values."""
+    """Parameters in the order of the official help: `content!` is required, `value!!` may also be empty,
+    `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
     verdict: Verdict
     module: str
     """Module of this package; empty for what needs the app."""
     summary: str
-    developer: bool = False
+    marks: frozenset[str] = frozenset()
+    """`writes`; `developer`: listed at the end of the help; `ours`: the official program does not have it."""
 
     @property
     def parameters(self) -> list[Parameter]:
         found = []
         for word in self.words.split():
-            name, _, choices = word.rstrip("!").partition("=")
-            placeholder = choices or PLACEHOLDERS.get(name, "")
-            if name == "search" and self.name != "bookmark":
-                placeholder = ""
-            found.append(Parameter(name, placeholder, required=word.endswith("!")))
+            name, _, value = word.strip("+!").partition("=")
+            flag = name.endswith("-")
+            name = name.removesuffix("-")
+            placeholder = "" if flag else value or PLACEHOLDERS.get(name, "")
+            found.append(Parameter(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
         return found
 
     def parameter(self, name: str) -> Parameter | None:
@@ -105,137 +148,149 @@ class Command:
 
     @property
     def usage(self) -> str:
-        words = [each.shown if each.required else f"[{each.shown}]" for each in self.parameters]
-        return " ".join(["Usage:", self.name, *words])
+        shown = [
+            parameter.shown if parameter.required else f"[{parameter.shown}]"
+            for parameter in self.parameters
+            if not parameter.is_ours
+        ]
+        return " ".join(["Usage:", self.name, *shown])
 
 
 _ROWS: Final = """
-aliases | file path active total verbose | files | properties | List aliases
-append | file path content! inline | files | writing | Append to a note
-backlinks | file path counts total format=json|tsv|csv | files | links | List files that link to a file
-base:create | file path view name content open newtab | later | | Create a note in a base
+aliases | file path total verbose active | files | properties | List aliases
+append | file path content! inline +stdin | files | writing | Add text at the end of a note | writes
+backlinks | file path counts total format=json|tsv|csv | files | links | List the files that link to a file
+base:create | file path view name content open newtab | limits | bases | Create a note that a base lists | writes
 base:query | file path view format=json|csv|tsv|md|paths | limits | bases | Run a view of a base
-base:views | file path | limits | bases | List the views of a base
+base:views | +file +path | limits | bases | List the views of a base
 bases | | files | bases | List bases
-bookmark | file subpath folder search url title | files | app_files | Add a bookmark
+bookmark | file=<path> subpath folder search url title +remove | files | app_files | Add a bookmark | writes
 bookmarks | total verbose format=json|tsv|csv | files | app_files | List bookmarks
+canvas:add | file path text note url label x y width height color beside side=right|left|above|below group | files | canvas | Add a card to a canvas | writes | ours
+canvas:connect | file path from=<card>! to=<card>! label color | files | canvas | Connect two cards of a canvas | writes | ours
+canvas:edit | file path card! text note url label x y width height color beside side=right|left|above|below group | files | canvas | Change or move a card of a canvas | writes | ours
+canvas:remove | file path card! contents | files | canvas | Remove a card with its edges | writes | ours
 command | id=<command-id>! | app | | Run a command of the app
-commands | filter | app | | List commands of the app
-create | name path content template overwrite open newtab | limits | writing | Create a file
-daily | paneType | limits | periodic | Make the daily note
-daily:append | content! inline open paneType | files | periodic | Append to the daily note
-daily:date | path! | files | periodic | Day of a daily note
-daily:list | | files | periodic | List daily notes
-daily:path | | files | periodic | Path of the daily note
-daily:prepend | content! inline open paneType | files | periodic | Prepend to the daily note
-daily:read | | limits | periodic | Print the daily note
-daily:settings | | files | periodic | Settings of daily notes
-deadends | total all | files | links | List files without links
-delete | file path permanent | files | writing | Delete a file
-diff | file path from to filter=local|sync | app | | Compare versions
-file | file path | files | files | Facts of a file
-files | folder ext=<extension> total | files | files | List files
-folder | path! info=files|folders|size | files | files | Facts of a folder
+commands | filter | app | | List the commands of the app
+create | name path content template overwrite open newtab +stdin | limits | writing | Create a file | writes
+daily | paneType +date | limits | periodic | Make the daily note | writes
+daily:append | content! inline open paneType +stdin +date | files | periodic | Add text at the end of the daily note | writes
+daily:date | path! | files | periodic | First day of a daily note | ours
+daily:list | | files | periodic | List daily notes | ours
+daily:path | +date | files | periodic | Path of the daily note
+daily:prepend | content! inline open paneType +stdin +date | files | periodic | Add text at the start of the daily note | writes
+daily:read | +date | limits | periodic | Print the daily note
+daily:settings | | files | periodic | Settings of daily notes | ours
+deadends | total all | files | links | List files without links to other files
+delete | file path permanent | files | writing | Delete a file | writes
+diff | file path from to=<n> filter=local|sync | app | | Compare versions
+file | file path | files | files | Facts about a file
+files | folder ext total | files | files | List files
+folder | path! info=files|folders|size | files | files | Facts about a folder
 folders | folder total | files | files | List folders
-help | command | files | own | Print this help
-history | file path | app | | List versions of a file
-history:list | | app | | List files with versions
+help | <command> | files | own | Print this help
+history | file path | app | | List the versions of a file
+history:list | | app | | List the files with versions
 history:open | file path | app | | Open the file recovery
 history:read | file path version | app | | Print a version
 history:restore | file path version! | app | | Restore a version
 hotkey | id=<command-id>! verbose | app | | Hotkey of a command
-hotkeys | total verbose format=json|tsv|csv | app | | List hotkeys
-links | file path total | files | links | List links of a file
-move | file path to! | limits | writing | Move a file
+hotkeys | total verbose format=json|tsv|csv all | app | | List hotkeys
+links | file path total | files | links | List the links of a file
+move | file path to! | limits | writing | Move a file; links follow | writes
+note:extract | file path part! into position=append|prepend leave=link|embed|nothing | files | composer | Take a part of a note into another one | writes | ours
+note:merge | file path into! position=append|prepend | files | composer | Merge a note into another one | writes | ours
 open | file path newtab | app | | Open a file
-orphans | total all | files | links | List files without links to them
+orphans | total all | files | links | List files that no file links to
 outline | file path format=tree|md|json total | files | files | Print the headings of a note
-plugin | id=<plugin-id>! | app | | Facts of a plugin
-plugin:disable | id=<plugin-id>! filter=core|community | app | | Disable a plugin
-plugin:enable | id=<plugin-id>! filter=core|community | app | | Enable a plugin
-plugin:install | id=<plugin-id>! enable | app | | Install a plugin
-plugin:reload | id=<plugin-id>! | app | | Reload a plugin | developer
-plugin:uninstall | id=<plugin-id>! | app | | Uninstall a plugin
-plugins | filter=core|community versions format=json|tsv|csv | files | appearance | List plugins
+plugin | id=<plugin-id>! | app | | Facts about a plugin
+plugin:disable | id! filter=core|community | app | | Disable a plugin
+plugin:enable | id! filter=core|community | app | | Enable a plugin
+plugin:install | id! enable | app | | Install a plugin
+plugin:reload | id! | app | | Reload a plugin
+plugin:uninstall | id! | app | | Uninstall a plugin
+plugins | filter=core|community versions format=json|tsv|csv | files | appearance | List installed plugins
 plugins:enabled | filter=core|community versions format=json|tsv|csv | files | appearance | List enabled plugins
 plugins:restrict | on off | app | | Restricted mode
-prepend | file path content! inline | files | writing | Prepend to a note
-properties | file path name sort=count format=yaml|json|tsv total counts active | files | properties | List properties
+prepend | file path content! inline +stdin | files | writing | Add text at the start of a note | writes
+properties | file path name total sort counts format=yaml|json|tsv active | files | properties | List properties
 property:read | name! file path | files | properties | Print a property
-property:remove | name! file path | files | writing | Remove a property
-property:set | name! value! type=text|list|number|checkbox|date|datetime file path | limits | writing | Set a property
+property:remove | name! file path | files | writing | Remove a property | writes
+property:set | name! value!! type=text|list|number|checkbox|date|datetime file path | limits | writing | Set a property | writes
 publish:add | file path changed | app | | Publish a file
 publish:list | total | app | | List published files
 publish:open | file path | app | | Open a published file
 publish:remove | file path | app | | Unpublish a file
-publish:site | | app | | Facts of the site
+publish:site | | app | | Facts about the published site
 publish:status | total new changed deleted | app | | List changes to publish
 random | folder newtab | limits | files | Choose a note at random
 random:read | folder | files | files | Print a note at random
 read | file path | files | files | Print a file
-recents | total | files | app_files | List files opened last
+recents | total | files | app_files | List the files that were open last
 reload | | app | | Reload the app
-rename | file path name! | limits | writing | Rename a file
+rename | file path name! | limits | writing | Rename a file; links follow | writes
 restart | | app | | Restart the app
 search | query! path=<folder> limit total case format=text|json | files | search | Search notes
-search:context | query! path=<folder> limit case format=text|json | files | search | Search notes, with lines
+search:context | query! path=<folder> limit case format=text|json | files | search | Search notes and print the lines
 search:open | query | app | | Open the search
-snippet:disable | name! | later | | Disable a CSS snippet
-snippet:enable | name! | later | | Enable a CSS snippet
+snippet:disable | name! | files | appearance | Disable a CSS snippet | writes
+snippet:enable | name! | files | appearance | Enable a CSS snippet | writes
 snippets | | files | appearance | List CSS snippets
 snippets:enabled | | files | appearance | List enabled CSS snippets
 sync | on off | app | | Pause or resume Sync
 sync:deleted | total | app | | List deleted files
-sync:history | file path total | app | | List versions in Sync
+sync:history | file path total | app | | List the versions of a file in Sync
 sync:open | file path | app | | Open the versions in Sync
 sync:read | file path version! | app | | Print a version in Sync
 sync:restore | file path version! | app | | Restore a version from Sync
 sync:status | | app | | State of Sync
-tab:open | group=<id> file view=<type> | app | | Open a tab
-tabs | ids | later | | List open tabs
-tag | name=<tag>! total verbose | files | properties | List files with a tag
-tags | file path sort=count total counts format=json|tsv|csv active | files | properties | List tags
-task | ref file path line status toggle done todo daily | files | tasks | Print or change a task
-tasks | file path status total done todo verbose format=json|tsv|csv active daily | limits | tasks | List tasks
-template:insert | name=<template>! | limits | periodic | Insert a template
+tab:open | group=<id> file=<path> view=<type> | app | | Open a tab
+tabs | ids | files | app_files | List the tabs that were open
+tag | name=<tag>! total verbose | files | properties | List the files with a tag
+tags | file path total counts sort format=json|tsv|csv active | files | properties | List tags
+task | ref file path line toggle done todo daily status | files | tasks | Print or change a task | writes
+tasks | file path total done todo status verbose format=json|tsv|csv active daily | limits | tasks | List tasks
+template:insert | name=<template>! +file +path | limits | periodic | Insert a template | writes
 template:read | name=<template>! resolve title | files | periodic | Print a template
 templates | total | files | periodic | List templates
-theme | name | later | | The theme
+theme | name | files | appearance | The theme, or facts about one
 theme:install | name! enable | app | | Install a theme
-theme:set | name! | later | | Set the theme
+theme:set | name!! | files | appearance | Set the theme; an empty name is the default | writes
 theme:uninstall | name! | app | | Uninstall a theme
-themes | versions | files | appearance | List themes
-unique | name content open paneType | files | periodic | Create a note named by the minute
+themes | versions | files | appearance | List installed themes
+unique | name=<text> content open paneType +stdin | files | periodic | Create a note named by the minute | writes
 unresolved | total counts verbose format=json|tsv|csv | files | links | List links that lead nowhere
-vault | info=name|path|files|folders|size | files | files | Facts of the vault
+vault | info=name|path|files|folders|size | files | files | Facts about the vault
 vault:open | name! | app | | Open a vault
 vaults | total verbose | files | own | List vaults
 version | | files | own | Print the version
 web | url! newtab | app | | Open a web page
 wordcount | file path words characters | files | files | Count words and characters
-workspace | ids | later | | Print the layout
-workspace:delete | name! | later | | Delete a workspace
+workspace | ids | files | app_files | Print the layout
+workspace:delete | name! | files | app_files | Delete a workspace | writes
 workspace:load | name! | app | | Load a workspace
 workspace:save | name | app | | Save a workspace
 workspaces | total | files | app_files | List workspaces
 dev:cdp | method=<CDP.method>! params=<json> | app | | Run a command of the debugger | developer
-dev:console | limit level=log|warn|error|info|debug clear | app | | Print the console | developer
+dev:console | clear limit level=log|warn|error|info|debug | app | | Print the console | developer
 dev:css | selector=<css>! prop=<name> | app | | Print CSS | developer
 dev:debug | on off | app | | Attach the debugger | developer
-dev:dom | selector=<css>! attr=<name> css=<prop> total text inner all | app | | Print elements | developer
+dev:dom | selector=<css>! total text- inner all attr=<name> css=<prop> | app | | Print elements | developer
 dev:errors | clear | app | | Print errors | developer
 dev:mobile | on off | app | | Emulate a phone | developer
-dev:screenshot | path | app | | Take a picture | developer
+dev:screenshot | path=<filename> | app | | Take a picture | developer
 devtools | | app | | Open the developer tools | developer
 eval | code! | app | | Run JavaScript | developer
-"""
+"""  # noqa: E501  one command a line
 
 
 def _period_rows() -> str:
     """The commands of longer periods, which are those of days under another name."""
     daily = [line for line in _ROWS.splitlines() if line.startswith("daily")]
     return "\n".join(
-        line.replace("daily", adjective) for adjective in ("weekly", "monthly", "quarterly", "yearly") for line in daily
+        f"{line.replace('daily', adjective)} | ours"
+        for adjective in ("weekly", "monthly", "quarterly", "yearly")
+        for line in daily
     )
 
 
@@ -246,8 +301,8 @@ def _commands() -> dict[str, Command]:
     found = {}
     for line in (_ROWS + _period_rows()).splitlines():
         if line.strip():
-            name, words, verdict, module, summary, *rest = (cell.strip() for cell in _CELL_END.split(line))
-            found[name] = Command(name, words, verdict, module, summary, bool(rest))  # type: ignore[arg-type]
+            name, words, verdict, module, summary, *marks = (cell.strip() for cell in _CELL_END.split(line))
+            found[name] = Command(name, words, verdict, module, summary, frozenset(marks))  # type: ignore[arg-type]
     return dict(sorted(found.items()))
 
 

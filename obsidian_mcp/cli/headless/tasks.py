@@ -10,9 +10,11 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import NO_NOTE, Answer, Call
-from .output import lines, order, rows
+from .output import order, pairs
 from .properties import in_one_file
 from .words import Refused
+
+NONE = "No tasks found."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +30,29 @@ class Found:
 def tasks(call: Call) -> str:
     found = [each for each in _all(call) if _is_wanted(call, each.mark)]
     found.sort(key=lambda each: (order(each.path), each.line))
-    if call.has("total"):
-        return str(len(found))
-    if not found:
-        return "No tasks found."
-    form = call.words.format
-    if form:
-        table = [{"status": each.mark, "text": each.text, "file": each.path, "line": str(each.line)} for each in found]
-        return rows(table, form)
-    if call.has("verbose"):
+    if found and call.has("verbose") and not call.words.format and not call.has("total"):
         groups = groupby(found, key=lambda each: each.path)
-        return "\n\n".join(lines([path, *(f"{each.line}: {each.text}" for each in group)]) for path, group in groups)
-    return lines(each.text for each in found)
+        shown = ("\n".join([path, *(f"{each.line}: {each.text}" for each in group)]) for path, group in groups)
+        return "\n\n".join(shown)
+    if call.words.format:
+        table = [{"status": each.mark, "text": each.text, "file": each.path, "line": str(each.line)} for each in found]
+        return call.rows(table, NONE)
+    return call.listed([each.text for each in found], NONE)
 
 
 def _is_wanted(call: Call, mark: str) -> bool:
-    status = call.text("status").strip('"') or call.text("status")
-    if "status" in call.words.keys and status and mark != status:
+    status = _status(call)
+    if status and mark != status:
         return False
     if call.has("todo") != call.has("done"):
         return (mark == " ") == call.has("todo")
     return True
+
+
+def _status(call: Call) -> str:
+    """The character of `status`; some shells leave its quotes."""
+    status = call.text("status")
+    return status[1] if len(status) == 3 and status[0] == status[2] == '"' else status
 
 
 def _all(call: Call) -> list[Found]:
@@ -83,11 +87,12 @@ def _of_note(call: Call, entry: FileEntry) -> list[Found]:
 
 def task(call: Call) -> str:
     """Print one task, or change its mark."""
+    call.writes = bool(_status(call)) or any(map(call.has, ("done", "todo", "toggle")))
     entry, line = _place(call)
     found = _at(call, entry, line)
     mark = _new_mark(call, found.mark)
     if mark is None:
-        return lines([f"file\t{found.path}", f"line\t{found.line}", f"status\t{found.mark}", f"text\t{found.text}"])
+        return pairs({"file": found.path, "line": found.line, "status": found.mark, "text": found.text})
 
     def change(body: str) -> str:
         item = next((each for each in parse(body).tasks if each.line == line - 1), None)
@@ -102,12 +107,14 @@ def task(call: Call) -> str:
 
 def _place(call: Call) -> tuple[FileEntry, int]:
     """The note and the line, counted from 1. Raises: Refused."""
-    path, colon, number = call.text("ref").rpartition(":")
-    if colon:
+    path, _, number = call.text("ref").rpartition(":")
+    if path:
         entry = call.at(path)
     else:
         number = call.text("line")
-        if call.has("daily") and not call.names_file:
+        if reference := call.text("ref"):
+            entry = call.at(reference)
+        elif call.has("daily") and not call.names_file:
             located = call.vault.periodic.locate("day")
             if located.entry is None:
                 raise Refused(f'File "{located.path}" not found.')
@@ -132,8 +139,7 @@ def _at(call: Call, entry: FileEntry, line: int) -> Found:
 
 def _new_mark(call: Call, mark: str) -> str | None:
     """The mark to write; None where nothing is to change."""
-    if status := call.text("status"):
-        status = status.strip('"') or status
+    if status := _status(call):
         if len(status) != 1 or status in "\n]":
             raise Refused(f"Invalid status: {status}. Give one character.")
         return status

@@ -20,6 +20,11 @@ _ESCAPED = re.compile(r"\\(\\?)([nt])")
 class Refused(Exception):
     """An answer that begins with `Error:`, in the official program's words."""
 
+    def __init__(self, sentence: str, status: int = 0) -> None:
+        super().__init__(sentence)
+        self.status = status
+        """The exit status, 0 but for one error of the official program."""
+
 
 @dataclass(slots=True)
 class Words:
@@ -39,21 +44,28 @@ class Words:
 
     def has(self, name: str) -> bool:
         """Whether a flag was given."""
-        return self.keys.get(name, "false") != "false"
+        return self.keys.get(name, "") not in ("", "false")
 
     @property
     def content(self) -> str:
         """The text to write: from standard input with `stdin`, else with its escapes replaced."""
         if self.has("stdin"):
             return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-        return unescaped(self.text("content"))
+        return self.unescaped("content")
+
+    def unescaped(self, name: str) -> str:
+        """The value of a key with its escapes replaced."""
+        return unescaped(self.text(name))
 
     @property
     def format(self) -> str:
-        """The value of `format`; "" for none and for one that the command does not know."""
+        return self.choice("format")
+
+    def choice(self, name: str) -> str:
+        """The value of a key with a list of values; "" for none and for one that the command does not know."""
         command = COMMANDS.get(self.command)
-        parameter = command.parameter("format") if command else None
-        value = self.text("format")
+        parameter = command.parameter(name) if command else None
+        value = self.text(name)
         return value if parameter is not None and value in parameter.choices else ""
 
 
@@ -103,14 +115,12 @@ def unescaped(content: str) -> str:
 def check_required(command: Command, words: Words) -> None:
     """Raises: Refused for the first required key that is absent or empty."""
     for parameter in command.parameters:
-        if parameter.required and not words.text(parameter.name):
-            if parameter.name == "content" and words.has("stdin"):
-                continue
-            given = parameter.name in words.keys
-            if given and parameter.name == "value":  # an empty list or text
-                continue
-            shown = parameter.name if given else parameter.shown
-            raise Refused(f"Missing required parameter: {shown}\n{command.usage}")
+        given = parameter.name in words.keys
+        if not parameter.required or words.text(parameter.name) or (given and parameter.may_be_empty):
+            continue
+        if parameter.name == "content" and words.has("stdin"):
+            continue
+        raise Refused(f"Missing required parameter: {parameter.name if given else parameter.shown}\n{command.usage}")
 
 
 def unknown(name: str) -> Refused:
@@ -122,11 +132,17 @@ def unknown(name: str) -> Refused:
 
 
 def suggestions(name: str) -> list[str]:
-    """At most three commands that begin with a name, contain it, or are at most three edits away, in this order."""
-    begin = [known for known in COMMANDS if known.startswith(name)]
-    contain = [known for known in COMMANDS if name in known]
-    distances = sorted((edits(name, known), known) for known in COMMANDS if abs(len(known) - len(name)) <= EDITS)
-    near = [known for distance, known in distances if distance <= EDITS]
+    """At most three commands that begin with a name, contain it, or are at most three edits away, in this order;
+    of these the official ones first, then the nearest."""
+    official_first = sorted(COMMANDS, key=lambda known: ("ours" in COMMANDS[known].marks, known))
+    begin = [known for known in official_first if known.startswith(name)]
+    contain = [known for known in official_first if name in known]
+    distances = [
+        ("ours" in COMMANDS[known].marks, edits(name, known), known)
+        for known in official_first
+        if abs(len(known) - len(name)) <= EDITS
+    ]
+    near = [known for _, distance, known in sorted(distances) if distance <= EDITS]
     return list(dict.fromkeys([*begin, *contain, *near]))[:SUGGESTED]
 
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
+from itertools import count
 from typing import Any
 
 from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.media import kind_of
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.frontmatter.property_types import infer_type
+from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import adapted
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.changes import Create, Remove, Write
-from obsidian_mcp.errors import NoteExists, PermissionDenied
+from obsidian_mcp.errors import NoteExists
 
 from .call import Answer, Call
 from .words import Refused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
 TAKEN = "Destination file already exists!"
+TYPES = "types.json"
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _DATETIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\Z")
@@ -59,35 +64,44 @@ def prepend(call: Call) -> str:
 
 
 def create(call: Call) -> str:
-    wanted = _new_path(call)
-    try:
-        path = parse(wanted)
-    except PermissionDenied:
-        raise Refused(f'Path "{wanted}" is outside the vault.') from None
-    vault = call.vault
+    path = parsed_path(_new_path(call))
     content = _content(call, path)
+    return made(call, path, content, overwrite=call.has("overwrite"), numbered=_numbers_taken_names())
+
+
+def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
+    """Make a file, or with `overwrite` replace it; `numbered` makes `Name 1.md` where the name is taken.
+
+    Raises: Refused.
+    """
+    vault = call.vault
     with vault.changing():
         path, disk = names.spelled(vault.catalog, path)
         entry = vault.at(path) or vault.look_for(disk)
-        if entry is not None and call.has("overwrite"):
+        if entry is not None and overwrite:
             before = vault.read(entry)
             old = Text.decode(before.data)
             data = Text(adapted(content, old.newline), old.bom).encode()
             vault.commit("create_note", [Write(entry.disk, before.data, data)])
             return f"Overwrote: {entry.path}"
         if entry is not None:
-            if os.environ.get("OBSIDIAN_MCP_NUMBERED") != "1":
+            if not numbered:
                 raise Refused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
             path, disk = _numbered(call, path)
-        _check_name(path)
+        check_creatable(path)
         vault.commit("create_note", [Create(disk, content.encode("utf-8", "surrogateescape"))])
     return f"Created: {path}"
 
 
-def _check_name(path: VaultPath) -> None:
-    from obsidian_mcp.core.text.vault_path import check_creatable
+def parsed_path(path: str) -> VaultPath:
+    """The normal form of a path of the vault. Raises: Refused, PermissionDenied for a hidden one."""
+    if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
+        raise Refused(f'Path "{path}" is outside the vault.')
+    return parse(path)
 
-    check_creatable(path)
+
+def _numbers_taken_names() -> bool:
+    return os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
 
 
 def _new_path(call: Call) -> str:
@@ -95,22 +109,33 @@ def _new_path(call: Call) -> str:
     path, name = call.text("path"), call.text("name")
     if not path and not name:
         raise Refused("Missing required parameter: name or path")
-    if "/" in name:
-        raise Refused('name cannot contain "/". Use path for a full file path.')
-    if name and path:
-        wanted = f"{path.rstrip('/')}/{name}" if path != "/" else name
-    elif name:
-        settings = call.vault.settings
-        folder = settings.new_file_folder.strip("/") if settings.new_file_location == "folder" else ""
-        wanted = f"{folder}/{name}" if folder else name
-    else:
+    check_name(name)
+    if not name:
         wanted = path.rstrip("/")
+    elif not path:
+        wanted = f"{new_notes_folder(call)}{name}"
+    else:
+        wanted = f"{path.strip('/')}/{name}".removeprefix("/")
     return wanted if _EXTENSION.search(wanted.rpartition("/")[2]) else f"{wanted}.md"
+
+
+def check_name(name: str, instead: str = "Use path for a full file path.") -> None:
+    """Raises: Refused for a path where a name is wanted."""
+    if "/" in name:
+        raise Refused(f'name cannot contain "/". {instead}')
+
+
+def new_notes_folder(call: Call) -> str:
+    """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
+    settings = call.vault.settings
+    folder = settings.new_file_folder.strip("/") if settings.new_file_location == "folder" else ""
+    if settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE"):
+        folder = parent(call.active().path)
+    return f"{folder}/" if folder else ""
 
 
 def _content(call: Call, path: VaultPath) -> str:
     if name := call.text("template"):
-        from obsidian_mcp.core.text.vault_path import basename
         from obsidian_mcp.core.vault.templates import Templates
 
         from .periodic import template_text
@@ -126,10 +151,8 @@ def _numbered(call: Call, path: VaultPath) -> tuple[VaultPath, str]:
     """The first free path with a number behind the name."""
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
-    number = 1
-    while call.vault.at(VaultPath(f"{stem} {number}{end}")) is not None:
-        number += 1
-    return names.spelled(call.vault.catalog, VaultPath(f"{stem} {number}{end}"))
+    free = (VaultPath(f"{stem} {number}{end}") for number in count(1))
+    return names.spelled(call.vault.catalog, next(name for name in free if call.vault.at(name) is None))
 
 
 def delete(call: Call) -> str:
@@ -154,11 +177,10 @@ def move(call: Call) -> str:
 
 def rename(call: Call) -> str:
     entry, name = call.file(), call.text("name")
-    if "/" in name:
-        raise Refused('name cannot contain "/". Use move to change the folder.')
+    check_name(name, "Use move to change the folder.")
     suffix = extension(entry.path)
-    if extension(name) != suffix:
-        name += entry.path[len(entry.path) - len(suffix) :] if suffix else ""
+    if suffix and extension(name) != suffix and kind_of(name) in ("other", "text"):  # kinds that the app does not open
+        name += entry.path[-len(suffix) :]
     folder = entry.path.rpartition("/")[0]
     target = f"{folder}/{name}" if folder else name
     return f"Renamed: {entry.path} -> {_relocated(call, entry.path, target)}"
@@ -168,6 +190,7 @@ def _relocated(call: Call, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: Refused."""
     from obsidian_mcp.core.vault.move import Relocation, relocate
 
+    target = parsed_path(target)
     if target == source:
         return str(source)
     vault = call.vault
@@ -191,36 +214,71 @@ def property_remove(call: Call) -> str:
 
 def property_set(call: Call) -> str:
     entry, name, given = call.note(), call.text("name"), call.text("value")
-    value = _typed(call, name, given, call.parsed(entry).properties)
-    call.vault.edit(
-        "set_properties", entry, lambda body: property_edits.set_property(body, name, value, Text(body).newline)
-    )
+    value, kind = _typed(call, name, given, call.parsed(entry).properties)
+
+    def change(body: str) -> str:
+        return property_edits.set_property(body, name, value, Text(body).newline)
+
+    types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))
+    if types:
+        with call.vault.changing():
+            edited = call.vault.edit("set_properties", entry, change, dry_run=True)
+            note = Write(entry.disk, edited.before.data, edited.after.data)
+            call.vault.commit("set_properties", [*([note] if note.before != note.after else []), *types])
+    else:
+        call.vault.edit("set_properties", entry, change)
     return f"Set {name}: {given}"
 
 
-def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> Any:
-    """The value that a text means. Raises: Refused for one that does not fit the type that is named.
+def _with_type(call: Call, text: str, name: str, value: Any, kind: str) -> str:
+    """`types.json` with the type of a property, where the app would otherwise show another one."""
+    from obsidian_mcp.core.text import json_text
 
-    Without a named type it is that of types.json, else that of the value which the note has.
+    if name.lower() in TYPES_FIXED or (call.vault.property_types.of(name) or infer_type(value)) == kind:
+        return text
+    known = json_text.parse(text).root.member("types") if text.strip() else None
+    written = known.node.value if known is not None and isinstance(known.node.value, dict) else {}
+    key = next((key for key in written if key.lower() == name.lower()), name)
+    return json_text.put(text, ["types", key], kind)
+
+
+def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
+    """The value that a text means, and the type that the property has then.
+
+    Without a named type it is the vault's type of the property, when the text fits it, else text.
+    Raises: Refused for a text that does not fit the type that is named.
     """
-    if given.startswith("["):
-        try:
-            items = json.loads(given)
-        except ValueError:
-            items = None
-        if isinstance(items, list):
-            return items
-    if kind := call.text("type"):
-        return value_of(given, kind)
-    assigned = call.vault.property_types.of(name)
-    key = parser.key_of(values, name)
-    kind = assigned or (infer_type(values[key]) if key is not None else "text")
+    if (items := _items(given)) is not None:
+        return items, infer_type(items)
+    if kind := call.words.choice("type"):
+        return value_of(given, kind), "multitext" if kind == "list" else kind
+    kind = _known_type(call, name, values)
     if kind == "checkbox" and given.strip().lower() not in _CHECKED + _UNCHECKED:
-        return given
+        return given, "text"
     try:
-        return value_of(given, "list" if kind in ("multitext", "tags", "aliases") else kind)
+        return value_of(given, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
     except Refused:
-        return given
+        return given, "text"
+
+
+def _items(given: str) -> list[Any] | None:
+    """The items of a JSON array; None for any other text."""
+    try:
+        items = json.loads(given) if given.startswith("[") else None
+    except ValueError:
+        return None
+    return items if isinstance(items, list) else None
+
+
+def _known_type(call: Call, name: str, values: Mapping[str, Any]) -> str:
+    """The type of a property: assigned in `types.json`, else that of its value in the note, else of most notes."""
+    if assigned := call.vault.property_types.of(name):
+        return assigned
+    key = parser.key_of(values, name)
+    found = [values[key]] if key is not None and values[key] is not None else call.values(name)
+    kinds = Counter(infer_type(value) for value in found if value is not None)
+    kind = kinds.most_common(1)[0][0] if kinds else "text"
+    return "text" if kind == "unknown" else kind
 
 
 def value_of(given: str, kind: str) -> Any:
@@ -234,11 +292,18 @@ def value_of(given: str, kind: str) -> Any:
         return int(number) if number.is_integer() else number
     if kind == "checkbox":
         return given.strip().lower() in _CHECKED
-    if kind == "date" and not _DATE.match(given):
+    if kind == "date" and not _is_moment(given, _DATE):
         raise Refused("Invalid date format. Use YYYY-MM-DD")
-    if kind == "datetime" and not _DATETIME.match(given):
+    if kind == "datetime" and not _is_moment(given, _DATETIME):
         raise Refused("Invalid datetime format. Use YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss")
     return given
+
+
+def _is_moment(given: str, form: re.Pattern[str]) -> bool:
+    try:
+        return bool(form.match(given) and datetime.fromisoformat(given))
+    except ValueError:
+        return False
 
 
 ANSWERS: dict[str, Answer] = {

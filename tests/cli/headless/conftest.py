@@ -29,9 +29,8 @@ count: 2
 empty:
 ---
 # Alpha
-
-#foo #baz [[Beta]] [[Beta]] [[Missing]] ![[pic.png]]
-
+#foo #baz
+[[Beta]] [[Beta]] [[Missing]] ![[pic.png]]
 - [ ] one
 \t- [x] two
 """

@@ -1,0 +1,83 @@
+"""Commands of ours on canvases: each is one call of the MCP tool (HEADLESS-20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obsidian_mcp.core.text.vault_path import extension
+
+from .call import Answer, Call
+from .words import Refused
+
+EXTENSION = ".canvas"
+NUMBERS = ("x", "y", "width", "height")
+PLACE = ("x", "y", "beside", "side", "group")
+LOOK = ("width", "height", "color")
+KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
+"""The key that says what a new card shows, and the kind of card that it makes."""
+
+
+def _edit(call: Call, *operations: dict[str, Any]) -> str:
+    """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
+    from obsidian_mcp.tools.canvas import edit_canvas  # imports every tool: only for these commands
+
+    path = _canvas(call)
+    edited: Any = edit_canvas(call.place.app, path, list(operations))
+    return str(edited.ids[-1])
+
+
+def _canvas(call: Call) -> str:
+    entry = call.of_kind(EXTENSION) if call.names_file else call.active()
+    if entry is None:
+        raise Refused(f"Canvas file not found: {call.text('path') or call.text('file')}")
+    if extension(entry.path) != EXTENSION:
+        raise Refused(f"Active file is not a canvas file: {entry.path}")
+    return entry.path
+
+
+def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
+    """The keys that were given, as the tool takes them. Raises: Refused."""
+    found: dict[str, Any] = {}
+    for name in names:
+        if name not in call.words.keys:
+            continue
+        text = call.words.unescaped(name)
+        try:
+            found["file" if name == "note" else name] = int(text) if name in NUMBERS else text
+        except ValueError:
+            raise Refused(f"Invalid number: {text}") from None
+    return found
+
+
+def add(call: Call) -> str:
+    kind = next((kind for key, kind in KINDS.items() if call.text(key)), None)
+    if kind is None:
+        raise Refused("Missing required parameter: text, note, url or label")
+    values = _given(call, (*KINDS, *PLACE, *LOOK))
+    return f"Added: {_edit(call, {'op': 'add', 'type': kind, **values})}"
+
+
+def connect(call: Call) -> str:
+    return f"Connected: {_edit(call, {'op': 'connect', **_given(call, ('from', 'to', 'label', 'color'))})}"
+
+
+def edit(call: Call) -> str:
+    card = _given(call, ("card",))
+    changes, place = _given(call, (*KINDS, *LOOK)), _given(call, PLACE)
+    operations = [{"op": "edit", **card, **changes}] if changes or not place else []
+    if place:  # a card that is named by its text is found before the text changes
+        operations.insert(0, {"op": "move", **card, **place})
+    return f"Edited: {_edit(call, *operations)}"
+
+
+def remove(call: Call) -> str:
+    operation = {"op": "remove", **_given(call, ("card",)), "contents": call.has("contents")}
+    return f"Removed: {_edit(call, operation)}"
+
+
+ANSWERS: dict[str, Answer] = {
+    "canvas:add": add,
+    "canvas:connect": connect,
+    "canvas:edit": edit,
+    "canvas:remove": remove,
+}

@@ -1,0 +1,71 @@
+"""What a new note needs so that a view of a base lists it (BASE-92)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from obsidian_mcp.core.expressions.syntax import Binary, Call, Field, Index, Literal, Name, Node, SyntaxProblem
+from obsidian_mcp.core.frontmatter import yaml12
+
+from . import parser
+from .base_file import Base, Filter, Junction, Statement, View
+
+
+@dataclass(slots=True)
+class NewItem:
+    """Where a new note of a base goes and the properties that it starts with."""
+
+    folder: str = ""
+    """Empty: where the vault's new notes go."""
+    properties: dict[str, yaml12.Value] = field(default_factory=dict)
+
+
+def new_item(text: str, base: Base, view: View) -> NewItem:
+    """Return what follows from `newItemFolder` and from the filters that must all hold: `property == value`,
+    `file.hasTag("a")`, `file.inFolder("b")`. `text` is the YAML that `base` was read from."""
+    item, tags = NewItem(), []
+    for statement in (*_required(base.filters), *_required(view.filters)):
+        try:
+            node = parser.parse(statement.text)
+        except SyntaxProblem:
+            continue
+        match node:
+            case Binary("==", left, Literal(str() | bool() | int() | float() as value)) if name := _property(left):
+                item.properties.setdefault(name, value)
+            case Call(Field(Name("file"), "hasTag"), arguments):
+                tags += [tag.removeprefix("#") for tag in map(_text, arguments) if tag]
+            case Call(Field(Name("file"), "inFolder"), (Literal(str() as folder),)):
+                item.folder = item.folder or folder.strip("/")
+    if tags:
+        item.properties["tags"] = list(dict.fromkeys(tags))
+    named = yaml12.load(text).get("newItemFolder") if text.strip() else None
+    if isinstance(named, str) and named.strip("/ "):
+        item.folder = named.strip("/ ")
+    return item
+
+
+def _required(part: Filter | None) -> Iterator[Statement]:
+    """The statements that must hold for every row; an `or` of several requires none of them."""
+    match part:
+        case Statement():
+            yield part
+        case Junction("and", parts):
+            for each in parts:
+                yield from _required(each)
+        case Junction("or", (only,)):
+            yield from _required(only)
+
+
+def _property(node: Node) -> str:
+    """The name of the note's property that an expression reads; "" for anything else."""
+    match node:
+        case Name(name) if name not in ("file", "formula", "this", "note"):
+            return name
+        case Field(Name("note"), name) | Index(Name("note"), Literal(str() as name)):
+            return name
+    return ""
+
+
+def _text(node: Node) -> str:
+    return node.value if isinstance(node, Literal) and isinstance(node.value, str) else ""
