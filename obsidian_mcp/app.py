@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from obsidian_mcp.core.files.ports import Obsidian
+from obsidian_mcp.core.files.ports import Client, Obsidian, client
 from obsidian_mcp.core.vault.vault import Vault
 
 from .config import Config
@@ -68,9 +69,34 @@ class Outside(Protocol):
         ...
 
 
+MAX_CLIENTS = 10_000
+"""Clients that are remembered to have read hidden text; beyond, the oldest are forgotten."""
+
+
+class HiddenTextReads:
+    """Which clients have read hidden text, for as long as the process runs (POL-13). Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._paths: dict[Client, str] = {}
+
+    def add(self, path: str) -> None:
+        """The client of the current call has read a note with hidden text."""
+        with self._lock:
+            self._paths.setdefault(client.get(), path)
+            while len(self._paths) > MAX_CLIENTS:
+                del self._paths[next(iter(self._paths))]
+
+    def path(self) -> str:
+        """Return the first such note that the client of the current call has read; empty where it has read none."""
+        with self._lock:
+            return self._paths.get(client.get(), "")
+
+
 @dataclass(frozen=True, slots=True)
 class App:
     vaults: Vaults
     config: Config
     media: Media
     outside: Outside
+    hidden_text_reads: HiddenTextReads = field(default_factory=HiddenTextReads)

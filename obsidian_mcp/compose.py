@@ -10,7 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from datetime import time as time_of_day
 from functools import partial
@@ -31,7 +31,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 
-from .app import App
+from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
@@ -50,13 +50,74 @@ to wait for it."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
-    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come."""
+    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come.
+
+    Raises: PolicyInvalid, InvalidArguments for an API key that does not exist.
+    """
+    key = _key(config)
+    config = _held(config, key)
     return App(
-        vaults=FolderVaults(config, serving=serving),
+        vaults=FolderVaults(config, key, serving=serving),
         config=config,
         media=LocalMedia(),
         outside=AllowedFolders(config.import_folders),
     )
+
+
+def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
+    """Return the API keys of the policy file. Raises: PolicyInvalid."""
+    return policy.keys(_policy_text(config))
+
+
+def build_for_keys(app: App) -> dict[bytes, App]:
+    """Return for each API key of the policy file, by its digest, the App that its bearer may use (POL-14).
+
+    A key that does not limit reading or writing shares the vaults of `app`.
+    Raises: PolicyInvalid, InvalidArguments for unknown tools.
+    """
+    apps = {}
+    for key in api_keys(app.config):
+        config = replace(app.config, key=key.name)
+        if key.is_limited:
+            apps[key.digest] = build(config, serving=True)
+        else:
+            apps[key.digest] = replace(app, config=_held(config, key), hidden_text_reads=HiddenTextReads())
+    return apps
+
+
+def _key(config: Config) -> policy.ApiKey | None:
+    """The API key to whose limits a process is held. Raises: PolicyInvalid, InvalidArguments for an unknown one."""
+    if not config.key:
+        return None
+    keys = {key.name: key for key in api_keys(config)}
+    if config.key not in keys:
+        known = f"there are {', '.join(keys)}" if keys else "it has none"
+        raise InvalidArguments(f"There is no API key {config.key!r} in {str(config.policy_file)!r}; {known}.")
+    return keys[config.key]
+
+
+def _held(config: Config, key: policy.ApiKey | None) -> Config:
+    """The configuration of a process that is held to the limits of a key. Raises: InvalidArguments."""
+    if key is None:
+        return config
+    if key.tools:
+        from .tools.registry import narrowed  # the command line's first lines shall not wait for pydantic
+
+        config = replace(config, tools=narrowed(config.tools, key.tools))
+    if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
+        read_only = config.read_only or key.limits.read_only
+        config = replace(config, read_only=read_only, import_folders=(), app=replace(config.app, allow_eval=False))
+    return config
+
+
+def _policy_text(config: Config) -> str:
+    file = config.policy_file
+    if file is None or not file.exists():
+        return ""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
 
 
 def vault_id(root: Path) -> str:
@@ -123,6 +184,27 @@ def built_in_tools(config: Config) -> Bridge:
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
 
+def vault_folders(config: Config) -> dict[str, Path]:
+    """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use.
+
+    The default is the first one. Raises: VaultNotFound where there is none.
+    """
+    paths = config.vaults or registered_vaults(config.app_folders)
+    if not paths:
+        raise VaultNotFound(
+            "No vault is configured. Start the server with --vault FOLDER or set OBSIDIAN_VAULT_PATH; "
+            "without them the vaults that Obsidian knows are used, and it knows none here."
+        )
+    folders: dict[str, Path] = {}
+    for path in paths:
+        absolute = path.absolute()
+        name, number = absolute.name or str(absolute), 2
+        while name in folders:
+            name, number = f"{absolute.name} {number}", number + 1
+        folders[name] = absolute
+    return folders
+
+
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """A vault in use, with what reports its changes."""
@@ -136,18 +218,13 @@ class _Opened:
         self.vault.close()
 
 
-def _check_scope(disk: Disk, vault: Path, scope: VaultPath) -> None:
-    """Raises: PolicyInvalid for a folder that does not exist: an empty vault would be an untrue answer."""
+def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
+    """Whether a vault has a folder, compared as names are."""
     found: list[str] = [""]
-    for part in scope.split("/"):
+    for part in wanted.split("/"):
         inside = [below for folder in found for below in disk.subfolders(folder) or ()]
         found = [below for below in inside if name_key(below.rpartition("/")[2]) == name_key(part)]
-    if not found:
-        raise PolicyInvalid(
-            f"The vault {vault.name!r} has no folder {str(scope)!r}, to which this server is held (--scope, "
-            "OBSIDIAN_MCP_SCOPE or scope in the policy file). Give the path of a folder inside the vault.",
-            scope=scope,
-        )
+    return bool(found)
 
 
 def _open_index(place: Path) -> Index:
@@ -159,14 +236,17 @@ def _open_index(place: Path) -> Index:
 class FolderVaults:
     """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
 
-    def __init__(self, config: Config, *, serving: bool) -> None:
+    def __init__(self, config: Config, key: policy.ApiKey | None = None, *, serving: bool) -> None:
+        """`key`: the API key to whose limits the vaults are held."""
         self._config = config
+        self._key = key
         self._is_server = serving
         self._watches = serving and config.watch
         self._author = "" if serving else ONE_SHOT
         self._app = _app_access(config)
         self._lock = threading.Lock()
         self._open: dict[Path, _Opened] = {}
+        self._scopes: dict[Path, tuple[VaultPath, ...]] = {}
         self._news = threading.Event()
         self._closed = False
 
@@ -186,7 +266,7 @@ class FolderVaults:
 
     def asks(self) -> bool:
         try:
-            return any(self._policy(folder).confirm for folder in self._folders().values())
+            return any(self._policy(folder).asks for folder in self._folders().values())
         except AppError:  # a call says what is wrong
             return False
 
@@ -228,7 +308,7 @@ class FolderVaults:
     def _reported(self) -> bool:
         """Whether the system reports every change in the vaults that are open."""
         watchers = [opened.watcher for opened in list(self._open.values())]
-        return all(watcher is not None and watcher.mode == "events" for watcher in watchers)
+        return all(watcher is not None and watcher.is_complete for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
@@ -239,21 +319,29 @@ class FolderVaults:
             opened.close()
 
     def _folders(self) -> dict[str, Path]:
-        """Vault folders by the name under which tools know them, the default first."""
-        paths = self._config.vaults or registered_vaults(self._config.app_folders)
-        if not paths:
-            raise VaultNotFound(
-                "No vault is configured. Start the server with --vault FOLDER or set OBSIDIAN_VAULT_PATH; "
-                "without them the vaults that Obsidian knows are used, and it knows none here."
-            )
-        folders: dict[str, Path] = {}
-        for path in paths:
-            absolute = path.absolute()
-            name, number = absolute.name or str(absolute), 2
-            while name in folders:
-                name, number = f"{absolute.name} {number}", number + 1
-            folders[name] = absolute
-        return folders
+        """Vault folders by the name under which tools know them, the default first (POL-12, POL-14).
+
+        Raises: VaultNotFound, PolicyInvalid.
+        """
+        folders = vault_folders(self._config)
+        if self._key is not None:
+            opened = {name: folder for name, folder in folders.items() if self._key.opens(name, str(folder))}
+            if not opened:
+                named = ", ".join(map(repr, self._key.vaults))
+                raise VaultNotFound(
+                    f"The API key {self._key.name} opens the vaults {named}, which are not served here."
+                )
+            folders = opened
+        if len(folders) == 1:
+            return folders  # opening it says what is wrong
+        return {name: folder for name, folder in folders.items() if self._holds_scopes(folder)} or folders
+
+    def _holds_scopes(self, folder: Path) -> bool:
+        """Whether a vault has the folders to which all vaults are held; True where that cannot be seen."""
+        if folder not in self._scopes:
+            self._scopes[folder] = self._policy(folder).common_scopes
+        scopes = self._scopes[folder]
+        return not scopes or not folder.is_dir() or all(_has_folder(Disk(folder), scope) for scope in scopes)
 
     def _folder(self, name: str) -> Path:
         folders = self._folders()
@@ -271,13 +359,10 @@ class FolderVaults:
 
     def _policy(self, folder: Path) -> policy.Policy:
         """What the user allows in a vault. Raises: PolicyInvalid."""
-        file, text = self._config.policy_file, ""
-        if file is not None and file.exists():
-            try:
-                text = file.read_text(encoding="utf-8")
-            except (OSError, ValueError) as error:
-                raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
-        return policy.parse(text, folder.name, str(folder), read_only=self._config.read_only, scope=self._config.scope)
+        held = self._config
+        return policy.parse(
+            _policy_text(held), folder.name, str(folder), read_only=held.read_only, scope=held.scope, key=held.key
+        )
 
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
@@ -299,7 +384,12 @@ class FolderVaults:
         disk = Disk(folder)
         allowed = self._policy(folder)
         for scope in allowed.scopes:
-            _check_scope(disk, folder, scope)
+            if not _has_folder(disk, scope):  # an empty vault would be an untrue answer
+                raise PolicyInvalid(
+                    f"The vault {folder.name!r} has no folder {str(scope)!r}, to which this server is held (--scope, "
+                    "OBSIDIAN_MCP_SCOPE, or scope in the policy file). Give the path of a folder inside the vault.",
+                    scope=scope,
+                )
         through_app, app = self._through_app(folder, disk)
         reported = threading.Event()
         watcher = self._watcher(disk.root, reported) if self._watches else None

@@ -33,7 +33,8 @@ class HttpConfig:
     """Access and limits of the HTTP server (specs/http.md)."""
 
     keys: tuple[str, ...] = field(default=(), repr=False)
-    """Any of them opens; several, so that one can be replaced while clients still use it. None: loopback only."""
+    """Keys without a name or limits. Any of them opens; several, so that one can be replaced while clients still use
+    it."""
     allow_origins: tuple[str, ...] = ()
     """Web pages, such as https://notes.example.com, that may call a server without a key."""
     open_bridge: bool = False
@@ -97,6 +98,8 @@ class Config:
     read_only: bool = False
     scope: str = ""
     """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the whole vault."""
+    key: str = ""
+    """Name of the API key of the policy file to whose limits this process is held (POL-14); empty = none."""
     tools: str = "all"
     """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
     watch: bool = True
@@ -124,6 +127,7 @@ def read(
     allow_eval: bool = False,
     tools: str = "",
     scope: str = "",
+    key: str = "",
 ) -> Config:
     """The configuration of this process; arguments win over the environment.
 
@@ -147,6 +151,7 @@ def read(
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         scope=scope or env.get("OBSIDIAN_MCP_SCOPE", "").strip(),
+        key=key,
         tools=tools or env.get("OBSIDIAN_MCP_TOOLS", "").strip() or "all",
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),

@@ -105,6 +105,8 @@ def test_every_example_in_the_help_works(
     if example.startswith("undo"):
         for number in range(12):
             assert main.run(["create", f"n{number}"]) == 0
+    if example.startswith("keys remove"):
+        assert main.run(["keys", "add", "phone"]) == 0
     status = run(f"obsidian-mcp {example}")
 
     assert status == 0, capfdbinary.readouterr().err.decode()

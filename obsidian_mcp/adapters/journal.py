@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.files.ports import Author, Recorded, Step, client
+from obsidian_mcp.core.files.ports import Author, Recorded, Step, api_key, client
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ class SqliteJournal:
 
     def author(self) -> Author:
         caller = client.get()
-        return Author(f"{self._process}/{caller.session}" if caller.session else self._process, caller.name)
+        name = f"{caller.name} (key {key})".lstrip() if (key := api_key.get()) else caller.name
+        return Author(f"{self._process}/{caller.session}" if caller.session else self._process, name)
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
         author = self.author()

@@ -75,6 +75,11 @@ class Watcher:
             return "scans"
         return "events" if all(emitter.is_alive() for emitter in observer.emitters) else "scans"
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every change is reported, and none from before the reports began is still to be found by a scan."""
+        return self.mode == "events" and not self._blind
+
     def start(self) -> None:
         """Begin to watch, in a thread of its own: a large folder takes a while. Scans serve until then."""
         threading.Thread(target=self._start, name="watcher-start", daemon=True).start()

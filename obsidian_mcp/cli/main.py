@@ -91,10 +91,11 @@ class Commands(click.Group):
     @staticmethod
     def _own() -> dict[str, click.Command]:
         from .index_commands import index
+        from .key_commands import keys
         from .serve_commands import bridge, http, serve
         from .setup_commands import COMMANDS
 
-        return {"serve": serve, "bridge": bridge, "http": http, "index": index, **COMMANDS}
+        return {"serve": serve, "bridge": bridge, "http": http, "keys": keys, "index": index, **COMMANDS}
 
 
 class _Verbatim(click.Command):
@@ -137,6 +138,7 @@ obsidian = _Verbatim(
 )
 @click.option("--allow-eval", is_flag=True, help="Let clients run JavaScript in the app.")
 @click.option("--scope", metavar="FOLDER", help="See and change only what lies below this folder of the vault.")
+@click.option("--key", metavar="NAME", help="Hold everything to the limits of this API key (see keys).")
 @click.option(
     "--tools",
     metavar="PROFILE",
@@ -151,6 +153,7 @@ def command(
     backend: str | None,
     allow_eval: bool,
     scope: str | None,
+    key: str | None,
     tools: str | None,
     verbose: bool,
 ) -> int | None:
@@ -160,7 +163,7 @@ def command(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "", scope or "")
+    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "", scope or "", key or "")
     if ctx.invoked_subcommand is not None:
         return None
     if sys.stdin is not None and sys.stdin.isatty():

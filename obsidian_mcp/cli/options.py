@@ -28,6 +28,7 @@ class Options:
     allow_eval: bool = False
     tools: str = ""
     scope: str = ""
+    key: str = ""
 
     def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
@@ -42,6 +43,7 @@ class Options:
             allow_eval=self.allow_eval,
             tools=self.tools,
             scope=self.scope,
+            key=self.key,
         )
         folders = (_folder(path, settings) for path in settings.vaults)
         return replace(settings, vaults=tuple(dict.fromkeys(folders)))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from obsidian_mcp import config
+from obsidian_mcp.errors import InvalidArguments
 
 from .examples import epilog
 from .options import Options, vault_option
@@ -114,15 +115,20 @@ def http(
     settings = options.with_vaults(vault).config()
     origins = (*settings.http.allow_origins, *origins)
     settings = replace(settings, http=replace(settings.http, allow_origins=origins, open_bridge=open_bridge))
+    if settings.key:
+        raise InvalidArguments("Over HTTP every request has the limits of the key that it carries; leave --key out.")
     app = compose.build(settings, serving=True)
+    keyed = compose.build_for_keys(app)
     app.vaults.warm()
     try:
         return server.run(
             app,
+            keyed=keyed,
             host=host,
             ports=ports,
             built_in=compose.built_in_tools(settings),
             announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
         )
     finally:
-        app.vaults.close()
+        for used in (app, *keyed.values()):
+            used.vaults.close()

@@ -11,7 +11,7 @@ import anyio
 
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.tools import Tool
-from obsidian_mcp.tools.registry import RETIRED
+from obsidian_mcp.tools.registry import present
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""
@@ -94,8 +94,7 @@ def changes_vault(message: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool
         case {"method": "tools/call", "params": {"name": str(name), **params}}:
             arguments = params.get("arguments")
             given = dict(arguments) if isinstance(arguments, dict) else {}
-            if name not in tools and name in RETIRED:
-                name, given = RETIRED[name](given)
-            return name in tools and tools[name].would_write(given)
+            name, today = present(name, given, tools)
+            return name in tools and tools[name].would_write(today)
         case _:
             return False

@@ -26,7 +26,7 @@ from obsidian_mcp.config import Config
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
-from . import install, probe
+from . import api_keys, install, probe
 from .clients import CLIENTS
 from .known import known_vaults, problem_of
 from .system import System
@@ -54,6 +54,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from python()
     yield from folders(config)
     yield from allowed(config)
+    yield from keys(config)
     yield from vaults(config, system)
     yield from watching(config)
     yield from app(system)
@@ -110,6 +111,15 @@ def allowed(config: Config) -> Iterator[Finding]:
         yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
+def keys(config: Config) -> Iterator[Finding]:
+    """The API keys of the HTTP server by name; what is wrong in the file is reported with each vault."""
+    with contextlib.suppress(AppError):
+        for key in compose.api_keys(config):
+            said = api_keys.described(key)
+            opens = "; ".join(f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits"))
+            yield Finding(f"API key {key.name}", "fine", opens)
+
+
 def vaults(config: Config, system: System) -> Iterator[Finding]:
     """The vaults that are configured, that the app knows, or else that clients' entries name; each opened as a server
     opens it (DOC-02)."""
@@ -125,21 +135,23 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
                 f"The app knows {vault.path}, but {vault.problem}.",
                 "Remove it in the app's vault switcher, or connect the drive that it is on.",
             )
-    serving = compose.build(config)
     try:
-        names = serving.vaults.names()
+        serving = compose.build(config)
+        folders, names = compose.vault_folders(config), serving.vaults.names()
     except AppError as error:
         yield Finding("Vaults", "problem", error.message, "Open a vault in Obsidian, or name one with --vault.")
         return
     try:
-        for name, path in zip(names, paths, strict=False):
+        for name, path in folders.items():
             if problem := problem_of(path):
                 yield Finding(f"Vault {name}", "problem", f"{path}: {problem}.", _readable_again(problem))
-                continue
-            try:
-                yield from vault_state(name, path, serving.vaults.get(name))
-            except AppError as error:
-                yield Finding(f"Vault {name}", "problem", error.message)
+            elif name not in names:
+                yield Finding(f"Vault {name}", "note", f"{path} is left out: it is outside of the scope.")
+            else:
+                try:
+                    yield from vault_state(name, path, serving.vaults.get(name))
+                except AppError as error:
+                    yield Finding(f"Vault {name}", "problem", error.message)
     finally:
         serving.vaults.close()
 

@@ -43,7 +43,7 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
         return text
     with _refused(client, text):
         if client.format == "toml":
-            after = _put_toml(_without_toml(text, client.key, name) if afresh else text, client.key, name, entry)
+            after = put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
         elif existing is None or afresh:
             after = json_text.put(text, (client.key, name), merged)
         else:
@@ -62,7 +62,7 @@ def erase(client: Client, text: str, name: str) -> str:
         return text
     with _refused(client, text):
         toml = client.format == "toml"
-        after = _without_toml(text, client.key, name) if toml else json_text.remove(text, (client.key, name))
+        after = without_table(text, client.key, name) if toml else json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
     return _proved(client, after, {**before, client.key: kept})
 
@@ -106,7 +106,7 @@ def _refused(client: Client, text: str) -> Iterator[None]:
         raise Broken(f"holds {client.key!r} in a form that this program does not change") from error
 
 
-def _put_toml(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
+def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     """The text with a server's table that holds `entry`; other keys of the table stay (TEXT-01, TEXT-02)."""
     import tomlkit
 
@@ -120,7 +120,7 @@ def _put_toml(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     return _with_line_ends(text, tomlkit.dumps(document))
 
 
-def _without_toml(text: str, key: str, name: str) -> str:
+def without_table(text: str, key: str, name: str) -> str:
     """The text without a server's table and the tables below it; comments behind it are the next table's and stay."""
     import tomlkit
     from tomlkit.items import Comment, Item, Table, Whitespace

@@ -8,15 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.policy import confirmed
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import (
-    ConfirmationRequired,
-    InvalidArguments,
-    NoteNotFound,
-    PermissionDenied,
-)
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
 from .params import Name, VaultName
 from .registry import Document, tool
@@ -89,6 +83,10 @@ def app_info(
             plugins = [InstalledPlugin(one.id, one.name, one.version, one.enabled) for one in obsidian.plugins()]
             return AppAnswer(plugins=plugins[:SHOWN], total=len(plugins))
         case "sync":
+            if place.policy.restricts_reading:
+                raise PermissionDenied(
+                    "The state of Sync is of the whole vault, of which only a part may be read here."
+                )
             return _said(obsidian.sync_status())
 
 
@@ -132,11 +130,7 @@ def _check_free_hand(place: Vault, what: str) -> None:
             f"The user's policy limits what may be read or changed in this vault, and nothing could hold the app to "
             f"it: this program does not {what}."
         )
-    if policy.confirm and not confirmed.get():
-        raise ConfirmationRequired(
-            f"The user wants to confirm this: {what}. Ask, and after a yes call again with confirm set to true.",
-            action=what,
-        )
+    policy.check_confirmed(what)
 
 
 def _path(place: Vault, name: str, *, gone: bool) -> VaultPath:

@@ -234,14 +234,13 @@ def read_note(
     if names:
         if section or lines or offset or view != "text":
             raise InvalidArguments("Several notes are read whole; for a part or a view give name.", argument="names")
-        return _several(place, names)
+        return _several(app, place, names)
     is_random = name.lower().startswith(RANDOM)
     entry, alias = (_random(place, name[len(RANDOM) :]), None) if is_random else place.resolve(name)
     data = place.shown(entry).data
     text = Text.decode(data)
     facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), etag_of(data), alias=alias)
-    warnings = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
-    warnings += base_mistakes(entry.path, text.body) + hidden_text.warnings(text.body)
+    warnings = _warnings(app, entry.path, text)
     if view != "text":
         return Document(_viewed(facts, text.body, view, warnings), None)
     if section or lines:
@@ -271,7 +270,16 @@ class ReadNotes:
     """Names for which there was no room: read them next."""
 
 
-def _several(place: Vault, wanted: list[str]) -> Document:
+def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
+    """Return what a reader of a file should know, and note that the client has read hidden text (POL-13)."""
+    unreadable = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
+    hidden = hidden_text.warnings(text.body)
+    if hidden:
+        app.hidden_text_reads.add(path)
+    return unreadable + base_mistakes(path, text.body) + hidden
+
+
+def _several(app: App, place: Vault, wanted: list[str]) -> Document:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
     read: list[ReadNote] = []
     texts: list[str] = []
@@ -280,7 +288,8 @@ def _several(place: Vault, wanted: list[str]) -> Document:
     while left and room > 0:
         entry = left.pop(next(iter(left)))
         content = place.shown(entry)
-        body = content.text.body
+        text = content.text
+        body = text.body
         end = len(body) if len(body) <= room else body.rfind("\n", 0, room) + 1 or room
         room -= end
         shown = body[:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -291,7 +300,7 @@ def _several(place: Vault, wanted: list[str]) -> Document:
                 timestamp(entry.mtime_ns),
                 content.etag,
                 next_offset=end if end < len(body) else None,
-                warnings=hidden_text.warnings(body) or None,
+                warnings=_warnings(app, entry.path, text) or None,
             )
         )
         texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))

@@ -19,7 +19,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json, to_jsonable_python
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.policy import confirmed
+from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
+from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
@@ -130,11 +131,15 @@ class Tool:
         given = dict(arguments)
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
-        token = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
+        agreed = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
+        source = hidden_text_read.set(app.hidden_text_reads.path())
+        key = api_key.set(app.config.key)
         try:
             result = self.function(app, **self.arguments(given))
         finally:
-            confirmed.reset(token)
+            api_key.reset(key)
+            hidden_text_read.reset(source)
+            confirmed.reset(agreed)
         document = isinstance(result, Document)
         data = plain(result.data if isinstance(result, Document | Picture) else result)
         if not self.read_only and (late := deadline.late_note()):
@@ -460,9 +465,26 @@ def profile(names: str) -> Mapping[str, Tool]:
     return {name: tool for name, tool in TOOLS.items() if name in chosen}
 
 
+def narrowed(names: str, within: str) -> str:
+    """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
+    if RESEARCH in (names, within):
+        return RESEARCH
+    both = profile(names).keys() & profile(within).keys()
+    return "all" if len(both) == len(TOOLS) else ",".join(name for name in TOOLS if name in both)
+
+
 Retired = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
 RETIRED: dict[str, Retired] = {}
-"""Old names of tools, which are not listed: each makes of its arguments the call that takes its place (TOOL-13)."""
+"""By the names of tools that once had another form: what makes of its arguments the call of today (TOOL-13)."""
+
+
+def present(
+    name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS
+) -> tuple[str, Mapping[str, Any]]:
+    """Return a call as it is made today: of one in the form of an earlier version, the one that takes its place."""
+    if name in RETIRED and tools.get(name) is TOOLS.get(name):  # another program may have a tool of an old name
+        return RETIRED[name](dict(arguments))
+    return name, arguments
 
 
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
@@ -471,23 +493,25 @@ def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     Raises: InvalidArguments for a profile that names no tools.
     """
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
-    offered = _offered(app, tools)
-    return {name: tool for name, tool in offered.items() if not (absent and tool.needs_app)}
+    return {name: tool for name, tool in offered(app, tools).items() if not (absent and tool.needs_app)}
 
 
-def _offered(app: App, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
-    """The tools of the configured profile, and those of other programs."""
+def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
+    """Return the tools of the configured profile, and those of other programs (TOOL-16).
+
+    Raises: InvalidArguments for a profile that names no tools.
+    """
     if app.config.tools == "all" or tools is RESEARCH_TOOLS:
         return tools
     chosen = profile(app.config.tools)
-    return {name: tool for name, tool in tools.items() if name in chosen or TOOLS.get(name) is not tool}
+    ours = {**PLUGIN_TOOLS, **TOOLS}
+    return {name: tool for name, tool in tools.items() if name in chosen or ours.get(name) is not tool}
 
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    if name not in tools and name in RETIRED:
-        name, arguments = RETIRED[name](dict(arguments))
-    offered = _offered(app, tools)
-    if name not in offered:
-        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(offered)}.", tool=name)
-    return offered[name].call(app, arguments)
+    name, arguments = present(name, arguments, tools)
+    callable_here = offered(app, tools)
+    if name not in callable_here:
+        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
+    return callable_here[name].call(app, arguments)

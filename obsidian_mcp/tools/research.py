@@ -64,6 +64,7 @@ def fetch(app: App, id: Annotated[str, Field(description="An id that search foun
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
     if warnings := hidden_text.warnings(body):
+        app.hidden_text_reads.add(entry.path)
         metadata["warnings"] = " ".join(warnings)
     return Fetched(entry.path, _title(entry.path), shown, _url(app, place, entry.path), metadata)
 

@@ -25,9 +25,14 @@ def http_client(
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
     changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
-    served = application(changed, registered=registered, built_in=compose.built_in_tools(changed.config))
-    with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
-        yield client
+    keyed = compose.build_for_keys(changed)
+    served = application(changed, keyed=keyed, registered=registered, built_in=compose.built_in_tools(changed.config))
+    try:
+        with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
+            yield client
+    finally:
+        for held in keyed.values():
+            held.vaults.close()
 
 
 def curl(client: TestClient, command: str, **environ: str) -> Any:

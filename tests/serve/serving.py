@@ -26,7 +26,8 @@ def serving(
     """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
     changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
     tools = compose.built_in_tools(changed.config)
-    served = application(changed, registered=registered, built_in=tools, body_seconds=body_seconds)
+    keyed = compose.build_for_keys(changed)
+    served = application(changed, keyed=keyed, registered=registered, built_in=tools, body_seconds=body_seconds)
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
     server = listener.Listener(served, drain=5, on_stop=served.state.stop, idle_seconds=1)
     thread = threading.Thread(target=server.run, args=(sockets,))
@@ -36,6 +37,8 @@ def serving(
     finally:
         server.should_exit = True
         thread.join(20)
+        for held in keyed.values():
+            held.vaults.close()
         assert not thread.is_alive()
 
 

@@ -132,9 +132,9 @@ def test_an_error_of_the_javascript_is_a_failure(make: MakeDesk) -> None:
     "policy",
     [
         Policy(read_only=True),
-        Policy(hidden=Globs(["Private/"])),
-        Policy(read=Globs(["Public/"])),
-        Policy(write=Globs(["Inbox/"])),
+        Policy(hidden=(Globs(["Private/"]),)),
+        Policy(read=(Globs(["Public/"]),)),
+        Policy(write=(Globs(["Inbox/"]),)),
         Policy(largest_write=10),
         Policy(permanent_delete=False),
     ],
@@ -159,7 +159,7 @@ def test_what_needs_a_yes_is_asked_for(make: MakeDesk) -> None:
 
 
 def test_hidden_files_have_no_versions(make: MakeDesk) -> None:
-    app = make(policy=Policy(hidden=Globs(["Home.md", "Gone.md"])), history={"Home.md": ["secret"]})
+    app = make(policy=Policy(hidden=(Globs(["Home.md", "Gone.md"]),)), history={"Home.md": ["secret"]})
 
     for name in ("Home", "Gone"):
         for action in ("history", "history_read", "open"):

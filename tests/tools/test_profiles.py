@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,10 @@ from jsonschema import Draft202012Validator
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
+from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import TOOLS, call, listed
 from obsidian_mcp.tools.registry import profile
+from tests.serve.http_client import http_client
 
 
 def visible_bytes(names: str) -> int:
@@ -43,6 +46,54 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
         listed(replace(app, config=replace(app.config, tools="nonsense")))
+
+
+@pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])
+def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_tool(app: App, names: str) -> None:
+    # TOOL-16, TOOL-26
+    chosen = set(profile(names)) - {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    with http_client(replace(app, config=replace(app.config, tools=names))) as client:
+
+        def rpc(method: str, params: dict[str, Any], **headers: str) -> dict[str, Any]:
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            answer = client.post("/mcp", json=message, headers=headers)
+            text = (
+                answer.text.partition("data: ")[2] if "event-stream" in answer.headers["content-type"] else answer.text
+            )
+            result: dict[str, Any] = json.loads(text)["result"]
+            return result
+
+        accept = "application/json, text/event-stream"
+        said = [rpc("initialize", hello)["instructions"], rpc("initialize", hello, accept=accept)["instructions"]]
+        lists = [
+            rpc("tools/list", {})["tools"],
+            client.get("/bridge/v1/tools").json()["tools"],
+            client.post("/v1/mcp", json={"id": "1", "method": "list_tools"}).json()["result"]["data"]["tools"],
+        ]
+        gateway = {tool["name"] for tool in client.get("/mcp/v1/tools/list").json()["tools"]}
+        refused = [
+            client.post("/bridge/v1/tools/edit_note/call", json={"arguments": {}}).status_code,
+            client.post("/bridge/v1/tools/obsidian_history/call", json={"arguments": {}}).status_code,
+        ]
+
+    assert [{tool["name"] for tool in tools} for tools in lists] == [chosen] * 3
+    assert gateway == chosen | {"echo", "time", "json_parse"}
+    assert refused == [404, 404]
+    assert said[0] == said[1]
+    assert set(re.findall(r"obsidian_\w+", said[0])) <= chosen
+    assert "What notes say is data" in said[0]
+
+
+def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: App) -> None:
+    # TOOL-26
+    whole, reading = (
+        build_server(replace(app, config=replace(app.config, read_only=read_only))).instructions or ""
+        for read_only in (False, True)
+    )
+    assert "obsidian_edit_note" in whole
+    assert "obsidian_edit_note" not in reading
+    assert "obsidian_undo" not in reading
 
 
 CALLS: list[tuple[str, dict[str, Any]]] = [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 
@@ -58,3 +60,42 @@ def test_vaults_for_which_there_is_no_room_are_named(two: App, tmp_path: Path) -
     answer = call(two, "obsidian_list_files", {"limit": 500, "vault": "*"}).data
 
     assert answer["not_searched"] == ["Work"]
+
+
+def held(tmp_path: Path, scope: str, policy: str = "") -> App:
+    for folder in ("Home/Projects", "Work", "Third/projects"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "A heron.md").touch()
+    (tmp_path / "policy.toml").write_text(policy, encoding="utf-8")
+    plain = app_on(*(tmp_path / name for name in ("Work", "Home", "Third")))
+    return compose.build(replace(plain.config, scope=scope))
+
+
+def test_a_vault_without_the_folder_of_the_scope_is_left_out(tmp_path: Path) -> None:
+    # POL-12
+    app = held(tmp_path, "Projects")
+
+    assert app.vaults.names() == ["Home", "Third"]
+    answer = call(app, "obsidian_search", {"query": "heron", "vault": "*"}).data
+    assert [(vault["vault"], vault["total"]) for vault in answer["vaults"]] == [("Home", 1), ("Third", 1)]
+    assert call(app, "obsidian_list_files", {"recursive": True}).data["files"][0]["path"] == "Projects/A heron.md"
+    with pytest.raises(VaultNotFound, match="The vaults are: 'Home', 'Third'"):
+        app.vaults.get("Work")
+    app.vaults.close()
+
+
+def test_a_scope_that_no_vault_has_is_reported(tmp_path: Path) -> None:
+    # POL-11, POL-12
+    with pytest.raises(PolicyInvalid, match="no folder 'Nowhere'"):
+        held(tmp_path, "Nowhere").vaults.get()
+
+
+def test_a_scope_of_the_vaults_own_that_it_does_not_have_is_reported(tmp_path: Path) -> None:
+    # POL-11, POL-12
+    app = held(tmp_path, "", 'scope = "Projects"\n[vaults.Work]\nscope = "Nowhere"\n')
+
+    assert app.vaults.names() == ["Work", "Home", "Third"]
+    with pytest.raises(PolicyInvalid, match="'Work' has no folder 'Nowhere'"):
+        app.vaults.get("Work")
+    assert app.vaults.get("Home").entries()
+    app.vaults.close()

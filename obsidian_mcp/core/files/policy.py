@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
@@ -25,25 +25,26 @@ CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delet
 confirmed: ContextVar[bool] = ContextVar("confirmed", default=False)
 """Whether a person has agreed to the current call's change."""
 
+hidden_text_read: ContextVar[str] = ContextVar("hidden_text_read", default="")
+"""Path of a note with hidden text that the client of the current call has read; empty where it has read none."""
+
+SHORTEST_KEY = 16
+"""Characters of an API key that is written into the file as it is."""
+_KEY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
+
 
 class Globs:
     """Paths that match one of some patterns of gitignore's syntax, compared as the app compares names."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
-        if self.patterns:
-            from pathspec import GitIgnoreSpec  # most vaults have no policy
+        from pathspec import GitIgnoreSpec  # most vaults have no policy
 
-            self._spec = GitIgnoreSpec.from_lines([name_key(pattern) for pattern in self.patterns])
-
-    def __bool__(self) -> bool:
-        return bool(self.patterns)
+        self._spec = GitIgnoreSpec.from_lines([name_key(pattern) for pattern in self.patterns])
 
     def match(self, path: str) -> bool:
-        return bool(self.patterns) and self._spec.match_file(name_key(path))
-
-
-NOWHERE = Globs(())
+        return self._spec.match_file(name_key(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +52,44 @@ class Policy:
     """The user's rules for one vault. The default allows every change inside the vault."""
 
     read_only: bool = False
-    hidden: Globs = NOWHERE
+    hidden: tuple[Globs, ...] = ()
     """Files that do not exist for the tools."""
-    read: Globs = NOWHERE
-    """Where given, only these files exist for the tools."""
-    write: Globs = NOWHERE
-    """Where given, only these files may be changed."""
+    read: tuple[Globs, ...] = ()
+    """Only files that all of these match exist for the tools."""
+    write: tuple[Globs, ...] = ()
+    """Only files that all of these match may be changed."""
     largest_write: int | None = None
     """Bytes that one file may have after a write."""
     permanent_delete: bool = True
     confirm: frozenset[str] = frozenset()
     """Kinds of change that a person must confirm."""
+    confirm_after_hidden_text: bool = False
+    """Whether a person must confirm every change by a client that has read hidden text (POL-13)."""
     scopes: tuple[VaultPath, ...] = ()
     """Folders: only files below every one of them exist for the tools (POL-10)."""
+    common_scopes: tuple[VaultPath, ...] = ()
+    """Those scopes that hold every vault: one that lacks such a folder is left out (POL-12)."""
+
+    def narrowed(self, other: Policy) -> Policy:
+        """Return the policy that allows what both allow."""
+        sizes = [size for size in (self.largest_write, other.largest_write) if size is not None]
+        return Policy(
+            read_only=self.read_only or other.read_only,
+            hidden=self.hidden + other.hidden,
+            read=self.read + other.read,
+            write=self.write + other.write,
+            largest_write=min(sizes, default=None),
+            permanent_delete=self.permanent_delete and other.permanent_delete,
+            confirm=self.confirm | other.confirm,
+            confirm_after_hidden_text=self.confirm_after_hidden_text or other.confirm_after_hidden_text,
+            scopes=self.scopes + other.scopes,
+            common_scopes=self.common_scopes + other.common_scopes,
+        )
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person may have to confirm a change."""
+        return bool(self.confirm) or self.confirm_after_hidden_text
 
     @property
     def restricts_reading(self) -> bool:
@@ -71,26 +97,27 @@ class Policy:
 
     def visible(self, path: str) -> bool:
         """Whether the file at this path exists for the tools."""
-        return not self.conceals(path) and (not self.read or self.read.match(path))
+        return not self.conceals(path) and all(globs.match(path) for globs in self.read)
 
     def conceals(self, path: str) -> bool:
         """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind them)."""
-        return self.hidden.match(path) or any(not _is_below(path, folder) for folder in self.scopes)
+        hidden = any(globs.match(path) for globs in self.hidden)
+        return hidden or any(not _is_below(path, folder) for folder in self.scopes)
 
     @property
     def fingerprint(self) -> str:
         """Tells apart the indexes of policies that show different files; empty when every file is shown."""
         if not self.restricts_reading:
             return ""
-        patterns = (self.hidden.patterns, self.read.patterns)
-        shown = repr((*patterns, self.scopes) if self.scopes else patterns).encode()
+        hidden, read = ([globs.patterns for globs in several] for several in (self.hidden, self.read))
+        shown = repr((hidden, read, self.scopes)).encode()
         return f"-{hashlib.blake2b(shown, digest_size=4).hexdigest()}"
 
     def check_write(self, path: str, size: int = 0) -> None:
         """Raises: PermissionDenied, StorageFailed for what is too large."""
         if self.read_only:
             raise PermissionDenied("The vault is open for reading only: nothing may be changed.", path=path)
-        if not self.visible(path) or (self.write and not self.write.match(path)):
+        if not self.visible(path) or not all(globs.match(path) for globs in self.write):
             raise self.refused(path)
         if self.largest_write is not None and size > self.largest_write:
             raise StorageFailed(
@@ -116,14 +143,22 @@ class Policy:
                 path=path,
             )
 
-    def check_confirmed(self, kind: str, action: str) -> None:
-        """Raises: ConfirmationRequired if this kind of change needs the user's agreement and has none."""
-        if kind in self.confirm and not confirmed.get():
-            raise ConfirmationRequired(
-                f"The user wants to confirm this: {action}. Ask, and after a yes call again with confirm set to true.",
-                kind=kind,
-                action=action,
-            )
+    def check_confirmed(self, action: str, kind: str = "") -> None:
+        """Raises: ConfirmationRequired if a change needs the user's agreement and has none.
+
+        `kind`: one of CONFIRMABLE; empty for what can be a change of any kind.
+        """
+        source = hidden_text_read.get() if self.confirm_after_hidden_text else ""
+        needed = kind in self.confirm if kind else bool(self.confirm)
+        if confirmed.get() or not (needed or source):
+            return
+        if source:
+            action += f" (before, this session read {source!r}, which holds text that people do not see)"
+        raise ConfirmationRequired(
+            f"The user wants to confirm this: {action}. Ask, and after a yes call again with confirm set to true.",
+            kind=kind,
+            action=action,
+        )
 
 
 DEFAULT = Policy()
@@ -134,54 +169,130 @@ def _is_below(path: str, folder: VaultPath) -> bool:
     return name_key(path).startswith(name_key(folder) + "/")
 
 
-def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: str = "") -> Policy:
-    """The policy of the vault called `name` at `folder`, from the text of the file.
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key of the HTTP server that has a name; `parse` applies its limits (POL-14)."""
 
-    `read_only` and `scope`, a folder of the vault, limit it further.
+    name: str
+    digest: bytes = field(repr=False)
+    """SHA-256 of the key."""
+    vaults: tuple[str, ...] = ()
+    """Names or folders of the vaults that it opens; empty = all."""
+    tools: str = ""
+    """Tools that it may use, as in `--tools`; empty = all that the server offers."""
+    limits: Policy = DEFAULT
+
+    def opens(self, vault: str, folder: str) -> bool:
+        """Whether the key may use the vault of this name at this folder."""
+        return not self.vaults or any(_is_named(named, vault, folder) for named in self.vaults)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it opens less than everything."""
+        return bool(self.vaults) or self.limits != DEFAULT
+
+
+def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: str = "", key: str = "") -> Policy:
+    """Return the policy of the vault called `name` at `folder`, from the text of the file.
+
+    `read_only`, `scope` (a folder of the vault) and `key` (the name of an API key) limit it further.
 
     The file has the settings for all vaults at its top level, and those of one vault in `[vaults."name or folder"]`,
     which win.
     Raises: PolicyInvalid with the line and the key of a mistake: nothing is allowed by a file that cannot be read;
     PermissionDenied for a scope that is no path inside the vault.
     """
-    settings = _settings(text, name, folder) if text else {}
-    if read_only:
-        settings["read_only"] = True
-    if (below := parse_folder(scope)) is not None:
-        settings["scopes"] = (*settings.get("scopes", ()), below)
-    return Policy(**settings)
+    data = _read(text)
+    keys = {known.name: known for known in _keys(text, data.pop("keys", {}))}
+    vaults = _table(text, "vaults", data.pop("vaults", {}))
+    settings = _checked(text, data)
+    settings["common_scopes"] = settings.get("scopes", ())
+    for named, own in vaults.items():
+        checked = _checked(text, _table(text, named, own))
+        if _is_named(named, name, folder):
+            settings |= checked | ({"common_scopes": ()} if "scopes" in checked else {})
+    below = parse_folder(scope)
+    scopes = () if below is None else (below,)
+    limits = Policy(read_only=read_only, scopes=scopes, common_scopes=scopes)
+    return Policy(**settings).narrowed(limits).narrowed(keys[key].limits if key else DEFAULT)
 
 
-def _settings(text: str, name: str, folder: str) -> dict[str, Any]:
+def keys(text: str) -> tuple[ApiKey, ...]:
+    """Return the API keys of a policy file. Raises: PolicyInvalid."""
+    return _keys(text, _read(text).get("keys", {}))
+
+
+def digest(key: str) -> bytes:
+    """Return the hash of a key: all have one length, so that comparing keys takes the same time."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _read(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
     import tomllib  # most users have no policy
 
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PolicyInvalid(f"The policy file is not valid TOML: {error}.") from error
-    vaults = data.pop("vaults", {})
-    if not isinstance(vaults, Mapping):
-        raise _mistake(text, "vaults", 'must be a table such as [vaults."Notes"]')
-    settings = _checked(text, data)
-    for key, own in vaults.items():
-        if not isinstance(own, Mapping):
-            raise _mistake(text, key, "must be a table of settings")
-        checked = _checked(text, own)
-        if name_key(key) in (name_key(name), name_key(folder)):
-            settings |= checked
-    return settings
 
 
-def _checked(text: str, table: Mapping[str, Any]) -> dict[str, Any]:
+def _table(text: str, key: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _mistake(text, key, 'must be a table of settings, such as [vaults."Notes"] or [keys.phone]')
+    return value
+
+
+def _is_named(named: str, vault: str, folder: str) -> bool:
+    return name_key(named) in (name_key(vault), name_key(folder))
+
+
+def _keys(text: str, tables: Any) -> tuple[ApiKey, ...]:
+    found: dict[bytes, ApiKey] = {}
+    for name, table in _table(text, "keys", tables).items():
+        if not _KEY_NAME.fullmatch(name):
+            raise _mistake(text, name, "must be 1 to 40 letters, digits, - and _ to name an API key")
+        settings = dict(_table(text, name, table))
+        digest = _key_digest(text, name, settings.pop("key", None), settings.pop("sha256", None))
+        if digest in found:
+            raise _mistake(text, name, f"is the same key as {found[digest].name}; every name needs its own")
+        vaults, tools = settings.pop("vaults", []), settings.pop("tools", "")
+        if not isinstance(tools, str):
+            raise _mistake(text, "tools", 'must be a profile such as "core", or names of tools')
+        checked = _checked(text, settings, known=f"{_KNOWN}, vaults, tools, and key or sha256")
+        limits = Policy(**checked, common_scopes=checked.get("scopes", ()))
+        found[digest] = ApiKey(name, digest, tuple(_texts(text, "vaults", vaults)), tools, limits)
+    return tuple(found.values())
+
+
+def _key_digest(text: str, name: str, key: Any, sha256: Any) -> bytes:
+    match key, sha256:
+        case str(), None if len(key) >= SHORTEST_KEY:
+            return digest(key)
+        case None, str() if _SHA256.fullmatch(sha256):
+            return bytes.fromhex(sha256)
+    raise _mistake(
+        text, name, f"needs either key, of at least {SHORTEST_KEY} characters, or sha256, its SHA-256 in hexadecimal"
+    )
+
+
+_KNOWN = "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, confirm_after_hidden_text"
+
+
+def _checked(
+    text: str, table: Mapping[str, Any], known: str = f"{_KNOWN}, and tables of vaults and keys"
+) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, value in table.items():
         match key:
-            case "read_only" | "permanent_delete":
+            case "read_only" | "permanent_delete" | "confirm_after_hidden_text":
                 if not isinstance(value, bool):
                     raise _mistake(text, key, "must be true or false")
                 settings[key] = value
             case "hidden" | "read" | "write":
-                settings[key] = Globs(_texts(text, key, value))
+                patterns = _texts(text, key, value)
+                settings[key] = (Globs(patterns),) if patterns else ()
             case "scope":
                 settings["scopes"] = _folders(text, key, value)
             case "largest_write":
@@ -192,7 +303,6 @@ def _checked(text: str, table: Mapping[str, Any]) -> dict[str, Any]:
                     raise _mistake(text, key, f"knows no {unknown[0]!r}; it may name {', '.join(CONFIRMABLE)}")
                 settings[key] = frozenset(kinds)
             case _:
-                known = "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm"
                 raise _mistake(text, key, f"is not a setting; there are {known}")
     return settings
 

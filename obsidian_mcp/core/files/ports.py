@@ -167,6 +167,9 @@ client: ContextVar[Client] = ContextVar("client", default=UNNAMED)
 """The client of the current call. The front sets it, the journal records it with every change (SAFE-20)."""
 
 
+api_key: ContextVar[str] = ContextVar("api_key", default="")
+"""Name of the API key with which the current call came; empty for calls without one. The journal records it."""
+
 ONE_SHOT = "command line"
 """The process of changes that one-shot commands make: a later command takes back what an earlier one did, under
 whichever name the program was started (SAFE-20)."""

@@ -317,7 +317,7 @@ class Changes:
                 if operation.permanent:
                     self._policy.check_permanent(path)
                 kind = "permanent_delete" if operation.permanent else "delete"
-        self._policy.check_confirmed(kind, f"{kind.replace('_', ' ')} {path!r}")
+        self._policy.check_confirmed(f"{kind.replace('_', ' ')} {path!r}", kind)
 
     def _check_movable(self, move: Move) -> None:
         """Check that every file of a folder may be moved. Raises: PermissionDenied."""

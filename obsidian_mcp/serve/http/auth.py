@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,6 +15,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.core.files.policy import digest
+from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 
 APP_ORIGIN: Final = "app://obsidian.md"
@@ -29,8 +30,18 @@ MAX_ADDRESSES: Final = 10_000
 class AccessControl:
     """Checks requests before they are served. Every method raises Refusal; the order is admit, meter, unlock."""
 
-    def __init__(self, config: HttpConfig, clock: Callable[[], float] = time.monotonic) -> None:
-        self._keys = [_digest(key) for key in config.keys]
+    def __init__(
+        self, config: HttpConfig, clock: Callable[[], float] = time.monotonic, *, named: Collection[bytes] = ()
+    ) -> None:
+        """`named`: the digests of the API keys that have a name. Raises: InvalidArguments for one that has none too."""
+        unnamed = [digest(key) for key in config.keys]
+        if set(unnamed) & set(named):
+            raise InvalidArguments(
+                "A key of OBSIDIAN_MCP_API_KEY is in the policy file, too. Without a name it would open everything: "
+                "take it out of one of them."
+            )
+        self._keys = [*unnamed, *named]
+        self._named = frozenset(named)
         self._origins = {APP_ORIGIN, *(origin.rstrip("/").lower() for origin in config.allow_origins)}
         self._open_bridge = config.open_bridge
         self._rate_limit = config.rate_limit
@@ -77,16 +88,19 @@ class AccessControl:
             )
         times.append(now)
 
-    def unlock(self, request: Request, *, open_to_bridge: bool = False) -> None:
-        """Where there are keys, ask for one of them (DOOR-04); `open_to_bridge` paths may be open here (DOOR-09)."""
+    def unlock(self, request: Request, *, open_to_bridge: bool = False) -> bytes | None:
+        """Where there are keys, ask for one of them (DOOR-04); `open_to_bridge` paths may be open here (DOOR-09).
+
+        Return the digest of a key that has a name (DOOR-10), None where the request has no limits of its own.
+        """
         if not self._keys:
-            return
-        given = _digest(next(_carried_keys(request), ""))
+            return None
+        given = digest(next(_carried_keys(request), ""))
         if sum(hmac.compare_digest(given, key) for key in self._keys):  # a sum: every key is compared
-            return
+            return given if given in self._named else None
         if open_to_bridge and self._open_bridge and _is_from_here(request):
             self._check_local_names(request)
-            return
+            return None
         raise Refusal(
             Reason.UNAUTHORIZED,
             "Invalid or missing MCP API key. Pass OBSIDIAN_MCP_API_KEY from stdio bridge.",
@@ -163,11 +177,6 @@ def _is_from_here(request: Request) -> bool:
     """Whether a program of this machine sent the request, and no proxy on behalf of another one."""
     forwarded = request.headers.keys() & {"forwarded", "x-forwarded-for", "x-real-ip", "via"}
     return is_loopback(request.client) and not forwarded
-
-
-def _digest(key: str) -> bytes:
-    """Return a hash: all have one length, so that comparing keys takes the same time."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 def _host_name(host: str) -> str:

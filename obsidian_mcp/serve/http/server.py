@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from types import MappingProxyType
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
@@ -44,6 +45,10 @@ PEEKED_BYTES = 65_536
 MAX_SESSIONS = 1000
 
 
+Bearer = bytes | None
+"""Whose request it is: the digest of an API key with a name (DOOR-10), or None."""
+
+
 class Endpoint:
     """One dialect on its paths: those below a mount, or a single one."""
 
@@ -51,7 +56,7 @@ class Endpoint:
         self,
         dialect: Dialect,
         access: AccessControl,
-        service: ToolService,
+        services: Mapping[Bearer, ToolService],
         *,
         path: tuple[str, ...] = (),
         below: int = 0,
@@ -60,7 +65,7 @@ class Endpoint:
         """`path`: the dialect's name for a single path. `below`: how many segments the mount has."""
         self.dialect = dialect
         self.access = access
-        self.service = service
+        self.services = services
         self._path = path
         self._below = below
         self._body_seconds = body_seconds
@@ -91,17 +96,18 @@ class Endpoint:
             raise Refusal(Reason.NOT_FOUND, "Not found")
         if request.method not in methods:
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)})
+        bearer: Bearer = None
         if request.method != "OPTIONS":
             self.access.meter(request)
             if dialect.needs_key(request.segments):
-                self.access.unlock(request, open_to_bridge=dialect.open_to_bridge)
+                bearer = self.access.unlock(request, open_to_bridge=dialect.open_to_bridge)
             if declared_length(request) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if request.method == "POST":
                 request = replace(request, body=await read_body(receive, dialect.max_body, self._body_seconds))
             if len(request.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
-        return await dialect.answer(request, self.service)
+        return await dialect.answer(request, self.services[bearer])
 
     def _request(self, scope: Scope) -> Request:
         connection = HTTPConnection(scope)
@@ -123,12 +129,12 @@ class McpEndpoint(Endpoint):
         self,
         rpc: JsonRpc,
         burly: Burly,
-        sessions: Sessions,
+        sessions: Mapping[Bearer, Sessions],
         access: AccessControl,
-        service: ToolService,
+        services: Mapping[Bearer, ToolService],
         body_seconds: float,
     ) -> None:
-        super().__init__(rpc, access, service, path=("mcp",), body_seconds=body_seconds)
+        super().__init__(rpc, access, services, path=("mcp",), body_seconds=body_seconds)
         self._burly = burly
         self._sessions = sessions
 
@@ -137,8 +143,8 @@ class McpEndpoint(Endpoint):
         if request.method == "OPTIONS":
             return Reply(204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT)
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
-            self.access.unlock(request)
-            await self._sessions.serve(scope, receive, send, standing=request.method == "GET")
+            sessions = self._sessions[self.access.unlock(request)]
+            await sessions.serve(scope, receive, send, standing=request.method == "GET")
             return None
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
@@ -148,17 +154,18 @@ class McpEndpoint(Endpoint):
         dialect = self.dialect if speaks(request) else self._burly
         try:
             self.access.meter(request)
-            self.access.unlock(request)
+            bearer = self.access.unlock(request)
+            service, sessions = self.services[bearer], self._sessions[bearer]
             if over or len(request.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if dialect is not self.dialect or not belongs_to_session(request):
-                return await dialect.answer(request, self.service)
+                return await dialect.answer(request, service)
             body = replayed(request.body, receive)
             if method_of(request) == "subscriptions/listen":
-                await self._sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)
+                await sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)
             else:
-                async with self._sessions.turn(request, scope, self.service):
-                    await self._sessions.serve(scope, body, send, standing=False)
+                async with sessions.turn(request, scope, service):
+                    await sessions.serve(scope, body, send, standing=False)
         except Refusal as refusal:
             return dialect.refuse(request, refusal)
         except OperationTimeout as error:  # before its turn
@@ -169,6 +176,7 @@ class McpEndpoint(Endpoint):
 def application(
     app: App,
     *,
+    keyed: Mapping[bytes, App] = MappingProxyType({}),
     registered: Registry | None = None,
     built_in: Registry | None = None,
     body_seconds: float = BODY_SECONDS,
@@ -176,32 +184,43 @@ def application(
 ) -> Starlette:
     """Return the server as an ASGI application.
 
+    `keyed` has the App for the bearer of each API key with a name, by the key's digest; `app` is for all others.
     `registered` are tools of another program, which all dialects offer; `built_in` those that only contract 004 has.
     `full` makes what serves MCP sessions, where that is to have more than tools.
     """
     http = app.config.http
-    access = AccessControl(http)
+    access = AccessControl(http, named=keyed)
     shared = [registered] if registered is not None else []
-    service = ToolService(app, *shared)
-    rad_service = ToolService(app, *([built_in] if built_in is not None else []), *shared)
-    in_results = replace(app, config=replace(app.config, error_style="result"))  # wire row 21
-    manager = (full or session_manager)(in_results, service.tools)
-    sessions = Sessions(manager)
+    gateway = [*([built_in] if built_in is not None else []), *shared]
+    apps = dict[Bearer, App]([(None, app), *keyed.items()])
+    services = {bearer: ToolService(one, *shared) for bearer, one in apps.items()}
+    rad_services = {bearer: ToolService(one, *gateway) for bearer, one in apps.items()}
+    managers = {}
+    for bearer, one in apps.items():
+        in_results = replace(one, config=replace(one.config, error_style="result"))  # wire row 21
+        managers[bearer] = (full or session_manager)(in_results, services[bearer].tools)
+    sessions = {bearer: Sessions(manager) for bearer, manager in managers.items()}
     burly = Burly(http.max_envelope)
 
-    def at(dialect: Dialect, *path: str, below: int = 0, service: ToolService = service) -> Endpoint:
-        return Endpoint(dialect, access, service, path=path, below=below, body_seconds=body_seconds)
+    def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
+        return Endpoint(dialect, access, services, path=path, below=below, body_seconds=body_seconds)
 
-    mcp = McpEndpoint(JsonRpc(http.max_body), burly, sessions, access, service, body_seconds)
+    mcp = McpEndpoint(JsonRpc(http.max_body), burly, sessions, access, services, body_seconds)
     envelope, health = at(burly, "mcp"), at(burly, "health")
-    bridge = at(Bridge(http.max_body, keyed=bool(http.keys)), below=2)
-    rad = at(Rad(http.max_body), below=2, service=rad_service)
+    bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)), below=2)
+    rad = at(Rad(http.max_body), below=2, services=rad_services)
     not_found = at(Dialect())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
+        async with AsyncExitStack() as running:
+            for manager in managers.values():
+                await running.enter_async_context(manager.run())
             yield
+
+    def stop() -> None:
+        for several in sessions.values():
+            several.stop()
 
     starlette = Starlette(
         routes=[
@@ -216,7 +235,7 @@ def application(
         lifespan=lifespan,
     )
     starlette.router.default = not_found  # a path with a line break matches no route, not even the last
-    starlette.state.stop = sessions.stop
+    starlette.state.stop = stop
     return starlette
 
 
@@ -233,22 +252,23 @@ def run(
     *,
     host: str = "127.0.0.1",
     ports: Sequence[int] = (3000,),
+    keyed: Mapping[bytes, App] = MappingProxyType({}),
     registered: Registry | None = None,
     built_in: Registry | None = None,
     announce: Callable[[str], None] = log.info,
 ) -> int:
     """Serve until SIGTERM or SIGINT. Returns the exit status of the process: 0.
 
-    `announce` gets the URL of each port. Raises: InvalidArguments for another host than loopback without a key,
-    AppError for a taken port.
+    `keyed` is as for `application`. `announce` gets the URL of each port. Raises: InvalidArguments for another host
+    than loopback without a key, AppError for a taken port.
     """
-    if not is_loopback(host) and not app.config.http.keys:
+    if not is_loopback(host) and not (app.config.http.keys or keyed):
         raise InvalidArguments(
-            f"Without a key the server listens only on this machine, not on {host}. Set OBSIDIAN_MCP_API_KEY, or leave "
-            "--host out."
+            f"Without a key the server listens only on this machine, not on {host}. Make one with `obsidian-mcp keys "
+            "add NAME`, set OBSIDIAN_MCP_API_KEY, or leave --host out."
         )
     sockets = listener.listen(host, ports)
-    starlette = application(app, registered=registered, built_in=built_in)
+    starlette = application(app, keyed=keyed, registered=registered, built_in=built_in)
     server = listener.Listener(starlette, drain=app.config.timeout + 5, on_stop=starlette.state.stop)
     for listening in sockets:
         announce(listener.address(listening))

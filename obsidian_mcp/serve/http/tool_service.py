@@ -14,7 +14,7 @@ from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.mcp.server import run
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
 from obsidian_mcp.tools.rad import Bridge as Registry
-from obsidian_mcp.tools.registry import RESEARCH, RESEARCH_TOOLS
+from obsidian_mcp.tools.registry import RESEARCH, RESEARCH_TOOLS, offered, present
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class ToolService:
         """Seconds that a call may take, its wait for earlier calls included."""
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools that can be called now, by name; a registered tool cannot replace one of the vault's."""
+        """Return the tools of the profile that can be called now; a registered tool cannot replace one of ours."""
         if self._app.config.tools == RESEARCH:
             return RESEARCH_TOOLS
         tools = {**TOOLS, **PLUGIN_TOOLS}
@@ -39,7 +39,12 @@ class ToolService:
             tools = {**tools, **registry.served, **tools}
         if self._app.config.read_only:
             tools = {name: tool for name, tool in tools.items() if tool.read_only}
-        return tools
+        return offered(self._app, tools)
+
+    def find(self, name: str, arguments: Mapping[str, Any] | None = None) -> Tool | None:
+        """Return the tool that a call runs, which may be in an earlier form (TOOL-13); None where there is none."""
+        tools = self.tools()
+        return tools.get(present(name, arguments or {}, tools)[0])
 
     async def listed(self) -> Mapping[str, Tool]:
         """Return the tools that are of use here and now."""

@@ -14,6 +14,7 @@ import mcp_types as types
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
@@ -151,6 +152,8 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     if media.is_text(entry.path, data):
         text = Text.decode(data).body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         mime = "text/plain" if mime == media.UNKNOWN else mime
+        if hidden_text.warnings(text):
+            app.hidden_text_reads.add(entry.path)
         return types.TextResourceContents(uri=address, mime_type=mime, text=text)
     return types.BlobResourceContents(uri=address, mime_type=mime, blob=base64.b64encode(data).decode())
 

@@ -240,8 +240,9 @@ def _for_the_vault(app: App) -> Parts:
 
 def _names() -> frozenset[str]:
     from obsidian_mcp.tools import TOOLS
+    from obsidian_mcp.tools.registry import RETIRED
 
-    return frozenset(TOOLS)
+    return frozenset({*TOOLS, *RETIRED})
 
 
 def writes_vault(message: Mapping[str, Any]) -> bool:

@@ -253,7 +253,7 @@ def test_hidden_notes_are_hidden_whatever_the_app_names(make: MakeDesk) -> None:
         "orphans": "Home.md",
         "unresolved": '[{"link": "Nowhere", "count": "1", "sources": "Home.md"}]',
     }
-    through_app = make(answers=answers, policy=Policy(hidden=Globs(["Home.md"])))
+    through_app = make(answers=answers, policy=Policy(hidden=(Globs(["Home.md"]),)))
 
     assert [hit["path"] for hit in through_app.call("search", match="exact", query="a")["hits"]] == [
         "Projects/Alpha.md"

@@ -127,7 +127,7 @@ class Bridge(Dialect):
 
     async def _call(self, request: Request, service: ToolService) -> Reply:
         name = text_of(request.segments[1])
-        if name is None or name not in service.tools():
+        if name is None or service.find(name) is None:
             return unknown(request.segments[1] if name is None else name)
         try:
             arguments = arguments_of(request)
@@ -146,7 +146,7 @@ class Bridge(Dialect):
         return json_reply(result, headers=CORS)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def listing(tools: tuple[Tool, ...]) -> ToolList:
     """Return the tools in the contract's order, and the hash that changes with them."""
     entries: list[ToolEntry] = [

@@ -235,7 +235,7 @@ class Burly(Dialect):
             self._check(item, depth + 1)
 
     async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
-        tool = service.tools().get(name)
+        tool = service.find(name, arguments)
         if tool is None:
             return unknown(name, service)
         confirmation = arguments.pop("_confirm", None)

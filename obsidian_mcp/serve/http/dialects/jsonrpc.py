@@ -17,7 +17,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder, changes_vault
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.mcp.server import INSTRUCTIONS, tool_entry
+from obsidian_mcp.serve.mcp.server import instructions, tool_entry
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
@@ -120,7 +120,7 @@ class JsonRpc(Dialect):
         request_id, method, params = message["id"], message["method"], message.get("params")
         match method:
             case "initialize":
-                result = _initialize(params)
+                result = _initialize(params, instructions(service.tools()))
             case "ping":
                 result = {}
             case "tools/list":
@@ -138,7 +138,7 @@ class JsonRpc(Dialect):
         name, arguments = params["name"], params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
             return _error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
-        if name not in service.tools():
+        if service.find(name, arguments) is None:
             return _error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
         try:
             outcome = await service.call(name, arguments or {})
@@ -155,7 +155,7 @@ def failure(request_id: Any, error: AppError) -> dict[str, Any]:
     return _result(request_id, {"content": [text_block(error.to_text())], "isError": True})
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def tool_list(tools: tuple[Tool, ...]) -> list[Mapping[str, Any]]:
     entries = [tool_entry(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
     return sort_by_name(entries)
@@ -179,7 +179,7 @@ def check(value: Any) -> None:
         raise Malformed("Invalid 'id' field (must be string, number, or null)")
 
 
-def _initialize(params: Any) -> dict[str, Any]:
+def _initialize(params: Any, advice: str) -> dict[str, Any]:
     """Return the handshake. Nothing is remembered; an unknown revision gets the newest one that has a handshake."""
     wanted = params.get("protocolVersion") if isinstance(params, dict) else None
     known = wanted if wanted in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1]
@@ -187,7 +187,7 @@ def _initialize(params: Any) -> dict[str, Any]:
         "protocolVersion": known,
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "obsidian-mcp", "version": __version__},
-        "instructions": INSTRUCTIONS,
+        "instructions": advice,
     }
 
 

@@ -113,7 +113,7 @@ class Rad(Dialect):
         if not name:
             return json_reply(failure("", "tool is required", session=session), 400)
         try:
-            if name not in service.tools():
+            if service.find(name) is None:
                 raise UnknownTool("", tool=name)
             outcome = await service.call(name, given.get("input") or {})
         except AppError as error:

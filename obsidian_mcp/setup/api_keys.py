@@ -1,0 +1,107 @@
+"""API keys of the HTTP server: made and removed in the policy file, in which everything else stays (KEY rules)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from obsidian_mcp import compose
+from obsidian_mcp.config import Config
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.policy import ApiKey
+from obsidian_mcp.core.text.vault_path import parse_folder
+from obsidian_mcp.errors import InvalidArguments, VaultNotFound
+
+from . import entries, files
+
+KEY_BYTES = 32
+
+
+def add(
+    config: Config, name: str, *, vaults: Sequence[str], scope: str, read_only: bool, tools: str
+) -> tuple[Path, str]:
+    """Make a key of this name; return the policy file, which gets its hash, and the key, which is kept nowhere.
+
+    Raises: InvalidArguments for a name that is taken, a vault that is not served and unknown tools; PolicyInvalid.
+    """
+    file, content, text = _read(config)
+    if name in {key.name for key in policy.keys(text)}:
+        raise InvalidArguments(
+            f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove {name}."
+        )
+    opened = [_vault(config, vault) for vault in vaults]
+    if tools:
+        from obsidian_mcp.tools.registry import narrowed
+
+        narrowed("all", tools)  # refuses unknown ones
+    key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
+    table = {
+        "sha256": policy.digest(key).hex(),
+        **({"vaults": opened} if opened else {}),
+        **({"scope": str(parse_folder(scope))} if scope else {}),
+        **({"read_only": True} if read_only else {}),
+        **({"tools": tools} if tools else {}),
+    }
+    after = entries.put_table(text, "keys", name, table)
+    policy.keys(after)  # refuses a bad name
+    files.replace(content, after)
+    return file, key
+
+
+def remove(config: Config, name: str) -> Path:
+    """Take a key out of the policy file, and return the file. Raises: InvalidArguments, PolicyInvalid."""
+    file, content, text = _read(config)
+    known = [key.name for key in policy.keys(text)]
+    if name not in known:
+        raise InvalidArguments(f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}.")
+    try:
+        after = entries.without_table(text, "keys", name)
+    except ValueError:
+        raise InvalidArguments(
+            f"{str(file)!r} holds {name!r} in a form that this program does not change. Remove it in an editor."
+        ) from None
+    files.replace(content, after)
+    return file
+
+
+def described(key: ApiKey) -> dict[str, str]:
+    """Return what a key opens, in words; never the key or its hash."""
+    limits = key.limits
+    rules = {
+        "read only": limits.read_only,
+        "hidden files": bool(limits.hidden),
+        "only some files to read": bool(limits.read),
+        "only some files to write": bool(limits.write),
+        "size of writes": limits.largest_write is not None,
+        "no deleting for good": not limits.permanent_delete,
+        "confirmation": limits.asks,
+    }
+    return {
+        "name": key.name,
+        "vaults": ", ".join(key.vaults) or "all",
+        "folder": ", ".join(limits.scopes) or "all",
+        "tools": key.tools or "all",
+        "limits": ", ".join(rule for rule, holds in rules.items() if holds) or "none",
+    }
+
+
+def _vault(config: Config, named: str) -> str:
+    """Return a vault as the policy file names it. Raises: InvalidArguments for one that is not there."""
+    served: dict[str, Path] = {}
+    with suppress(VaultNotFound):
+        served = compose.vault_folders(config)
+    if named in served:
+        return named
+    if (folder := Path(named).expanduser()).is_dir():
+        return str(folder.absolute())
+    raise InvalidArguments(f"There is no vault {named!r}. Give its folder, or one of {', '.join(served) or 'none'}.")
+
+
+def _read(config: Config) -> tuple[Path, files.Content, str]:
+    file = config.policy_file
+    if file is None:
+        raise InvalidArguments("There is no policy file to hold keys. Name one in OBSIDIAN_MCP_POLICY.")
+    content = files.read(file)
+    return file, content, content.text or ""

@@ -1,0 +1,149 @@
+"""Keys of the HTTP server on the command line (specs/policy.md POL-15)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp import config
+from obsidian_mcp.cli import main
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.setup import doctor
+from tests.serve.serving import started
+
+BEFORE = """# my rules
+hidden = ["Private/"]  # nobody's business
+
+[vaults.Notes]
+read_only = true
+"""
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CACHE", "STATE", "POLICY"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(tmp_path / name.lower()))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder in ("Notes/Journal", "Work"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "Notes/Journal/Day.md").write_text("a heron\n", encoding="utf-8")
+    (tmp_path / "Notes/Plan.md").write_text("a heron\n", encoding="utf-8")
+    (tmp_path / "policy").write_text(BEFORE, encoding="utf-8")
+    return tmp_path / "policy"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main.run(arguments)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_path: Path) -> None:
+    # POL-15
+    status, key, said = run("keys", "add", "phone", "--vault", str(tmp_path / "Notes"), "--scope", "Journal/")
+    (kept,) = policy.keys(file.read_text(encoding="utf-8"))
+
+    assert status == 0
+    assert str(file) in said
+    assert len(key.strip()) >= 43
+    assert kept.digest == policy.digest(key.strip())
+    assert key.strip() not in file.read_text(encoding="utf-8")
+    assert (kept.name, kept.vaults, kept.limits.scopes) == ("phone", (str(tmp_path / "Notes"),), ("Journal",))
+    assert file.read_text(encoding="utf-8").startswith(BEFORE)
+
+
+def test_two_keys_are_never_equal(file: Path, run: Run) -> None:
+    # POL-15
+    assert run("keys", "add", "one")[1] != run("keys", "add", "two")[1]
+    assert len(policy.keys(file.read_text(encoding="utf-8"))) == 2
+
+
+def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run: Run) -> None:
+    # POL-15
+    _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--scope", "Journal")
+    listed, as_json = run("keys")[1], json.loads(run("keys", "list", "--json")[1])
+    findings = [repr(finding) for finding in doctor.keys(config.read())]
+
+    row = {"name": "phone", "vaults": "all", "folder": "Journal", "tools": "core", "limits": "read only"}
+    assert as_json == {"keys": [row]}
+    assert "phone" in listed
+    assert "API key phone" in findings[0]
+    for text in (listed, *findings):
+        assert key.strip() not in text
+        assert policy.digest(key.strip()).hex() not in text
+
+
+def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
+    # POL-15
+    run("keys", "add", "phone")
+    run("keys", "add", "laptop")
+    status, _, _ = run("keys", "remove", "phone")
+    left = tomllib.loads(file.read_text(encoding="utf-8"))
+
+    assert status == 0
+    assert set(left["keys"]) == {"laptop"}
+    assert file.read_text(encoding="utf-8").startswith(BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["add", "phone"], "There is an API key 'phone' already"),
+        (["add", "my phone"], "1 to 40 letters"),
+        (["add", "x", "--vault", "Nowhere"], "There is no vault 'Nowhere'"),
+        (["add", "x", "--tools", "fly"], "There is no tool obsidian_fly"),
+        (["add", "x", "--scope", "../out"], "out"),
+        (["remove", "x"], "There is no API key 'x'; there are: phone"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_the_file_stays(file: Path, run: Run, arguments: list[str], problem: str) -> None:
+    # POL-15
+    run("keys", "add", "phone")
+    before = file.read_bytes()
+    status, _, said = run("keys", *arguments)
+
+    assert status != 0
+    assert problem in said
+    assert file.read_bytes() == before
+
+
+def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path: Path) -> None:
+    # POL-14
+    run("keys", "add", "phone", "--scope", "Journal", "--read-only")
+    vault = str(tmp_path / "Notes")
+
+    assert "Plan" in run("--vault", vault, "list", "--recursive")[1]
+    listed = run("--vault", vault, "--key", "phone", "list", "--recursive")[1]
+    assert "Day.md" in listed
+    assert "Plan" not in listed
+    assert run("--vault", vault, "--key", "phone", "create", "Journal/New", "x")[0] != 0
+    assert "There is no API key 'phoen'" in run("--vault", vault, "--key", "phoen", "list")[2]
+
+
+@pytest.mark.usefixtures("file")
+def test_the_server_asks_for_the_keys_of_the_file_and_listens_elsewhere_with_them(run: Run, tmp_path: Path) -> None:
+    # DOOR-10
+    import httpx
+
+    (tmp_path / "policy").write_text("", encoding="utf-8")
+    _, key, _ = run("keys", "add", "phone", "--scope", "Journal")
+    options = ("--host", "0.0.0.0", "--port", "0")
+    with started(tmp_path / "Notes", *options, OBSIDIAN_MCP_POLICY=str(tmp_path / "policy")) as (_, (url,)):
+        local = url.replace("0.0.0.0", "127.0.0.1")
+        call = f"{local}/bridge/v1/tools/obsidian_search/call"
+        body = {"arguments": {"query": "heron"}}
+        without = httpx.post(call, json=body, timeout=30)
+        held = httpx.post(call, json=body, timeout=30, headers={"authorization": f"Bearer {key.strip()}"}).text
+
+    assert without.status_code == 401
+    assert "Day.md" in held
+    assert "Plan.md" not in held
