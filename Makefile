@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test budgets demo bench bench-peers bundle clean lock
+.PHONY: test budgets demo views bench bench-peers bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
@@ -14,6 +14,10 @@ budgets: .venv/.installed
 
 demo: .venv/.installed
 	@$(PY) -m tests.demo
+
+# the pages of the views; only who changes packaging/views needs this, and Node 20
+views:
+	@cd packaging/views && npm ci --no-audit --no-fund --silent && npm run --silent check && npm run --silent build
 
 bench: .venv/.installed
 	@$(PY) -m benchmarks $(BENCH)

@@ -13,6 +13,7 @@ from typing import Literal, cast, get_args
 from .errors import InvalidArguments
 
 ErrorStyle = Literal["error", "result"]
+Views = Literal["auto", "on", "off"]
 Backend = Literal["files", "cli", "auto"]
 PluginDialect = Literal["auto", "mcp", "v1"]
 
@@ -102,6 +103,8 @@ class Config:
     """Name of the API key of the policy file to whose limits this process is held (POL-14); empty = none."""
     tools: str = "all"
     """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
+    views: Views = "auto"
+    """Whether the tools of views are listed: for every client, for none, or for those that show views (VIEW-03)."""
     watch: bool = True
     http: HttpConfig = field(default_factory=HttpConfig)
     app: AppConfig = field(default_factory=AppConfig)
@@ -138,6 +141,9 @@ def read(
     style = env.get("OBSIDIAN_MCP_ERRORS", "error")
     if style not in ("error", "result"):
         raise InvalidArguments(f"OBSIDIAN_MCP_ERRORS is {style!r}; it must be 'error' or 'result'.")
+    views = env.get("OBSIDIAN_MCP_VIEWS", "").strip() or "auto"
+    if views not in get_args(Views):
+        raise InvalidArguments(f"OBSIDIAN_MCP_VIEWS is {views!r}; it must be 'auto', 'on' or 'off'.")
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     return Config(
         vaults=tuple(Path(folder.strip()).expanduser() for folder in named),
@@ -153,6 +159,7 @@ def read(
         scope=scope or env.get("OBSIDIAN_MCP_SCOPE", "").strip(),
         key=key,
         tools=tools or env.get("OBSIDIAN_MCP_TOOLS", "").strip() or "all",
+        views=cast("Views", views),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
         app=_app(env, backend, allow_eval=allow_eval),

@@ -11,7 +11,7 @@ import anyio
 
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.tools import Tool
-from obsidian_mcp.tools.registry import present
+from obsidian_mcp.tools.registry import VIEW_TOOLS, present
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""
@@ -95,6 +95,7 @@ def changes_vault(message: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool
             arguments = params.get("arguments")
             given = dict(arguments) if isinstance(arguments, dict) else {}
             name, today = present(name, given, tools)
-            return name in tools and tools[name].would_write(today)
+            tool = tools.get(name) or VIEW_TOOLS.get(name)
+            return tool is not None and tool.would_write(today)
         case _:
             return False

@@ -3,6 +3,7 @@
 # isort: off
 from . import search, query, notes, edits, replace, tables, periodic, templates, tasks, canvas, composer
 from . import moves, files, attachments, links, bookmarks, tags, properties, history, app, plugin, research, retired
+from . import plans, views
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -27,6 +28,7 @@ __all__ = [
     "moves",
     "notes",
     "periodic",
+    "plans",
     "plugin",
     "properties",
     "query",
@@ -38,4 +40,5 @@ __all__ = [
     "tags",
     "tasks",
     "templates",
+    "views",
 ]

@@ -119,6 +119,8 @@ class Tool:
     """Whether its first text block is the contract's envelope."""
     needs_app: bool = False
     """Of use only where the app or its command is there."""
+    view: str = ""
+    """The page that shows its answer to a person (specs/views.md); empty for all but a few of VIEW_TOOLS."""
     takes_confirm: ClassVar[bool] = True
     """Whether a writing tool may be given CONFIRM beside its own arguments."""
 
@@ -337,6 +339,9 @@ TOOLS: dict[str, Tool] = {}
 PLUGIN_TOOLS: dict[str, Tool] = {}
 """The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
 
+VIEW_TOOLS: dict[str, Tool] = {}
+"""The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
+
 RESEARCH = "research"
 """The profile in which the HTTP server offers RESEARCH_TOOLS instead of all others (TOOL-25)."""
 RESEARCH_TOOLS: dict[str, Tool] = {}
@@ -352,6 +357,7 @@ def tool(
     idempotent: bool = False,
     open_world: bool = False,
     needs_app: bool = False,
+    view: str = "",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
 
@@ -359,11 +365,12 @@ def tool(
     nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
     there.
     A tool without a command is in PLUGIN_TOOLS, or in the registry `among`: its name has no prefix and its answer no
-    envelope.
+    envelope, but for VIEW_TOOLS. `view`: the page that shows the answer.
     """
+    is_own = bool(command) or among is VIEW_TOOLS
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
-        name = PREFIX + function.__name__ if command else function.__name__
+        name = PREFIX + function.__name__ if is_own else function.__name__
         tools = TOOLS if command else PLUGIN_TOOLS if among is None else among
         tools[name] = Tool(
             name=name,
@@ -375,8 +382,9 @@ def tool(
             destructive=destructive,
             idempotent=idempotent or not writes,
             open_world=open_world,
-            enveloped=bool(command),
+            enveloped=is_own,
             needs_app=needs_app,
+            view=view,
         )
         return function
 
@@ -508,10 +516,17 @@ def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
     return {name: tool for name, tool in tools.items() if name in chosen or ours.get(name) is not tool}
 
 
+def view_tools(app: App) -> Mapping[str, Tool]:
+    """Return the tools of views that may be called: with the profile `all`, or where the user switched views on."""
+    is_on = app.config.views == "on" or (app.config.views == "auto" and app.config.tools == "all")
+    return VIEW_TOOLS if is_on and app.config.tools != RESEARCH else {}
+
+
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
     name, arguments = present(name, arguments, tools)
     callable_here = offered(app, tools)
-    if name not in callable_here:
+    found = callable_here.get(name) or view_tools(app).get(name)
+    if found is None:
         raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
-    return callable_here[name].call(app, arguments)
+    return found.call(app, arguments)

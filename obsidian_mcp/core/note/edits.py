@@ -122,6 +122,32 @@ def diff(path: str, before: str, after: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines of a file that change, with those around them. `old` and `new` number the first line, from 1."""
+
+    old: int
+    new: int
+    lines: list[str]
+    """Without line ends; the first character is a space, `-` or `+`."""
+
+
+def hunks(before: str, after: str) -> list[Hunk]:
+    """Return what `diff` shows, as lines."""
+    old, new = before.split("\n"), after.split("\n")
+    found = []
+    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES):
+        lines = []
+        for kind, start, end, new_start, new_end in group:
+            if kind == "equal":
+                lines += [f" {line}" for line in old[start:end]]
+            else:
+                lines += [f"-{line}" for line in old[start:end]]
+                lines += [f"+{line}" for line in new[new_start:new_end]]
+        found.append(Hunk(group[0][1] + 1, group[0][3] + 1, lines))
+    return found
+
+
 def _ended(content: str, newline: str) -> str:
     return content if content.endswith("\n") else content + newline
 

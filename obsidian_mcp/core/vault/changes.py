@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -76,6 +77,19 @@ class Done:
 
     change: int
     location: str | None = None
+
+
+planning: ContextVar[bool] = ContextVar("planning", default=False)
+"""Whether the current call only plans its change: `Changes.commit` then raises `Planned` in place of writing."""
+
+
+class Planned(Exception):
+    """The change that a call would have made, allowed by the policy but for a person's consent."""
+
+    def __init__(self, tool: str, operations: tuple[Operation, ...], undoes: int | None) -> None:
+        self.tool = tool
+        self.operations = operations
+        self.undoes = undoes
 
 
 MISTAKES_SHOWN = 10
@@ -201,13 +215,16 @@ class Changes:
         """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02).
 
         Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
-        disk; nothing is changed then, or the error names the files that could not be brought back.
+        disk; nothing is changed then, or the error names the files that could not be brought back. Planned where the
+        call only plans.
         """
         with self.changing():
             for operation in operations:
                 self._check_allowed(tool, operation)
                 if undoes is None:
                     _check_readable(operation)
+            if planning.get():
+                raise Planned(tool, tuple(operations), undoes)
             made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
             deadline.begin_commit()

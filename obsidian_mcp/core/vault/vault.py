@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .changes import Changes, Done, Operation
     from .edit import Edited
     from .periodic_notes import PeriodicNotes
+    from .plans import Plans
     from .tasks import VaultTasks
 
 log = logging.getLogger(__name__)
@@ -333,6 +334,13 @@ class Vault:
         from .tasks import VaultTasks
 
         return VaultTasks(self)
+
+    @cached_property
+    def plans(self) -> Plans:
+        """The changes that are planned and not made yet."""
+        from .plans import Plans
+
+        return Plans(self)
 
     # -- reading -----------------------------------------------------------------------------------------------
 

@@ -20,7 +20,9 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.tools.registry import view_tools
 
+from . import views
 from .request_thread import Context, in_thread
 
 PAGE: Final = 200
@@ -62,7 +64,10 @@ class Resources:
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
-        return await in_thread(self._app.config.timeout, partial(page, self._app, cursor), context)
+        listed = await in_thread(self._app.config.timeout, partial(page, self._app, cursor), context)
+        if cursor is None and views.shows_views(self._app, context):
+            listed.resources.extend(views.entries())
+        return listed
 
     async def templates(
         self, _: Context, params: types.PaginatedRequestParams | None
@@ -71,6 +76,8 @@ class Resources:
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        if (shown := views.read(params.uri)) is not None and view_tools(self._app):
+            return types.ReadResourceResult(contents=[shown])
         content = await in_thread(self._app.config.timeout, partial(read, self._app, params.uri), context)
         return types.ReadResourceResult(contents=[content])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import mcp_types as types
 from anyio import to_thread
+from mcp.server.apps import EXTENSION_ID
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
@@ -17,8 +18,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
-from obsidian_mcp.tools.registry import offered
+from obsidian_mcp.tools.registry import offered, view_tools
 
+from . import views
 from .consent import call_with_consent
 from .error_middleware import handle_errors
 from .prompt_catalog import PROMPTS
@@ -81,12 +83,14 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
     """
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
 
-    async def list_tools(_: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         require_first_page(params)
         here = await to_thread.run_sync(listed, app, tools())
-        usable = [tool for tool in here.values() if tool.read_only or not app.config.read_only]
+        has_views = views.shows_views(app, context)
+        known = [*here.values(), *(view_tools(app).values() if has_views else ())]
         asks = await to_thread.run_sync(app.vaults.asks)
-        return types.ListToolsResult(tools=[tool_entry(tool, asks=asks) for tool in usable])
+        entries = [tool_entry(tool, asks=asks) for tool in known if tool.read_only or not app.config.read_only]
+        return types.ListToolsResult(tools=views.marked(entries) if has_views else entries)
 
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
@@ -120,6 +124,8 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
         on_completion=prompts.complete,
     )
     server.subscriptions = subscriptions
+    if view_tools(app):
+        server.extensions[EXTENSION_ID] = {}
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server

@@ -53,6 +53,7 @@ class Handshake:
         self._write = write
         self._tool_list = tool_list
         self._listed = False
+        self._shows_views = False
         self._held = bytearray()
         self._done = 0
         """Bytes of `_held` that were examined."""
@@ -85,11 +86,12 @@ class Handshake:
                 result = {**self._answers["initialize"], "protocolVersion": message["params"]["protocolVersion"]}
                 self._answer(message["id"], result)
                 self.answered = message["id"]
+                self._shows_views = _shows_views(message["params"])
             case _ if self.answered is None:
                 self.passive = True
             case {"method": "tools/list", "id": _}:
                 plain = message.keys() <= _REQUEST and message.get("params", {}) == {}
-                if plain and not self._listed and (tools := self._tool_list()) is not None:
+                if plain and not self._shows_views and not self._listed and (tools := self._tool_list()) is not None:
                     self._listed = True  # only once: a client that does not read must not block this thread
                     self._answer(message["id"], tools)
                     return True
@@ -152,6 +154,12 @@ def _is_plain_initialize(message: Mapping[str, Any], answers: Mapping[str, Any])
         and _fits(params["clientInfo"], _CLIENT)
         and {"name", "version"} <= params["clientInfo"].keys()
     )
+
+
+def _shows_views(params: Mapping[str, Any]) -> bool:
+    """Whether a client may get a longer list of tools (VIEW-03)."""
+    extensions = params["capabilities"].get("extensions", {})
+    return params["clientInfo"]["name"] == "claude-ai" or "io.modelcontextprotocol/ui" in extensions
 
 
 def _fits(value: object, shape: Shape) -> bool:

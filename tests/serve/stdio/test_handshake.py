@@ -27,7 +27,7 @@ CAPABILITIES: list[dict[str, Any]] = [
     {"elicitation": {"form": {}, "url": {}}},
     {"elicitation": {"form": {"applyDefaults": True}}},
     {"experimental": {"claude/channel": {"depth": [1, None]}}},
-    {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}},
+    {"extensions": {"com.example/other": {"depth": [1, None]}}},
 ]
 CLIENTS: list[dict[str, Any]] = [
     {"name": "raw", "version": "1"},
@@ -150,6 +150,19 @@ def test_early_answers_are_those_of_the_sdk_byte_for_byte(sdk: RawServer, versio
         assert len(said) == 2
         sdk.send(hello, notification("notifications/initialized"), listing)
         assert said == [sdk.line(), sdk.line()]
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "name"), [({"extensions": {"io.modelcontextprotocol/ui": {}}}, "host"), ({}, "claude-ai")]
+)
+def test_the_list_for_a_host_that_shows_views_is_left_to_the_sdk(capabilities: dict[str, Any], name: str) -> None:
+    """VIEW-03."""
+    params = {**initialize_params("2025-11-25", capabilities), "clientInfo": {"name": name, "version": "1"}}
+    early, said = beginning()
+    early.feed(line(request(1, "initialize", params)) + line(request(2, "tools/list")))
+
+    assert len(said) == 1
+    assert line(request(2, "tools/list")) in early.rest
 
 
 def test_tools_may_be_listed_without_params(sdk: RawServer) -> None:

@@ -1,0 +1,321 @@
+"""Changes that are worked out and kept, to be looked at and then made, whole or file by file (specs/views.md PLAN-…).
+
+A plan holds the operations that the call would have made. What became of a file is read from the disk: as before the
+plan, as after it, or neither.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.ports import DiskFile, Recorded
+from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note.edits import Hunk, hunks
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
+
+from .changes import Create, Done, Move, Operation, Planned, Remove, RemoveFolder, Write, planning
+
+if TYPE_CHECKING:
+    from .vault import Vault
+
+KEEP_SECONDS = 30 * 60
+MOST_PLANS = 20
+MOST_BYTES = 64_000_000
+"""Of the texts of all plans; the latest one is kept in any case."""
+SHOWN_BYTES = 1_000_000
+"""Largest file that is to be deleted of which the text is shown."""
+NAMED = 10
+"""Files named in an error."""
+
+Kind = Literal["create", "modify", "move", "delete"]
+State = Literal["pending", "applied", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a change does to one file, or to a folder that it moves."""
+
+    path: str
+    kind: Kind
+    before: bytes | None = None
+    """None where there is no file, or its text does not change."""
+    after: bytes | None = None
+    to: str | None = None
+    """Where it is moved."""
+
+    @property
+    def is_text(self) -> bool:
+        return b"\0" not in (self.before or b"") + (self.after or b"")
+
+    def hunks(self) -> list[tuple[Hunk, str]]:
+        """Return the lines that change, each run of them with the heading it stands under; nothing for other files."""
+        if not self.is_text or self.before == self.after:
+            return []
+        before, after = (_printable(data) for data in (self.before, self.after))
+        note = parser.parse(before or after)
+        starts = note.lines.starts
+
+        def heading(hunk: Hunk) -> str:
+            first = (hunk.old if before else hunk.new) - 1
+            above = [found.text for found in note.outline if found.span.start <= starts[min(first, len(starts) - 1)]]
+            return above[-1] if above else ""
+
+        return [(hunk, heading(hunk)) for hunk in hunks(before, after)]
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many lines are added and removed."""
+        lines = [line for hunk, _ in self.hunks() for line in hunk.lines]
+        return sum(line[0] == "+" for line in lines), sum(line[0] == "-" for line in lines)
+
+
+def _printable(data: bytes | None) -> str:
+    return Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A change that was planned for a call and not made."""
+
+    id: str
+    tool: str
+    operations: tuple[Operation, ...]
+    undoes: int | None
+    base: dict[str, DiskFile | None]
+    """By path on disk, the files that are moved or removed as they were."""
+    expires: float
+    """On the clock of `Plans`."""
+
+    @property
+    def size(self) -> int:
+        return sum(
+            len(operation.before) + len(operation.after) if isinstance(operation, Write) else len(operation.data)
+            for operation in self.operations
+            if isinstance(operation, Write | Create)
+        )
+
+    @property
+    def moves(self) -> list[Move]:
+        return [operation for operation in self.operations if isinstance(operation, Move)]
+
+    def by_path(self) -> dict[str, list[Operation]]:
+        """Return the operations of every file, by path; moves last among them, as they are made."""
+        found: dict[str, list[Operation]] = {normal_form(move.disk): [] for move in self.moves}
+        for operation in self.operations:
+            if not isinstance(operation, RemoveFolder):
+                found.setdefault(normal_form(operation.disk), []).append(operation)
+        return found
+
+
+def changed_files(recorded: Recorded) -> list[FileChange]:
+    """Return what a change that was made did to every file."""
+    found: dict[str, FileChange] = {}
+    for step in recorded.steps:
+        path = normal_form(step.disk)
+        match step.kind:
+            case "folder":
+                continue
+            case "move":
+                known = found.get(path, FileChange(path, "move"))
+                found[path] = replace(known, kind="move", to=normal_form(step.target or ""))
+            case "create":
+                found[path] = FileChange(path, "create", None, step.after)
+            case "remove":
+                found[path] = FileChange(path, "delete", step.before, None)
+            case "write":
+                found[path] = FileChange(path, "modify", step.before, step.after)
+    return list(found.values())
+
+
+class Plans:
+    """The plans of one vault, in memory: at most 20, each for 30 minutes. Safe to share between threads."""
+
+    def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._plans: dict[str, Plan] = {}
+        self._lock = threading.Lock()
+
+    def draft(self, make: Callable[[], object]) -> Plan | None:
+        """Run a call up to its first write and keep what it would have changed; None where it would change nothing.
+
+        Raises: what the call raises.
+        """
+        token = planning.set(True)
+        try:
+            make()
+        except Planned as planned:
+            return self._keep(planned)
+        finally:
+            planning.reset(token)
+        return None
+
+    def _keep(self, planned: Planned) -> Plan:
+        files = self._vault.files
+        base = {
+            operation.disk: files.stat(operation.disk)
+            for operation in planned.operations
+            if isinstance(operation, Move | Remove)
+        }
+        number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
+        plan = Plan(number, planned.tool, planned.operations, planned.undoes, base, expires)
+        with self._lock:
+            self._plans[plan.id] = plan
+            self._drop_old(plan)
+        return plan
+
+    def _drop_old(self, latest: Plan) -> None:
+        now, room = self._clock(), MOST_BYTES
+        kept: list[Plan] = []
+        for plan in reversed(self._plans.values()):
+            room -= plan.size
+            if plan is latest or (plan.expires > now and len(kept) < MOST_PLANS and room >= 0):
+                kept.append(plan)
+        self._plans = {plan.id: plan for plan in reversed(kept)}
+
+    def get(self, plan_id: str) -> Plan:
+        """Raises: ChangeNotFound for a plan that has ended."""
+        with self._lock:
+            plan = self._plans.get(plan_id)
+        if plan is None or plan.expires <= self._clock():
+            raise ChangeNotFound(
+                f"There is no plan {plan_id!r}: plans end after {KEEP_SECONDS // 60} minutes, and with the server. "
+                "Nothing was changed. Plan the change again with obsidian_show_changes.",
+                plan=plan_id,
+            )
+        return plan
+
+    def seconds_left(self, plan: Plan) -> float:
+        return plan.expires - self._clock()
+
+    def files(self, plan: Plan) -> list[FileChange]:
+        """Return what a plan does to every file, in the order of the change."""
+        return [self._file_change(path, operations) for path, operations in plan.by_path().items()]
+
+    def _file_change(self, path: str, operations: Sequence[Operation]) -> FileChange:
+        change = FileChange(path, "modify")
+        for operation in operations:
+            match operation:
+                case Write():
+                    change = replace(change, before=operation.before, after=operation.after)
+                case Create():
+                    change = replace(change, kind="create", after=operation.data)
+                case Move():
+                    change = replace(change, kind="move", to=normal_form(operation.target))
+                case Remove():
+                    there = self._vault.files.stat(operation.disk)
+                    is_shown = there is not None and there.size <= SHOWN_BYTES
+                    before = self._vault.files.read(operation.disk) if is_shown else None
+                    change = replace(change, kind="delete", before=before)
+        return change
+
+    def state(self, plan: Plan, path: str) -> State:
+        """Whether a file is as the plan found it, as the plan would leave it, or neither."""
+        found = {self._state_of(plan, operation) for operation in plan.by_path()[path]}
+        return found.pop() if len(found) == 1 else "stale"
+
+    def _state_of(self, plan: Plan, operation: Operation) -> State:
+        files = self._vault.files
+        match operation:
+            case Write():
+                disk = self._now_at(plan, operation.disk)
+                data = files.read(disk) if files.stat(disk) is not None else None
+                return "pending" if data == operation.before else "applied" if data == operation.after else "stale"
+            case Create():
+                if files.stat(operation.disk) is None:
+                    return "stale" if files.exists(operation.disk) else "pending"
+                return "applied" if files.read(operation.disk) == operation.data else "stale"
+            case Move():
+                is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
+                renames_case = normal_form(operation.disk).lower() == normal_form(operation.target).lower()
+                if is_there and (not is_moved or renames_case):
+                    return "pending" if self._unchanged(plan, operation) else "stale"
+                return "applied" if is_moved and not is_there else "stale"
+            case Remove():
+                if not files.exists(operation.disk):
+                    return "applied"
+                return "pending" if self._unchanged(plan, operation) else "stale"
+        return "applied"  # an empty folder that is removed on the way
+
+    def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
+        """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
+        if any(isinstance(other, Write) and other.disk == operation.disk for other in plan.operations):
+            return True
+        return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
+
+    def _now_at(self, plan: Plan, disk: str) -> str:
+        """Return the path of a file after those moves of the plan that have been made."""
+        files = self._vault.files
+        for move in plan.moves:
+            inside = disk == move.disk or disk.startswith(move.disk + "/")
+            if inside and not files.exists(move.disk) and files.exists(move.target):
+                return move.target + disk[len(move.disk) :]
+        return disk
+
+    def needs(self, plan: Plan, path: str) -> str | None:
+        """Return the file whose move has to be made first, or together with the change of this one."""
+        moved = [normal_form(move.disk) for move in plan.moves]
+        if path in moved:
+            return None
+        return next((each for each in moved if self.state(plan, each) == "pending"), None)
+
+    def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
+        """Make the change of a plan, or that of some of its files, as one entry of the journal.
+
+        Raises: ChangeNotFound, InvalidArguments for a path that is not in it or needs another, StaleEtag naming the
+        files that have changed since, and what `Vault.commit` raises; nothing is changed then.
+        """
+        plan = self.get(plan_id)
+        with self._vault.changing():
+            self._vault.refresh()
+            by_path = plan.by_path()
+            if unknown := [path for path in paths if path not in by_path]:
+                raise InvalidArguments(
+                    f"The plan does not change {_named(unknown)}. It changes {_named(by_path)}.", argument="paths"
+                )
+            states = {path: self.state(plan, path) for path in paths or by_path}
+            chosen = self._chosen(plan, states, whole=not paths)
+            wanted = {id(operation) for path in chosen for operation in by_path[path]}
+            is_whole = len(chosen) == len(by_path)
+            operations = [
+                self._moved(plan, operation)
+                for operation in plan.operations
+                if isinstance(operation, RemoveFolder) or id(operation) in wanted
+            ]
+            return self._vault.commit(plan.tool, operations, plan.undoes if is_whole else None)
+
+    def _chosen(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
+        """Raises: InvalidArguments, StaleEtag."""
+        if stale := [path for path, state in states.items() if state == "stale"]:
+            raise StaleEtag(
+                f"{_named(stale)} changed since the plan was made. Nothing was written; plan the change again.",
+                paths=stale[:NAMED],
+            )
+        chosen = [path for path, state in states.items() if state == "pending"]
+        if not chosen:
+            raise InvalidArguments("These files are as the plan leaves them: it has been applied.", argument="paths")
+        if not whole:
+            for path in chosen:
+                needed = self.needs(plan, path)
+                if needed is not None and needed not in chosen:
+                    raise InvalidArguments(
+                        f"The change of {path!r} needs the move of {needed!r}. Apply that first, or both together.",
+                        argument="paths",
+                    )
+        return chosen
+
+    def _moved(self, plan: Plan, operation: Operation) -> Operation:
+        if isinstance(operation, Write):
+            return replace(operation, disk=self._now_at(plan, operation.disk))
+        return operation
+
+
+def _named(paths: Iterable[str]) -> str:
+    found = [repr(path) for path in paths]
+    return ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")

@@ -1,0 +1,182 @@
+"""Show a change before or after it is made, and make a planned one (specs/views.md, PLAN-…)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files.ports import Recorded
+from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.vault import undo
+from obsidian_mcp.core.vault.plans import FileChange, Plan, changed_files
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
+
+from .params import Names, VaultName, whole_answers
+from .registry import CONFIRM, TOOLS, VIEW_TOOLS, call, tool
+
+PAGE_BYTES = 9_000
+"""JSON of the files on one page of a change: with the rest it stays below the 10 000 that a model should see."""
+HUNK_BYTES = 60_000
+"""JSON of the changed lines of one file."""
+LINE_CHARACTERS = 4_000
+
+PlanId = Annotated[str, Field(description="Plan, from obsidian_show_changes")]
+ChangeNumber = Annotated[int, Field(description="Change of obsidian_history", ge=0)]
+Cursor = Annotated[int, Field(ge=0)]
+
+
+@tool("", title="Show changes", among=VIEW_TOOLS, view="changes")
+def show_changes(
+    app: App,
+    tool: Annotated[str, Field(description="Writing tool to plan, not run")] = "",
+    arguments: Annotated[dict[str, Any], Field(description="Of that tool")] = {},  # noqa: B006
+    change: Annotated[int, Field(description="Instead: number from obsidian_history; 0: your last", ge=0)] = 0,
+    vault: VaultName = "",
+) -> dict[str, Any]:
+    """Opens an interactive view for the user: what a change would do, to apply or discard per file; or a change made
+    before, to undo.
+    """
+    place = app.vaults.get(vault or str(arguments.get("vault") or ""))
+    if not tool:
+        recorded = undo.recall(place, change) if change else undo.last(place)
+        return _shown_change(place, recorded)
+    if change:
+        raise InvalidArguments("Give tool or change, not both.", argument="change")
+    plan = _planned(app, place, tool, arguments)
+    if plan is None:
+        return {"view": "changes", "tool": tool, "summary": "This would change nothing.", "files": [], "total": 0}
+    return _shown_plan(place, plan)
+
+
+def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
+    named = TOOLS.get(name if name in TOOLS else f"obsidian_{name}")
+    if named is None or named.read_only or named.needs_app:
+        kept = ", ".join(each.name for each in TOOLS.values() if not each.read_only and not each.needs_app)
+        raise InvalidArguments(f"{name!r} is no tool whose changes can be planned. These are: {kept}.", argument="tool")
+    # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
+    given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
+    return place.plans.draft(lambda: call(app, named.name, given))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One file of a change, with what became of it."""
+
+    file: FileChange
+    state: Literal["pending", "applied", "stale"]
+    needs: str | None = None
+
+    def data(self) -> dict[str, Any]:
+        added, removed = self.file.counts()
+        data = {"path": self.file.path, "to": self.file.to, "op": self.file.kind, "added": added, "removed": removed}
+        data |= {"state": self.state, "needs": self.needs, "binary": None if self.file.is_text else True}
+        return {key: value for key, value in data.items() if value is not None}
+
+
+def _shown_plan(place: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
+    files = place.plans.files(plan)
+    shown = (
+        _Shown(file, place.plans.state(plan, file.path), place.plans.needs(plan, file.path)) for file in files[cursor:]
+    )
+    expires = timestamp(int((time.time() + place.plans.seconds_left(plan)) * 1e9))
+    head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
+    return _page(place, head, shown, len(files), cursor)
+
+
+def _shown_change(place: Vault, recorded: Recorded, cursor: int = 0) -> dict[str, Any]:
+    files = changed_files(recorded)
+    head = {
+        "change": recorded.number,
+        "tool": recorded.tool,
+        "summary": _summary(recorded.tool, files),
+        "time": timestamp(int(recorded.time * 1e9)),
+        "by": undo.made_by(place, recorded),
+        **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
+    }
+    return _page(place, head, (_Shown(file, "applied") for file in files[cursor:]), len(files), cursor)
+
+
+def _page(place: Vault, head: dict[str, Any], shown: Any, total: int, cursor: int) -> dict[str, Any]:
+    """As many files as fit a page, and where the next one begins."""
+    files: list[dict[str, Any]] = []
+    room = PAGE_BYTES
+    for each in shown:
+        data = each.data()
+        room -= len(to_json(data))
+        if room < 0 and files and not whole_answers.get():
+            break
+        files.append(data)
+    following = cursor + len(files)
+    more = {"cut": total - following, "cursor": following} if following < total else {}
+    return {"view": "changes", "vault": place.name, **head, "files": files, "total": total, **more}
+
+
+def _summary(name: str, files: Sequence[FileChange]) -> str:
+    """What a change does, in a line."""
+    moved = [file for file in files if file.kind == "move"]
+    if len(moved) == 1:
+        rest = len(files) - 1
+        also = f" and rewrite links in {rest} {'file' if rest == 1 else 'files'}" if rest else ""
+        return f"Move {moved[0].path} to {moved[0].to}{also}"
+    title = TOOLS[f"obsidian_{name}"].title if f"obsidian_{name}" in TOOLS else name.replace("_", " ").capitalize()
+    return f"{title}: {files[0].path if len(files) == 1 else f'{len(files)} files'}"
+
+
+@tool("", title="Lines of a change", among=VIEW_TOOLS)
+def plan_diff(
+    app: App,
+    plan: PlanId = "",
+    change: ChangeNumber = 0,
+    path: Annotated[str, Field(description="File; without it more files of the change are listed")] = "",
+    cursor: Cursor = 0,
+    vault: VaultName = "",
+) -> dict[str, Any]:
+    """The lines of one file that a change changes, or more of its files."""
+    place = app.vaults.get(vault)
+    if not path:
+        if plan:
+            return _shown_plan(place, place.plans.get(plan), cursor)
+        return _shown_change(place, undo.recall(place, change), cursor)
+    files = place.plans.files(place.plans.get(plan)) if plan else changed_files(undo.recall(place, change))
+    for file in files:
+        if file.path == path:
+            return {"path": path, **lines_of(file)}
+    raise ChangeNotFound(f"The change does not touch {path!r}.", path=path)
+
+
+def lines_of(file: FileChange) -> dict[str, Any]:
+    """The changed lines of a file as a view shows them, as many as fit."""
+    shown: list[dict[str, Any]] = []
+    room = HUNK_BYTES
+    is_cut = False
+    for hunk, heading in file.hunks():
+        lines = [line.rstrip("\r")[:LINE_CHARACTERS] for line in hunk.lines]
+        while lines and (size := len(to_json(lines))) > room:
+            is_cut = True
+            lines = lines[: len(lines) * room // size]
+        room -= len(to_json(lines)) if lines else 0
+        if lines:
+            shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": lines})
+        if is_cut:
+            break
+    return {"hunks": shown, "cut": is_cut}
+
+
+@tool("", title="Apply a plan", among=VIEW_TOOLS, writes=True, destructive=True)
+def apply_plan(
+    app: App,
+    plan: PlanId,
+    paths: Annotated[Names, Field(description="Only these files; without it all")] = [],  # noqa: B006
+    vault: VaultName = "",
+) -> dict[str, Any]:
+    """Make a planned change, whole or for some of its files."""
+    place = app.vaults.get(vault)
+    done = place.plans.apply(plan, paths)
+    return {**_shown_plan(place, place.plans.get(plan)), "change": done.change}

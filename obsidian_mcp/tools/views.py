@@ -1,0 +1,1 @@
+"""Show the link graph, a query's result or a note as an interactive view (specs/views.md)."""

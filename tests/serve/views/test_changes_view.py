@@ -1,0 +1,264 @@
+"""The view of changes, in a browser (specs/views.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Locator, expect
+
+from tests.conftest import app_on
+from tests.serve.serving import serving
+
+from .reference_host import ReferenceHost, hosting
+
+TOOL = "obsidian_show_changes"
+MOVE = {"tool": "obsidian_move_note", "arguments": {"name": "Alpha", "to": "Projects/Beta"}}
+
+
+def card(view: FrameLocator, path: str) -> Locator:
+    return view.locator(f'[data-path="{path}"]')
+
+
+def press(view: FrameLocator, name: str) -> None:
+    view.get_by_role("button", name=name, exact=True).click()
+
+
+def test_a_planned_move_is_applied_whole_and_undone(host: ReferenceHost, basic: Path) -> None:
+    """VIEW-12 beside it: the model gets numbers, no text."""
+    before = {path: path.read_bytes() for path in basic.rglob("*.md")}
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_have_text("Move Projects/Alpha.md to Projects/Beta.md and rewrite links in 4 files")
+    assert (basic / "Projects/Alpha.md").exists()
+
+    press(view, "Apply all (5)")
+    expect(view.get_by_role("status")).to_contain_text("Applied: 5 files changed, as change 1")
+    assert "[[Beta|Project Alpha]]" in (basic / "Home.md").read_text(encoding="utf-8")
+    press(view, "Undo change 1")
+    expect(view.get_by_role("status")).to_contain_text("Change 1 is undone")
+    assert {path: path.read_bytes() for path in basic.rglob("*.md")} == before
+    facts = [told["content"][0]["text"] for told in host.log("ui/update-model-context")]
+    assert [fact.partition(" of plan")[0] for fact in facts] == [
+        "The user applied 5 of 5 files",
+        "The user undid change 1.",
+    ]
+    press(view, "Apply all (5)")  # the plan is as it was before
+    expect(view.get_by_role("status")).to_contain_text("as change 3")
+
+
+def test_files_are_applied_and_discarded_one_by_one(host: ReferenceHost, basic: Path) -> None:
+    """PLAN-05: a link waits for the move."""
+    view = host.show(TOOL, MOVE)
+    expect(view.get_by_role("button", name="Apply Home.md")).to_be_disabled()
+    press(view, "Apply Projects/Alpha.md")
+    expect(card(view, "Projects/Alpha.md")).to_have_attribute("data-state", "applied")
+    press(view, "Apply Home.md")
+    expect(card(view, "Home.md")).to_have_attribute("data-state", "applied")
+    view.get_by_role("button", name="Discard Board.canvas").click()
+    expect(card(view, "Board.canvas")).to_have_attribute("data-state", "discarded")
+    expect(view.get_by_role("status")).to_contain_text("Links there keep the old name")
+    press(view, "Apply all (2)")
+    expect(view.get_by_role("status")).to_contain_text("2 files changed")
+
+    assert "[[Beta]]" in (basic / "Projects/Tower clock.md").read_text(encoding="utf-8")
+    assert "Projects/Alpha.md" in (basic / "Board.canvas").read_text(encoding="utf-8")
+
+
+def test_all_is_discarded_without_a_call(host: ReferenceHost) -> None:
+    view = host.show(TOOL, MOVE)
+    press(view, "Discard all")
+    expect(view.get_by_role("status")).to_contain_text("5 files will not be changed")
+    expect(view.get_by_role("button", name="Apply")).to_have_count(0)
+    assert host.calls == []
+
+
+def test_a_card_shows_its_lines_with_the_words_that_change(host: ReferenceHost) -> None:
+    view = host.show(TOOL, MOVE)
+    home = card(view, "Home.md")
+    opener = home.get_by_role("button", name="Home.md Changed")
+    expect(opener).to_have_attribute("aria-expanded", "false")
+    opener.press("Enter")
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    expect(home.locator(".head")).to_have_text("Home, line 8")
+    expect(home.locator(".del")).to_contain_text("removed: - Work: [[Projects/Alpha|Project Alpha]], [[Tower clock]]")
+    expect(home.locator(".add mark")).to_have_text("Beta")
+    assert host.calls[0][0] == "obsidian_plan_diff"
+    opener.press("Enter")
+    expect(home.locator(".diff")).to_be_hidden()
+
+
+def test_a_file_that_changed_meanwhile_has_no_apply_button(host: ReferenceHost, basic: Path) -> None:
+    """PLAN-03."""
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_be_visible()
+    (basic / "Home.md").write_text("Another text", encoding="utf-8")
+    press(view, "Apply all (5)")
+    expect(view.get_by_role("status")).to_contain_text("'Home.md' changed since the plan was made")
+    expect(card(view, "Home.md")).to_contain_text("changed meanwhile")
+    expect(card(view, "Home.md").get_by_role("button", name="Apply")).to_have_count(0)
+    assert (basic / "Projects/Alpha.md").exists()
+
+
+def test_a_plan_that_ended_is_said(host: ReferenceHost) -> None:
+    answer = host.session.call(TOOL, **MOVE)
+    answer["structuredContent"]["data"]["plan"] = "p_" + "0" * 32
+    view = host.open(TOOL, MOVE, result=answer)
+    press(view, "Apply all (5)")
+    expect(view.get_by_role("status")).to_contain_text("plans end after 30 minutes")
+
+
+def test_where_the_policy_wants_it_the_person_confirms_in_the_view(browser: Browser, basic: Path) -> None:
+    """POL-04."""
+    (basic.parent / "policy.toml").write_text('confirm = ["move"]', encoding="utf-8")
+    app = app_on(basic)
+    with serving(app) as url, hosting(browser, url) as host:
+        view = host.show(TOOL, MOVE)
+        press(view, "Apply all (5)")
+        expect(view.get_by_role("alert")).to_contain_text("confirm")
+        assert (basic / "Projects/Alpha.md").exists()
+        press(view, "Yes, apply")
+        expect(view.get_by_role("status")).to_contain_text("Applied: 5 files")
+    app.vaults.close()
+
+
+def test_an_earlier_change_is_shown_and_undone(host: ReferenceHost, basic: Path) -> None:
+    """PLAN-07."""
+    host.session.call("obsidian_edit_note", name="Home", operation="append", content="One more line")
+    view = host.show(TOOL, {})
+    expect(view.locator(".meta").first).to_contain_text("change 1")
+    card(view, "Home.md").get_by_role("button").click()
+    expect(card(view, "Home.md").locator(".add")).to_contain_text("One more line")
+    press(view, "Undo change 1")
+    expect(view.locator(".meta").first).to_contain_text("undone by change 2")
+    assert "One more line" not in (basic / "Home.md").read_text(encoding="utf-8")
+    expect(view.get_by_role("button", name="Undo change 1")).to_have_count(0)
+
+
+# --- the bridge, which all views share
+
+
+def test_a_host_that_leaves_the_structure_out_shows_the_same(host: ReferenceHost) -> None:
+    """VIEW-05: Claude Desktop on stdio."""
+    answer = host.session.call(TOOL, **MOVE)
+    view = host.open(TOOL, MOVE, result={"content": answer["content"]}, send_input=False)
+    expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+
+
+@pytest.mark.parametrize("result", [{"content": []}, {"content": [{"type": "text", "text": "See file 17"}]}])
+def test_a_result_that_was_lost_is_asked_for_again(host: ReferenceHost, result: dict[str, Any]) -> None:
+    """VIEW-05."""
+    view = host.open(TOOL, MOVE, result=result)
+    expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+    assert host.calls == [(TOOL, MOVE)]
+
+
+def test_a_result_that_never_comes_is_asked_for_after_five_seconds(host: ReferenceHost) -> None:
+    """VIEW-05."""
+    host.page.clock.install()
+    view = host.open(TOOL, MOVE, result=None)
+    host.page.wait_for_function('log.some(message => message.method === "ui/notifications/initialized")')
+    host.page.clock.fast_forward(6000)
+    expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+
+
+def test_without_tools_the_view_shows_and_says_so(host: ReferenceHost) -> None:
+    """VIEW-11."""
+    view = host.show(TOOL, MOVE, capabilities={})
+    expect(view.locator(".notice")).to_contain_text("Read only")
+    expect(view.get_by_role("button", name="Apply")).to_have_count(0)
+    assert host.log("ui/update-model-context") == []
+    view = host.open(TOOL, MOVE, result={"content": []}, capabilities={})
+    expect(view.get_by_role("alert")).to_contain_text("The host sent no result")
+
+
+def test_errors_and_cancelled_calls_are_said(host: ReferenceHost) -> None:
+    """VIEW-05."""
+    view = host.show(TOOL, {"change": 99})
+    expect(view.get_by_role("alert")).to_contain_text("The journal has no change 99")
+    view = host.open(TOOL, MOVE, result=None)
+    expect(view.locator("#view")).to_have_attribute("aria-busy", "true")
+    host.page.evaluate('tell("ui/notifications/tool-cancelled", {})')
+    expect(view.get_by_role("alert")).to_contain_text("cancelled")
+
+
+def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(host: ReferenceHost) -> None:
+    """VIEW-05."""
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_contain_text("Move")
+    other = {"content": [], "structuredContent": {"data": {"view": "graph", "summary": "not for here"}}}
+    host.page.evaluate('result => tell("ui/notifications/tool-result", result)', other)
+    second = host.session.call(TOOL, tool="create_note", arguments={"name": "New"})
+    host.page.evaluate('result => tell("ui/notifications/tool-result", result)', second)
+    expect(view.locator("h1")).to_have_text("Create note: New.md")
+
+
+def test_messages_of_others_than_the_host_do_nothing(host: ReferenceHost) -> None:
+    """VIEW-08."""
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_contain_text("Move")
+    forged = {"jsonrpc": "2.0", "method": "ui/notifications/tool-cancelled", "params": {}}
+    view.locator("body").evaluate("(body, forged) => window.postMessage(forged, '*')", forged)
+    view.locator("body").evaluate("() => new Promise(done => setTimeout(done, 50))")
+    expect(view.get_by_role("alert")).to_have_count(0)
+
+
+def test_theme_language_and_space_follow_the_host(host: ReferenceHost) -> None:
+    """VIEW-09, VIEW-10."""
+    insets = {"top": 30, "right": 0, "bottom": 0, "left": 0}
+    variables = {"--color-text-primary": "rgb(1, 2, 3)"}
+    context = {"locale": "de", "safeAreaInsets": insets, "styles": {"variables": variables}}
+    view = host.show(TOOL, MOVE, context=context)
+    expect(view.locator("html")).to_have_attribute("lang", "de")
+    expect(view.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
+    expect(view.locator("#view")).to_have_css("padding-top", "38px")
+    host.page.evaluate('tell("ui/notifications/host-context-changed", {"theme": "dark"})')
+    expect(view.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(view.locator("html")).to_have_css("color-scheme", "dark")
+
+
+def test_a_view_answers_the_hosts_requests(host: ReferenceHost) -> None:
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_be_visible()
+    assert host.page.evaluate('request("ping")') == {}
+    assert host.page.evaluate('request("ui/resource-teardown")') == {}
+    assert host.page.evaluate('request("other")') is None
+
+
+@pytest.mark.parametrize("width", [320, 1000])
+def test_in_the_chat_the_view_is_low_and_grows_on_demand(browser: Browser, basic: Path, width: int) -> None:
+    """VIEW-09, VIEW-10."""
+    for number in range(30):
+        (basic / f"A note with a rather long name about number {number:02}.md").write_text("old", encoding="utf-8")
+    app = app_on(basic)
+    with serving(app) as url, hosting(browser, url, width=width) as host:
+        plan = {"tool": "replace", "arguments": {"find": "old", "content": "new", "query": "old"}}
+        view = host.show(TOOL, plan)
+        more = view.get_by_role("button", name="Show more")
+        expect(more).to_be_visible()
+        assert view.locator("#view").evaluate("view => view.offsetHeight") <= 500
+        assert view.locator("html").evaluate("page => page.scrollWidth") <= width
+        more.press("Enter")
+        expect(view.locator(".card").last).to_be_visible()
+        heights = [size["height"] for size in host.log("ui/notifications/size-changed")]
+        assert heights[-1] > 1000
+        assert heights == list(dict.fromkeys(heights))
+        press(view, "Expand")
+        assert host.log("ui/request-display-mode") == [{"mode": "fullscreen"}]
+        expect(view.get_by_role("button", name="Expand")).to_have_count(0)
+    app.vaults.close()
+
+
+def test_every_control_is_reached_by_keyboard_and_high_enough(host: ReferenceHost) -> None:
+    """VIEW-09: and nothing that changes the vault has the focus at first."""
+    view = host.show(TOOL, MOVE)
+    expect(view.locator("h1")).to_be_visible()
+    assert view.locator("body").evaluate("() => document.activeElement === document.body")
+    controls = view.get_by_role("button")
+    assert {box["height"] >= 44 for control in controls.all() if (box := control.bounding_box())} == {True}
+    reached = set()
+    controls.first.focus()
+    for _ in range(controls.count()):
+        reached.add(view.locator("body").evaluate("() => document.activeElement.textContent"))
+        host.page.keyboard.press("Tab")
+    assert {"Expand", "Apply all (5)", "Discard all", "Apply", "Discard"} <= reached
