@@ -496,8 +496,8 @@ class _Reader:
     def _cut_indent(self, item: _Item) -> None:
         """Remove the indent of the item's further lines, at most up to the column of its text.
 
-        The app takes the same width from all of them, and none when one has no indent at all; a number of one digit
-        counts one column more where that makes an even width.
+        The app takes the same width from all of them; a number of one digit counts one column more where that makes an
+        even width. A line without an indent only goes on with the paragraph before it.
         """
         body, starts, ends = self._body, self._starts, self._ends
         begin = starts[item.line]
@@ -512,10 +512,7 @@ class _Reader:
             at = md.indent(body, starts[k], ends[k]).end()
             leads.append((k, at))
             if not md.blank(body, at, ends[k]):
-                own = md.columns(body, starts[k], at)
-                if own == 0:
-                    return
-                width = min(width, own)
+                width = min(width, md.columns(body, starts[k], at) or width)
         for k, at in leads:
             starts[k] = md.skip_columns(body, starts[k], at, width)
 

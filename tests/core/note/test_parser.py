@@ -84,6 +84,17 @@ def test_the_headings_above_a_text_lead_from_the_top_to_it() -> None:  # NOTE-71
     assert path("# E") == ["E"]
 
 
+@pytest.mark.parametrize("indent", ["  ", "    ", "     ", "\t"])
+@pytest.mark.parametrize("after", ["", "\n", "\nunindented\n", "\nunindented\n\n# Heading\n"])
+def test_nested_items_stay_items_whatever_line_follows(indent: str, after: str) -> None:
+    """NOTE-29: an unindented line below them goes on with the last one."""
+    note = parse(f"- [ ] parent\n{indent}- [ ] child\n{indent}- [x] second{after}")
+    assert [(item.line, item.parent, item.mark) for item in note.list_items] == [(0, -1, " "), (1, 0, " "), (2, 0, "x")]
+    texts = [item.span.of(note.body).strip() for item in note.list_items]
+    assert texts[:2] == ["- [ ] parent", "- [ ] child"]
+    assert texts[2] == ("- [x] second\nunindented" if "unindented" in after else "- [x] second")
+
+
 def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> None:  # NOTE-33
     body = "- a\n  more\n  1. [x]  b ^id\n- [ ] \n-"
     items = parse(body).list_items
