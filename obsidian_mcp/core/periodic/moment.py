@@ -15,8 +15,7 @@ _TOKEN = re.compile(
     r"|YY|Y|y{2,4}|yo?|gg(?:ggg?)?|GG(?:GGG?)?|e|E|a|A|hh?|HH?|kk?|mm?|ss?|S{1,9}|x|X|zz?|ZZ?|LTS|LT|LL?L?L?|l{1,4}|.)",
     re.DOTALL,
 )
-_SHORTENED = re.compile(r"\[[^\[]*\]|MMMM|MM|DD|dddd")
-_DAY_BEFORE_MONTH = re.compile(r"D[oD]?(?:\[[^\[\]]*\]|\s)+MMMM?")
+_LONG_DATE = re.compile(r"(\[[^\[]*\])|(\\)?(LTS|LT|LL?L?L?|l{1,4})")
 
 Part = tuple[str, bool]
 """A part of a format, and whether it is a symbol; otherwise it is literal."""
@@ -28,15 +27,12 @@ def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     A plain date is its midnight. A time without a zone is local; that shows in `Z`, `X` and `x` only.
     """
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
-    split = parts(pattern, locale)
-    declined = locale.months != locale.months_alone and _is_declined(split, locale)
-    return "".join(_format_token(text, moment, locale, declined) if symbol else text for text, symbol in split)
-
-
-def _is_declined(split: tuple[Part, ...], locale: Locale) -> bool:
-    """Whether a day stands before the name of a month, which languages that decline them then write otherwise."""
-    marked = "".join(text if symbol or len(text) == 1 else f"[{text}]" for text, symbol in split)
-    return _DAY_BEFORE_MONTH.search(marked.replace(".", " ") if locale.tag == "cs" else marked) is not None
+    pattern = expanded(pattern, locale)
+    written = "".join(
+        _format_token(text, moment, locale, pattern) if symbol else text for text, symbol in parts(pattern, locale)
+    )
+    digits = locale.forms.digits
+    return written.translate(str.maketrans("0123456789,"[: len(digits)], digits)) if digits else written
 
 
 def has_token(pattern: str, tokens: str, locale: Locale = ENGLISH) -> bool:
@@ -49,50 +45,44 @@ def pieces(pattern: str) -> list[str]:
     return [match[0] for match in _TOKEN.finditer(pattern)]
 
 
+def expanded(pattern: str, locale: Locale = ENGLISH) -> str:
+    """Return a format with `L`, `LT` and the like replaced by what they stand for."""
+    for _ in range(6):  # as often as moment does
+        before, pattern = pattern, _LONG_DATE.sub(lambda found: locale.dates.get(found[0], found[0]), pattern)
+        if pattern == before:
+            break
+    return pattern
+
+
 @lru_cache(maxsize=256)
 def parts(pattern: str, locale: Locale = ENGLISH) -> tuple[Part, ...]:
-    """Split a format into tokens and literals. `L`, `LT` and the like are replaced by what they stand for."""
-    return tuple(_parts(pattern, locale))
+    """Split a format into tokens and literals, with its dates written out."""
+    return tuple(_parts(expanded(pattern, locale)))
 
 
-def _parts(pattern: str, locale: Locale) -> Iterator[Part]:
+def _parts(pattern: str) -> Iterator[Part]:
     for match in _TOKEN.finditer(pattern):
         literal, escape, symbol = match.groups()
         if literal is not None:
             yield literal, False
         elif escape or symbol == "\\":
             yield symbol if escape else "", False
-        elif symbol[0] in "Ll" and (expanded := _expand(symbol, locale)):
-            yield from _parts(expanded, locale)
         else:
             yield symbol, symbol in _KNOWN
 
 
-def _expand(symbol: str, locale: Locale) -> str:
-    if symbol == "LT":
-        return locale.time
-    if symbol == "LTS":
-        return re.sub("(?<=m)(?= |$)", ":ss", locale.time, count=1)
-    by_length = (
-        locale.date,
-        locale.long_date,
-        f"{locale.long_date} {locale.time}",
-        f"{locale.full_date} {locale.time}",
-    )
-    expanded = by_length[len(symbol) - 1]
-    if symbol[0] == "L":
-        return expanded
-    return _SHORTENED.sub(lambda match: match[0] if match[0][0] == "[" else match[0][1:], expanded)
-
-
-def _format_token(symbol: str, at: datetime, locale: Locale, declined: bool) -> str:
+def _format_token(symbol: str, at: datetime, locale: Locale, pattern: str) -> str:
+    if symbol in ("MMM", "MMMM"):
+        return locale.month_names(pattern, short=symbol == "MMM")[at.month - 1]
+    if symbol == "dddd":
+        return locale.weekday_names(pattern)[_weekday(at)]
     if symbol in _ORDINAL:
         return locale.ordinal(_NUMBERS[symbol[:-1]][0](at, locale), symbol[:-1])
     if symbol in _NUMBERS:
         value, width = _NUMBERS[symbol]
         number = value(at, locale)
         return f"-{-number:0{width}}" if number < 0 else f"{number:0{width}}"
-    return _TEXTS[symbol](at, locale, declined)
+    return _TEXTS[symbol](at, locale)
 
 
 def _weekday(at: datetime) -> int:
@@ -127,8 +117,8 @@ def _hour12(at: datetime, _: Locale) -> int:
     return at.hour % 12 or 12
 
 
-def _fraction(digits: int) -> Callable[[datetime, Locale, bool], str]:
-    return lambda at, _, __: f"{at.microsecond // 1000:03}000000"[:digits]
+def _fraction(digits: int) -> Callable[[datetime, Locale], str]:
+    return lambda at, _: f"{at.microsecond // 1000:03}000000"[:digits]
 
 
 def _local_week(part: int, divisor: int = 10**9) -> _Number:
@@ -144,7 +134,7 @@ _NUMBERS: Mapping[str, tuple[_Number, int]] = {  # symbol -> value, least number
     "YY": (lambda at, _: at.year % 100, 2),
     "YYYY": (_year, 4),
     "YYYYY": (_year, 5),
-    **{"y" * width: (_year, width) for width in range(1, 5)},
+    **{"y" * width: (lambda at, locale: locale.era(at).year(at), width) for width in range(1, 5)},
     "Q": (lambda at, _: (at.month + 2) // 3, 1),
     **{"M" * width: (lambda at, _: at.month, width) for width in (1, 2)},
     **{"D" * width: (lambda at, _: at.day, width) for width in (1, 2)},
@@ -168,27 +158,25 @@ _NUMBERS: Mapping[str, tuple[_Number, int]] = {  # symbol -> value, least number
     **{"s" * width: (lambda at, _: at.second, width) for width in (1, 2)},
 }
 
-_TEXTS: Mapping[str, Callable[[datetime, Locale, bool], str]] = {
-    "YYYYYY": lambda at, _, __: f"+{at.year:06}",
-    "MMM": lambda at, locale, _: locale.months_short[at.month - 1],
-    "MMMM": lambda at, locale, declined: (locale.months if declined else locale.months_alone)[at.month - 1],
-    "dd": lambda at, locale, _: locale.weekdays_min[_weekday(at)],
-    "ddd": lambda at, locale, _: locale.weekdays_short[_weekday(at)],
-    "dddd": lambda at, locale, _: locale.weekdays[_weekday(at)],
-    **dict.fromkeys(("N", "NN", "NNN", "NNNNN"), lambda _, __, ___: "AD"),
-    "NNNN": lambda _, __, ___: "Anno Domini",
-    "a": lambda at, locale, _: locale.meridiem(at.hour, at.minute, lower=True),
-    "A": lambda at, locale, _: locale.meridiem(at.hour, at.minute),
-    "hmm": lambda at, locale, _: f"{_hour12(at, locale)}{at.minute:02}",
-    "hmmss": lambda at, locale, _: f"{_hour12(at, locale)}{at.minute:02}{at.second:02}",
-    "Hmm": lambda at, _, __: f"{at.hour}{at.minute:02}",
-    "Hmmss": lambda at, _, __: f"{at.hour}{at.minute:02}{at.second:02}",
+_TEXTS: Mapping[str, Callable[[datetime, Locale], str]] = {
+    "YYYYYY": lambda at, _: f"+{at.year:06}",
+    "dd": lambda at, locale: locale.weekdays_min[_weekday(at)],
+    "ddd": lambda at, locale: locale.weekdays_short[_weekday(at)],
+    **dict.fromkeys(("N", "NN", "NNN"), lambda at, locale: locale.era(at).short),
+    "NNNN": lambda at, locale: locale.era(at).name,
+    "NNNNN": lambda at, locale: locale.era(at).narrow,
+    "a": lambda at, locale: locale.meridiem(at.hour, at.minute, lower=True),
+    "A": lambda at, locale: locale.meridiem(at.hour, at.minute),
+    "hmm": lambda at, locale: f"{_hour12(at, locale)}{at.minute:02}",
+    "hmmss": lambda at, locale: f"{_hour12(at, locale)}{at.minute:02}{at.second:02}",
+    "Hmm": lambda at, _: f"{at.hour}{at.minute:02}",
+    "Hmmss": lambda at, _: f"{at.hour}{at.minute:02}{at.second:02}",
     **{"S" * digits: _fraction(digits) for digits in range(1, 10)},
-    "x": lambda at, _, __: str(_epoch_milliseconds(at)),
-    "X": lambda at, _, __: str(_epoch_milliseconds(at) // 1000),
-    "Z": lambda at, _, __: _offset(at, ":"),
-    "ZZ": lambda at, _, __: _offset(at, ""),
-    **dict.fromkeys(("z", "zz"), lambda _, __, ___: ""),
+    "x": lambda at, _: str(_epoch_milliseconds(at)),
+    "X": lambda at, _: str(_epoch_milliseconds(at) // 1000),
+    "Z": lambda at, _: _offset(at, ":"),
+    "ZZ": lambda at, _: _offset(at, ""),
+    **dict.fromkeys(("z", "zz"), lambda _, __: ""),
 }
 _ORDINAL = {"yo", "Qo", "Mo", "Do", "DDDo", "do", "wo", "Wo"}
-_KNOWN = frozenset({*_NUMBERS, *_TEXTS, *_ORDINAL})
+_KNOWN = frozenset({*_NUMBERS, *_TEXTS, *_ORDINAL, "MMM", "MMMM", "dddd"})

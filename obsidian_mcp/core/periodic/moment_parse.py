@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from typing import Any
 
 from .locale import ENGLISH, Locale
 from .moment import parts
@@ -41,9 +42,7 @@ _DIGITS: Mapping[str, str] = {  # strict: exact widths; one digit or two are wit
     "X": r"[+-]?[0-9]+(?:\.[0-9]{1,3})?",
     **dict.fromkeys(("hmm", "Hmm"), "[0-9]{3,4}"),
     **dict.fromkeys(("hmmss", "Hmmss"), "[0-9]{5,6}"),
-    **dict.fromkeys(("Z", "ZZ"), "Z|[+-][0-9]{2}(?::?[0-9]{2})?"),
-    **dict.fromkeys(("N", "NN", "NNN", "NNNNN"), "AD"),
-    "NNNN": "Anno Domini",
+    **dict.fromkeys(("Z", "ZZ"), "[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?"),
 }
 
 _FIELDS: Mapping[str, str] = {
@@ -69,8 +68,8 @@ _FIELDS: Mapping[str, str] = {
 }
 _TWO_DIGIT_YEARS = {"YY": "year", "gg": "week_year", "GG": "iso_week_year"}
 
-Fields = dict[str, int]
-"""Numbers read from a text, by name: year, month, day, week, hour…"""
+Fields = dict[str, Any]
+"""Numbers read from a text, by name: year, month, day, week, hour…; `part` of the day and `era` are texts."""
 
 
 def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
@@ -83,6 +82,8 @@ def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: d
 def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
     """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
     expression, tokens = _compiled(pattern, locale)
+    if digits := locale.forms.digits:
+        text = text.translate(str.maketrans(digits, "0123456789,"[: len(digits)]))
     found = expression.fullmatch(text) if expression else None
     if found is None or not tokens:
         return None
@@ -103,39 +104,49 @@ def _compiled(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tup
         elif (readable := _pattern(part, locale)) is None:
             return None, ()
         else:
-            expression += f"(?P<t{len(tokens)}>(?>(?i:{readable})))"  # atomic: moment never takes back what it has read
+            # atomic: moment never takes back what it has read
+            expression += f"(?P<t{len(tokens)}>(?>{readable}))"
             tokens.append(part)
     return re.compile(expression), tuple(tokens)
 
 
-def _pattern(token: str, locale: Locale) -> str | None:
-    if names := _names(token, locale):
-        return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    if token in ("a", "A"):
+def _pattern(symbol: str, locale: Locale) -> str | None:
+    if names := _names(symbol, locale):
+        return f"(?i:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})"
+    if symbol in ("a", "A"):
         return locale.meridiem_pattern()
-    return locale.ordinal_pattern() if token[1:] == "o" else _DIGITS.get(token)
+    if symbol[0] == "N":
+        names = tuple(name for era in locale.eras for name in (era.name, era.narrow, era.short))
+        return f"(?i:{'|'.join(map(re.escape, names))})"
+    return locale.ordinal_pattern() if symbol == "Do" else _DIGITS.get(symbol)  # moment reads no other ordinal
 
 
 def _names(token: str, locale: Locale) -> tuple[str, ...]:
+    """The names that a token reads, in the order of months or days, once or several times over."""
     match token:
         case "MMM":
-            return locale.months_short
+            plain = [name.rstrip(".") for name in locale.months_short if locale.tag in ("es", "nl", "fr", "hi")]
+            return (*locale.months_short, *locale.months_short_alone, *plain)
         case "MMMM":
-            return locale.months if locale.months == locale.months_alone else locale.months + locale.months_alone
+            return locale.months + locale.months_alone
         case "dd":
             return locale.weekdays_min
         case "ddd":
             return locale.weekdays_short
         case "dddd":
-            return locale.weekdays
+            return locale.weekdays + tuple(day for _, names in locale.forms.cases for day in names.split("|"))
         case _:
             return ()
 
 
 def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
     if names := _names(symbol, locale):
-        place = [name.lower() for name in names].index(text.lower())
-        fields["month" if symbol[0] == "M" else "weekday"] = place % 12 + 1 if symbol[0] == "M" else place
+        folded = [name.lower() for name in names]
+        place = folded.index(text.lower()) if text.lower() in folded else -1  # a Turkish I matches more than its own
+        if symbol[0] == "M":
+            fields["month"] = place % 12 + 1 if place >= 0 else 0
+        else:
+            fields["weekday"] = place % 7 if place >= 0 else -1
     elif symbol in _FIELDS:
         number = int(re.sub(r"\D+$", "", text))
         fields[_FIELDS[symbol]] = number % 24 if symbol[0] == "k" else number
@@ -144,9 +155,10 @@ def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
     elif symbol in _CLOCKS:
         fields["hour"] = int(text[: -len(symbol) + 1])
         fields |= {name: int(text[at : at + 2 or None]) for at, name in _CLOCKS[symbol]}
+    elif symbol[0] == "N":
+        fields["era"] = text
     elif symbol in ("a", "A"):
-        afternoon = re.fullmatch(locale.meridiem_pattern(), text, re.IGNORECASE)
-        fields["afternoon"] = afternoon is not None and afternoon[1] is not None
+        fields["part"] = text
     elif symbol[0] == "S":
         fields["microsecond"] = int(f"{text:0<9}"[:9]) // 1000
     elif symbol[0] in "xX":
@@ -170,7 +182,7 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
         if "epoch" in fields:
             return datetime.fromtimestamp(fields["epoch"] / 1000)  # noqa: DTZ006 - local, as the app's times are
         day = _resolve_day(fields, locale, today)
-        clock = _resolve_time(fields)
+        clock = _resolve_time(fields, locale)
         if day is None or clock is None:
             return None
         expected = fields.get("weekday")
@@ -188,6 +200,11 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
 
 def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | None:
     year, month, day = fields.get("year"), fields.get("month"), fields.get("day")
+    if "era" in fields and year is not None:
+        era = next(
+            each for each in locale.eras if fields["era"].upper() in (each.name.upper(), each.narrow, each.short)
+        )
+        year += era.first.year - era.offset
     if "quarter" in fields:
         if not 1 <= fields["quarter"] <= 4:
             return None
@@ -254,13 +271,15 @@ def _in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -
     return next((found for found in candidates if week_of(found, *rule)[0] == week_year), None)
 
 
-def _resolve_time(fields: Fields) -> timedelta | None:
+def _resolve_time(fields: Fields, locale: Locale) -> timedelta | None:
     hour, minute, second = (fields.get(name, 0) for name in ("hour", "minute", "second"))
     if fields.get("of_twelve") and not 1 <= hour <= 12:
         return None
-    afternoon = fields.get("afternoon")
-    if afternoon is not None:
-        hour = hour % 12 + (12 if afternoon else 0) if hour <= 12 else hour
+    if "part" in fields:
+        if not fields.keys() & {"year", "month", "day", "hour", "minute", "second", "microsecond"}:
+            return None
+        if "hour" in fields and hour <= 12:
+            hour = locale.hour_of(hour, minute, fields["part"])
     if hour == 24 and (minute or second or fields.get("microsecond")):
         return None
     if not (0 <= hour <= 24 and 0 <= minute < 60 and 0 <= second < 60):

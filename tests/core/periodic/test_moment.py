@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.periodic.locale import ENGLISH, WEEKDAYS, Locale, locale
+from obsidian_mcp.core.periodic.locale_forms import FORMS
 from obsidian_mcp.core.periodic.moment import format_moment
 from obsidian_mcp.core.periodic.moment_parse import parse_moment
 from obsidian_mcp.core.periodic.weeks import week_of, week_start
@@ -87,7 +88,30 @@ def test_the_rarer_tokens_are_written_too(pattern: str, written: str) -> None:
         ("fr", "Do MMMM, wo", "22 novembre, 47e"),
         ("zh-CN", "A h:mm, Mo", "上午 9:05, 11月"),
         ("ja", "LL a", "2026年11月22日 午前"),
+        ("ja", "NNNNyo M月, N NNNNN", "令和8年 11月, R ㋿"),
+        ("ja", "llll", "2026年11月22日(日) 09:05"),
+        ("zh-cn", "LLL", "2026年11月22日上午9点05分"),
         ("de-AT", "dd dddd, Do", "So Sonntag, 22."),
+        ("es", "D-MMM-YYYY", "22-nov-2026"),
+        ("es", "D MMM", "22 nov."),
+        ("nl", "Do DDDo", "22ste 326ste"),
+        ("sv", "Do wo", "22:a 47:e"),
+        ("pt-br", "LLL", "22 de novembro de 2026 às 09:05"),
+        ("ca", "D MMMM, Do, wo", "22 de novembre, 22è, 47a"),
+        ("cs", "l, D. MMMM, D MMMM", "22. 11. 2026, 22. listopadu, 22 listopadu"),
+        ("pl", "D MMMM", "22 listopada"),
+        ("pl", "DD MMMM", "22 listopada"),
+        ("pl", "Do MMMM", "22. listopad"),
+        ("el", "D/MM, MMMM A", "22/11, Νοεμβρίου ΠΜ"),
+        ("uk", "[у] dddd, Do A", "у неділю, 22-го ранку"),
+        ("ru", "[в] dddd D MMM, MMM", "в воскресенье 22 нояб., нояб."),
+        ("tr", "Mo wo Qo, a", "11'inci 47'nci 4'üncü, öö"),
+        ("fi", "LL", "22. marraskuuta 2026"),
+        ("he", "A a, LL", "בבוקר בבוקר, 22 בנובמבר 2026"),
+        ("hi", "D MMMM YYYY, A", "२२ नवम्बर २०२६, सुबह"),
+        ("ar", "D, M", "٢٢، ١١"),
+        ("fa", "Do MMMM", "۲۲م نوامبر"),
+        ("id", "LTS", "09.05.03"),
         ("xx", "MMMM", "November"),
     ],
 )
@@ -103,6 +127,10 @@ def test_other_languages_have_names_of_their_own(tag: str, pattern: str, written
         ("2026-366", "YYYY-DDDD", None),
         ("12:30 am", "h:mm a", "2026-11-22T00:30:00"),
         ("13:30 pm", "h:mm a", None),
+        ("22 pm", "DD a", "2026-11-22T00:00:00"),
+        ("pm 2026-W47", "a GGGG-[W]WW", None),
+        ("11th 2026", "Mo YYYY", None),
+        ("22ND 11 2026", "Do MM YYYY", None),
         ("02-29", "MM-DD", None),
         ("04-05", "MM-DD", "2026-04-05T00:00:00"),
         ("Sunday 2026-11-23", "dddd YYYY-MM-DD", None),
@@ -117,6 +145,37 @@ def test_reading_fits_the_calendar(text: str, pattern: str, read: str | None) ->
     """PERIODIC-3"""
     found = parse_moment(text, pattern, today=date(2026, 11, 22))
     assert (found and found.isoformat()) == read
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "pattern", "read"),
+    [
+        ("ja", "令和8年11月22日", "NNNNy年M月D日", "2026-11-22T00:00:00"),
+        ("ja", "昭和64年1月7日", "NNNNy年M月D日", "1989-01-07T00:00:00"),
+        ("zh-tw", "2026-11-22 下午 3:05", "YYYY-MM-DD A h:mm", "2026-11-22T15:05:00"),
+        ("zh-cn", "2026-11-22 中午 12:05", "YYYY-MM-DD A h:mm", "2026-11-22T12:05:00"),
+        ("hi", "२२ नवम्बर २०२६, रात १:०५", "D MMMM YYYY, A h:mm", "2026-11-22T01:05:00"),
+        ("hi", "२२ नवम्बर २०२६, रात ९:०५", "D MMMM YYYY, A h:mm", "2026-11-22T21:05:00"),
+        ("ru", "22 ноября 2026", "D MMMM YYYY", "2026-11-22T00:00:00"),
+        ("fr", "1er déc 2026", "Do MMM YYYY", "2026-12-01T00:00:00"),
+        ("tr", "22 KASIM 2026", "D MMMM YYYY", None),
+        ("nl", "22-nov-2026", "D-MMM-YYYY", "2026-11-22T00:00:00"),
+    ],
+)
+def test_names_in_other_languages_are_read(tag: str, text: str, pattern: str, read: str | None) -> None:
+    """PERIODIC-2, PERIODIC-3"""
+    found = parse_moment(text, pattern, locale(tag))
+    assert (found and found.isoformat()) == read
+
+
+@given(st.dates(date(1000, 1, 1), date(9998, 12, 31)), st.sampled_from(sorted(FORMS)))
+def test_what_every_language_writes_it_reads(day: date, tag: str) -> None:
+    """PERIODIC-2: names, long dates and ordinals."""
+    language = locale(tag)
+    for pattern in ("LL", "L", "dddd, D MMMM YYYY", "ddd D MMM YYYY", "Do MMMM YYYY", "LLLL"):
+        found = parse_moment(format_moment(day, pattern, language), pattern, language)
+        assert found is not None, (tag, pattern)
+        assert found.date() == day
 
 
 def test_a_name_without_a_year_says_nothing_without_a_present_day() -> None:
