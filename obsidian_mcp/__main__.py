@@ -3,6 +3,9 @@
 import os
 import sys
 
+COLLECT_OBJECTS = 200_000
+"""Objects between two collections in a short command: what a vault's list of files makes stays."""
+
 
 def has_app() -> bool:
     """Whether the Obsidian app or its command is here, for the first list of tools."""
@@ -18,6 +21,9 @@ def main() -> None:
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
     if "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
         if arguments[:1] == ["obsidian"]:
+            import gc
+
+            gc.set_threshold(COLLECT_OBJECTS)
             from obsidian_mcp.cli.headless.command import main as obsidian
 
             sys.exit(obsidian(arguments[1:]))

@@ -258,7 +258,8 @@ class FolderVaults:
         if self._config.app.backend == "cli" and not self._app.is_running():
             raise ObsidianNotRunning
         vault = self._opened(folder)
-        vault.refresh()
+        if self._is_server or vault.is_listed:  # one command may do without a list of all files
+            vault.refresh()
         return vault
 
     def obsidian(self, name: str = "") -> Obsidian:

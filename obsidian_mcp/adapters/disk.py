@@ -64,7 +64,7 @@ class Disk:
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         self._folder.check()
         try:
             pending = [folder] if not folder or self._folder.contained(folder) else []
@@ -72,14 +72,16 @@ class Disk:
             return
         while pending:
             folder = pending.pop()
+            above = f"{folder}/" if folder else ""
             for entry in self._entries(folder):
-                disk = f"{folder}/{entry.name}" if folder else entry.name
+                disk = above + entry.name
                 try:
-                    if entry.is_dir(follow_symlinks=False):
+                    if entry.is_file(follow_symlinks=False):
+                        if is_wanted is None or is_wanted(disk):
+                            facts = entry.stat(follow_symlinks=False)
+                            yield DiskFile(disk, facts.st_size, facts.st_mtime_ns)
+                    elif entry.is_dir(follow_symlinks=False):
                         pending.append(disk)
-                    elif entry.is_file(follow_symlinks=False):
-                        facts = entry.stat(follow_symlinks=False)
-                        yield DiskFile(disk, facts.st_size, facts.st_mtime_ns)
                 except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
 
@@ -102,7 +104,7 @@ class Disk:
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self._folder.join(folder)) as entries:
-                return [entry for entry in entries if not entry.name.startswith(".")]
+                return [entry for entry in entries if entry.name[0] != "."]
         except OSError:
             return []
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
 from obsidian_mcp.core.files.settings import RegisteredVault, app_registry, last_open_files
-from obsidian_mcp.core.text.vault_path import is_note, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, is_note, name_key
 
 from .output import rows
 from .words import Refused, Words
@@ -156,7 +156,7 @@ class Call:
 
     def at(self, path: str) -> FileEntry:
         """The file at exactly this path. Raises: Refused."""
-        entry = self.vault.catalog.get(path)
+        entry = self.vault.named(path.rpartition("/")[2]).get(path)
         if entry is None:
             if self.folder(path) is not None:
                 raise Refused(f'"{path}" is a folder, not a file.')
@@ -167,7 +167,8 @@ class Call:
         """The file that a link of this name in the root leads to. Raises: Refused."""
         from obsidian_mcp.core.links.resolve import clean, resolve
 
-        catalog = self.vault.catalog
+        last = clean(name).rpartition("/")[2]
+        catalog = self.vault.named(last, last + NOTE_EXTENSION)
         found = resolve(catalog, "", name) if clean(name) else None
         if found is None:
             raise Refused(f'File "{name}" not found.')

@@ -109,7 +109,7 @@ class Catalog:
         """Replace the list of files; return the paths whose file is new, different or gone."""
         listed = {file.disk: file for file in files}
         if not self._by_path:  # an ASCII spelling has no twins
-            simple = {disk: FileEntry(VaultPath(disk), *file) for disk, file in listed.items() if disk.isascii()}
+            simple = {disk: FileEntry._make((disk, *file)) for disk, file in listed.items() if disk.isascii()}
             with self._names:
                 self._by_path.update(simple)
                 self._by_name = None
@@ -118,7 +118,10 @@ class Catalog:
             self.generation += 1
             self.revision += 1
             changes = [Change(entry.path) for entry in simple.values()]
-            listed = {disk: file for disk, file in listed.items() if disk not in simple}
+            if len(simple) < len(listed):
+                listed = {disk: file for disk, file in listed.items() if disk not in simple}
+            else:
+                listed.clear()
         else:
             changes = []
             for disk in sorted(entry.disk for entry in self if entry.disk not in listed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -64,8 +64,11 @@ class Files(Changer, Protocol):
         """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
         ...
 
-    def scan(self, folder: str = "") -> Iterator[DiskFile]:
-        """Every file below a folder, in no particular order. Folders that cannot be listed are passed over."""
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        """Every file below a folder, in no particular order. Folders that cannot be listed are passed over.
+
+        Files whose raw path `is_wanted` refuses are left out and not looked at.
+        """
         ...
 
     def stat(self, disk: str) -> DiskFile | None:

@@ -130,10 +130,12 @@ class Index:
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
             others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
             rest = {path for (path,) in others}
-        changed, new = self._stale([entry for entry in given if entry not in same and facts.indexable(entry.path)])
+        other = [entry for entry in given if entry not in same]
+        changed, new = self._stale([entry for entry in other if facts.indexable(entry.path)])
         changed.sort(key=lambda entry: entry.path)
-        pdfs = self.stale([entry for entry in given if entry not in same and facts.is_pdf(entry.path)])
-        rest.update(row[0] for row in same.difference(given))
+        pdfs = self.stale([entry for entry in other if facts.is_pdf(entry.path)])
+        if len(given) - len(other) < len(same):
+            rest.update(row[0] for row in same.difference(given))
         if rest:
             rest.difference_update(stored(entry.path) for entry in set(given).difference(pdfs))
         return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new, tuple(pdfs))

@@ -183,7 +183,7 @@ class _Test(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _InContent:
     finder: Finder
     cost: int
@@ -198,7 +198,7 @@ class _InContent:
         hits.content.extend(self.finder.spans(place.file.text, *place.bounds()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _InPath:
     finder: Finder
     name_only: bool
@@ -223,7 +223,7 @@ class _InPath:
         return path.rfind("/") + 1 if self.name_only else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Anyplace:
     """A bare term: in the path or in the content of a note or canvas."""
 
@@ -245,7 +245,7 @@ class _Anyplace:
         self.content.collect(place, hits)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Tagged:
     """The file has a tag, or a part of it has one in its text."""
 
@@ -274,7 +274,7 @@ class _Tagged:
                 yield span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _WithProperty:
     names: Callable[[str], bool]
     values: Callable[[object], bool]
@@ -305,7 +305,7 @@ class _WithProperty:
                 hits.content.append(Span(entry.key_span.start, end))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _All:
     parts: tuple[_Test, ...]
 
@@ -324,7 +324,7 @@ class _All:
             part.collect(place, hits)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Any:
     parts: tuple[_Test, ...]
 
@@ -344,7 +344,7 @@ class _Any:
                 part.collect(place, hits)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _None:
     part: _Test
 
@@ -362,7 +362,7 @@ class _None:
         """What is absent has no place."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _InPart:
     """One part of the text (a line, a block, …) satisfies `test` by itself."""
 
@@ -414,7 +414,7 @@ class _InPart:
 # From the tree to tests
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Field:
     """Where the leaves search, and how they treat case (None: the default)."""
 

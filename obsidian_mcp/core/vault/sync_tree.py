@@ -13,6 +13,7 @@ from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
 from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, PermissionDenied
 
 RESCAN_PATHS = 200
@@ -112,16 +113,25 @@ class Listing:
 
     def _scan(self) -> list[Change]:
         found: list[DiskFile] = []
-        for count, file in enumerate(self._files.scan()):
+        for count, file in enumerate(self._files.scan("", self.visible if self._policy.restricts_reading else None)):
             if count % 1000 == 0:
                 deadline.checkpoint()
-            if self.visible(file.disk):
-                found.append(file)
+            found.append(file)
         changes = self.catalog.replace(found)
         self._dirty.scanned()
         self._misses.scanned()
         self.scanned = True
         return changes
+
+    def named(self, names: Iterable[str]) -> Catalog:
+        """Return the visible files that have one of these names, as names compare; others are not looked at."""
+        keys = {name_key(name) for name in names}
+
+        def is_wanted(disk: str) -> bool:
+            name = disk.rpartition("/")[2]
+            return name_key(normal_form(name)) in keys and self.visible(disk)
+
+        return Catalog(self._files.scan("", is_wanted))
 
     def rescan(self) -> None:
         """Look at the whole folder."""

@@ -4,7 +4,7 @@ without a scan for each (issue 15.12)."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,9 +36,9 @@ class Reported:
 class Counted(Disk):
     scans = 0
 
-    def scan(self, folder: str = "") -> Iterator[DiskFile]:
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         self.scans += not folder
-        return super().scan(folder)
+        return super().scan(folder, is_wanted)
 
 
 class Held:
