@@ -79,6 +79,8 @@ class PluginConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
+    """Everything that the command line and the environment ask for."""
+
     vaults: tuple[Path, ...] = ()
     """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
     timeout: float = 30.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 from collections.abc import Callable, Mapping
@@ -75,6 +74,8 @@ def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place)
     if old.folder is None or new.folder is None or (found := _flagged_rename()) is None:
         return False
     function, flags = found
+    import ctypes  # readers do without
+
     if not function(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), flags[kind]):
         return True
     problem = ctypes.get_errno()
@@ -86,6 +87,8 @@ def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place)
 @cache
 def _flagged_rename() -> tuple[Callable[..., int], Mapping[str, int]] | None:
     """The system's rename that takes flags (Linux, macOS), and the flags."""
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
     for name, flags in _FLAGS.items():
         function = getattr(library, name, None)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import sqlite3
-import tempfile
 import threading
 import time
 import weakref
@@ -251,6 +249,9 @@ class IndexDatabase:
         self._starts, self._place = 0, None
         self.warning = f"The index cannot be kept ({reason}); it is in memory for the time of this program."
         if self._remove_temporary is None:
+            import shutil
+            import tempfile
+
             with contextlib.suppress(OSError):
                 folder = Path(tempfile.mkdtemp(prefix="obsidian-mcp-"))
                 self._remove_temporary = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)

@@ -7,11 +7,14 @@ order by date of creation stay. The time of creation can be set on macOS and Win
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import stat as stat_module
 import sys
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ctypes
 
 COPYFILE_ACL_AND_XATTR = 0b101
 
@@ -55,12 +58,17 @@ def _take_over_attributes(source: int, target: int) -> None:
 
 @cache
 def _system_library() -> ctypes.CDLL:
+    import ctypes  # readers do without
+
     return ctypes.CDLL(None, use_errno=True)
 
 
 def replace(temporary: str, name: str, folder: int | None) -> None:
     """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
     # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces.
-    if sys.platform == "win32" and ctypes.windll.kernel32.ReplaceFileW(name, temporary, None, 0x2, None, None):
-        return
+    if sys.platform == "win32":
+        import ctypes
+
+        if ctypes.windll.kernel32.ReplaceFileW(name, temporary, None, 0x2, None, None):
+            return
     os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import heapq
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -89,6 +88,8 @@ def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
 
 def _near(key: str, names: Iterable[str]) -> list[str]:
     """Return similar names among those that share most pairs of letters; one comparison takes 20 µs."""
+    import difflib
+
     pairs = {key[at : at + 2] for at in range(len(key) - 1)} or {key}
     alike = heapq.nlargest(NEAR_NAMES_COMPARED, names, lambda name: sum(pair in name for pair in pairs))
     return difflib.get_close_matches(key, alike, NEAR_NAMES_SHOWN, NEARNESS)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import PDF, indexable, is_pdf
@@ -60,12 +61,12 @@ class FileTable:
     @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:
         """The folded paths, one a line (a line end in a path is NUL); where they begin; and their numbers."""
-        lines = [fold(path.replace("\n", "\0")) for path in self.paths.values()]
-        starts, at = array("Q"), 0
-        for line in lines:
-            starts.append(at)
-            at += len(line) + 1
-        return "\n".join([*lines, ""]), starts, list(self.paths)
+        lines = list(self.paths.values())
+        starts = array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
+        joined = "\n".join([*lines, ""])
+        if joined.count("\n") > len(lines):
+            joined = "\n".join([*(line.replace("\n", "\0") for line in lines), ""])
+        return fold(joined), starts, list(self.paths)
 
     def path_contains(self, text: str) -> Iterator[int]:
         """Yield the files whose folded path contains a folded text."""
@@ -92,5 +93,5 @@ def build(
     paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
     others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
     others.sort(key=lambda entry: entry.path)
-    has_pdfs = any(path[-4:].lower() == PDF for path in shown)
+    has_pdfs = PDF in "\n".join(shown).lower() and any(path[-4:].lower() == PDF for path in shown)
     return FileTable(paths, tuple(others), len(numbers), len(paths) == len(numbers), is_hidden, has_pdfs)

@@ -203,12 +203,18 @@ class Vocabulary:
 
 def grown(known: Vocabulary, connection: Connection) -> Vocabulary:
     """Return the vocabulary with the words that the table `words` got since (SEARCH-34)."""
-    new = connection.execute("SELECT id, word, plain FROM words WHERE id > ? ORDER BY id", (known.last,)).fetchall()
-    if not new:
+    sql = (
+        "SELECT max(id), group_concat(word, char(10)), group_concat(plain || char(9) || word, char(10)) "
+        "FROM (SELECT id, word, plain FROM words WHERE id > ? ORDER BY id)"
+    )
+    last, words, accented = connection.execute(sql, (known.last,)).fetchone()
+    if last is None:
         return known
-    words = "".join(f"{word}\n" for _, word, _ in new).encode()
-    accented = "".join(f"{bare}\t{word}\n" for _, word, bare in new if bare is not None).encode()
-    return Vocabulary(new[-1][0], known.words + words, known.accented + accented)
+    return Vocabulary(last, known.words + _lines(words), known.accented + _lines(accented))
+
+
+def _lines(joined: str | None) -> bytes:
+    return b"" if joined is None else f"{joined}\n".encode()
 
 
 class Lexicon:
