@@ -34,7 +34,7 @@ class InstalledPlugin:
 @dataclass(frozen=True, slots=True)
 class KeptVersion:
     version: int
-    """1 is the newest."""
+    """1: newest."""
     label: str
 
 
@@ -55,15 +55,13 @@ class AppAnswer:
 @tool("app-info", title="Obsidian app: commands, plugins, Sync", needs_app=True)
 def app_info(
     app: App,
-    topic: Annotated[
-        Topic, Field(description="history, history_read: versions of a note that the app keeps")
-    ] = "commands",
+    topic: Annotated[Topic, Field(description="history, history_read: a note's versions")] = "commands",
     name: Annotated[str, Field(description="Note, for history and history_read")] = "",
-    text: Annotated[str, Field(description="Only commands with this in their id")] = "",
-    version: Annotated[int, Field(description="For history_read; 1 is the newest", ge=1)] = 1,
+    text: Annotated[str, Field(description="Part of the commands' ids")] = "",
+    version: Annotated[int, Field(description="For history_read; 1: newest", ge=1)] = 1,
     vault: VaultName = "",
 ) -> AppAnswer | Document:
-    """Read from the running Obsidian app: its commands, its plugins, the state of Sync, older versions of a note."""
+    """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a note."""
     if topic.startswith("history") and not name.strip():
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
     place = app.vaults.get(vault)
@@ -100,11 +98,11 @@ def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
 @tool("app-command", title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
 def app_command(
     app: App,
-    command: Annotated[str, Field(description="Id of a command, such as app:reload")] = "",
-    javascript: Annotated[str, Field(description="Instead: JavaScript to evaluate, where the user allows it")] = "",
+    command: Annotated[str, Field(description="Its id, such as app:reload")] = "",
+    javascript: Annotated[str, Field(description="Instead: JavaScript, where the user allows it")] = "",
     vault: VaultName = "",
 ) -> AppAnswer:
-    """Run a command of the running Obsidian app by its id, or evaluate JavaScript in the app."""
+    """Run a command of the running Obsidian app, or JavaScript in it."""
     if bool(command.strip()) == bool(javascript.strip()):
         raise InvalidArguments("Give either command (an id) or javascript.", argument="command")
     place = app.vaults.get(vault)

@@ -58,7 +58,7 @@ def attachments(
     app: App,
     name: Annotated[str, Field(description="Show this file")] = "",
     pages: Annotated[str, Field(description="Of a PDF, such as 3-7")] = "",
-    note: Annotated[str, Field(description="List what this note embeds")] = "",
+    note: Annotated[str, Field(description="What this note embeds")] = "",
     query: Annotated[str, Field(description="Part of the path, or image, pdf, audio, video")] = "",
     unused: Annotated[bool, Field(description="Linked nowhere")] = False,
     limit: Limit = 50,
@@ -195,11 +195,11 @@ def add_attachment(
     app: App,
     name: Annotated[str, Field(description="File name or path")],
     data: Annotated[str, Field(description="base64")] = "",
-    source: Annotated[str, Field(description="Instead of data: an allowed file's path")] = "",
+    source: Annotated[str, Field(description="Instead: an allowed file's path")] = "",
     note: Annotated[str, Field(description="Note that it is for")] = "",
     vault: VaultName = "",
 ) -> Added:
-    """Add an image or other file, into the attachment folder unless name has one. Returns the embed to write."""
+    """Add an image or other file, into the attachment folder unless name has one; returns the embed."""
     place = app.vaults.get(vault)
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")

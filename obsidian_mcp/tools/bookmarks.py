@@ -47,10 +47,10 @@ class ChangedBookmark:
 @tool("bookmarks", title="Bookmarks")
 def list_bookmarks(
     app: App,
-    text: Annotated[str, Field(description="Only those with this text in target or title")] = "",
+    text: Annotated[str, Field(description="Part of target or title")] = "",
     vault: VaultName = "",
 ) -> Bookmarks:
-    """List the app's bookmarks in their order, with the groups they are in."""
+    """List the app's bookmarks with their groups."""
     place = app.vaults.get(vault)
     known = stored.visible(_body(place.files.config(stored.FILE)), place.policy)
     wanted = text.casefold()
@@ -62,9 +62,9 @@ def list_bookmarks(
 def edit_bookmarks(
     app: App,
     action: Literal["add", "remove"],
-    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…; remove: or title")],
-    title: Annotated[str, Field(description="add: shown instead of the target")] = "",
-    group: Annotated[str, Field(description="add: into this group, made if missing")] = "",
+    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…")],
+    title: Annotated[str, Field(description="add: shown for it")] = "",
+    group: Annotated[str, Field(description="add: into this group")] = "",
     vault: VaultName = "",
 ) -> ChangedBookmark:
     """Add a bookmark to the app's bookmarks, or remove one."""

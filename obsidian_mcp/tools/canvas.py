@@ -44,7 +44,7 @@ PAGE = 40_000
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""
 
-CanvasName = Annotated[str, Field(description="Canvas name or path", min_length=1)]
+CanvasName = Annotated[str, Field(description="Name or path", min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class ReadCanvas:
 def read_canvas(
     app: App,
     name: CanvasName,
-    offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
+    offset: Annotated[int, Field(description="Character to go on at: next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> Document:
-    """Read a canvas as an outline: groups, cards in reading order with ids and places, edges with labels."""
+    """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""
     place = app.vaults.get(vault)
     entry = _find(place, name)
     content = place.read_text(entry)
@@ -130,11 +130,11 @@ def edit_canvas(
     operations: Annotated[
         list[dict[str, Any]],
         Field(
-            description="In order, all or none; each {op, …}. add: type text|file|link|group and text, file, url or "
+            description="All or none, each {op, …}. add: type text|file|link|group and text, file, url or "
             "label. edit: card and new values. move: card. connect, disconnect: from, to (from_side, to_side, label). "
             "remove: card (contents: true with a group's cards). Place: x, y or beside + side (right, left, above, "
-            "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. Name cards by id, text, "
-            "file or label"
+            "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. Cards by id, text, file "
+            "or label"
         ),
     ],
     create: Annotated[bool, Field(description="Make a missing canvas")] = False,
@@ -142,7 +142,7 @@ def edit_canvas(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedCanvas:
-    """Add, change, move, connect and remove cards of a canvas, as one change; everything else keeps its bytes."""
+    """Add, change, move, connect and remove cards of a canvas, as one change."""
     place = app.vaults.get(vault)
     with place.changing():
         wanted = [_operation(place, number, given) for number, given in enumerate(operations, 1)]

@@ -34,16 +34,16 @@ def compose_notes(
     app: App,
     action: Literal["merge", "extract"],
     name: Name,
-    into: Annotated[str, Field(description="Note to add to; extract: or a new one, default the heading")] = "",
+    into: Annotated[str, Field(description="Note to add to; extract: or a new one, else the heading")] = "",
     part: Annotated[str, Field(description="extract: heading, ^block, or lines 10-20")] = "",
     position: Annotated[End, Field(description="In into")] = "append",
-    leave: Annotated[Left, Field(description="extract: what stays in its place")] = "link",
-    update_links: Annotated[bool, Field(description="extract: links to the part follow")] = True,
+    leave: Annotated[Left, Field(description="extract: what stays there")] = "link",
+    update_links: Annotated[bool, Field(description="extract: links follow")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Composed:
-    """Merge a note into another (it goes to the trash, links to it follow), or extract a part of a note into a note of
-    its own, with a link left behind.
+    """Merge a note into another (it goes to the trash, links follow), or extract (split) a part into a note of its own,
+    with a link left behind.
     """
     if action == "merge" and not into:
         raise InvalidArguments("merge needs into: the note that the text goes into.", argument="into")

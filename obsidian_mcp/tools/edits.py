@@ -45,18 +45,17 @@ class EditedNote:
 def edit_note(
     app: App,
     name: Name,
-    operation: Annotated[Operation, Field(description="What to do")],
-    content: Annotated[str, Field(description="New text; for rename_heading the new heading")] = "",
-    find: Annotated[str, Field(description="replace_text: exact text, which must stand there once")] = "",
-    heading: Annotated[str, Field(description="Section: heading, Parent#Child, or ^block")] = "",
+    operation: Annotated[Operation, Field(description="append: add at the end")],
+    content: Annotated[str, Field(description="New text, or new heading")] = "",
+    find: Annotated[str, Field(description="replace_text: exact text that stands there once")] = "",
+    heading: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
     all: Annotated[bool, Field(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedNote:
-    """Change part of a note (add a line, fix a paragraph) and nothing else. append and prepend (after the
-    frontmatter) add lines; replace_text replaces find by content; *_section work on what stands under a heading,
-    which stays.
+    """Change part of a note (add a line, fix a paragraph) and nothing else. prepend adds after the frontmatter;
+    *_section work on what stands under a heading, which stays.
     """
     place = app.vaults.get(vault)
     _check(operation, find, heading)

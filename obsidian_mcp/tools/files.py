@@ -46,17 +46,17 @@ class Listing:
 @tool("list", title="List files of a folder")
 def list_files(
     app: App,
-    folder: Annotated[str, Field(description="Folder path; empty for the root")] = "",
+    folder: Annotated[str, Field(description="Folder path; else the root")] = "",
     recursive: Annotated[bool, Field(description="Subfolders too")] = False,
     extension: Annotated[str, Field(description="Such as md or pdf")] = "",
-    sort: Annotated[Literal["name", "modified", "size", "opened"], Field(description="Order")] = "name",
+    sort: Annotated[
+        Literal["name", "modified", "size", "opened"], Field(description="modified: latest first; opened: only those")
+    ] = "name",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> Listing:
-    """List the files of a folder: notes and attachments.
-    sort=modified gives the latest first, opened only those opened last.
-    """
+    """List the files of a folder: notes and attachments."""
     place = app.vaults.get(vault)
     inside = parse_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
@@ -128,7 +128,7 @@ class VaultInfo:
 
 @tool("info", title="Vault overview")
 def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
-    """Overview of the vault: how many notes and files, size, kinds of files, notes changed last, other vaults."""
+    """Overview of the vault: how many notes and files, size, kinds, notes changed last, other vaults."""
     place = app.vaults.get(vault)
     with place.lock:
         entries = place.entries()

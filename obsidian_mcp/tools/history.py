@@ -50,8 +50,8 @@ class History:
 @tool("history", title="History of changes")
 def history(
     app: App,
-    name: Annotated[str, Field(description="Changes of this note only")] = "",
-    change: Annotated[int, Field(description="Show this change with its diff", ge=0)] = 0,
+    name: Annotated[str, Field(description="Of this note only")] = "",
+    change: Annotated[int, Field(description="This one with its diff", ge=0)] = 0,
     limit: Limit = 20,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -81,10 +81,8 @@ class Undone:
 @tool("undo", title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
-    change: Annotated[int, Field(description="Number from obsidian_history; 0: your own last change", ge=0)] = 0,
-    wins: Annotated[
-        Wins, Field(description="For files changed since: refuse, old text, leave as is, or merge")
-    ] = "neither",
+    change: Annotated[int, Field(description="Number from obsidian_history; 0: your last one", ge=0)] = 0,
+    wins: Annotated[Wins, Field(description="For files changed since: refuse, undo, leave, merge")] = "neither",
     vault: VaultName = "",
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""

@@ -80,13 +80,13 @@ class UnlinkedMentions:
 def get_links(
     app: App,
     name: Name,
-    unlinked: Annotated[bool, Field(description="Instead: where its name or aliases stand without a link")] = False,
+    unlinked: Annotated[bool, Field(description="Instead: its name or aliases without a link")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Links | UnlinkedMentions:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
-    the line around each; or unlinked mentions.
+    their lines; or unlinked mentions.
     """
     if unlinked:
         return _unlinked(app.vaults.get(vault), name, limit, offset)
@@ -236,17 +236,15 @@ Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 @tool("graph", title="Link graph and orphans")
 def graph(
     app: App,
-    question: Annotated[
-        Question, Field(description="orphans: nothing links there; dead_ends: no links; unresolved: links to no file")
-    ],
-    name: Annotated[str, Field(description="neighbours, path: the note to start from")] = "",
-    to: Annotated[str, Field(description="path: where to")] = "",
+    question: Annotated[Question, Field(description="orphans: nothing links there; dead_ends: no links")],
+    name: Annotated[str, Field(description="neighbours, path: start")] = "",
+    to: Annotated[str, Field(description="path: end")] = "",
     depth: Annotated[int, Field(description="neighbours: links away", ge=1, le=5)] = 1,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> GraphAnswer:
-    """Ask about the whole vault's links: orphans, dead ends, unresolved links, neighbours of a note, shortest path."""
+    """Ask about the vault's links: orphan notes, dead ends, unresolved links, neighbours of a note, shortest path."""
     place = app.vaults.get(vault)
     for argument, given in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")

@@ -56,17 +56,15 @@ class Moved:
 def move_note(
     app: App,
     *,
-    name: Annotated[str, Field(description="Note, attachment or folder to move")] = "",
-    to: Annotated[str, Field(description="New path, Folder/ to go into, or a new name", min_length=1)],
-    names: Annotated[Names, Field(description="Instead: several notes, into the folder to")] = [],  # noqa: B006
+    name: Annotated[str, Field(description="Note, attachment or folder")] = "",
+    to: Annotated[str, Field(description="New path or name, or Folder/ to go into", min_length=1)],
+    names: Annotated[Names, Field(description="Instead: several notes")] = [],  # noqa: B006
     query: Query = "",
-    update_links: Annotated[bool, Field(description="Rewrite links that lead there")] = True,
+    update_links: Annotated[bool, Field(description="Rewrite links")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
-    """Move or rename a note, attachment or folder, or move many notes into a folder; links in all notes, properties
-    and canvases follow.
-    """
+    """Move or rename a note, attachment or folder, or move many notes into a folder; all links follow."""
     place = app.vaults.get(vault)
     if not name:
         return _gathered(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)

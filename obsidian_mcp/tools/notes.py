@@ -64,15 +64,13 @@ class Created:
 @tool("create", title="Create note", writes=True, destructive=True, idempotent=True)
 def create_note(
     app: App,
-    name: Annotated[str, Field(description="Note name, or path with folders; .md optional", min_length=1)],
+    name: Annotated[str, Field(description="Name, or path with folders", min_length=1)],
     content: Annotated[str, Field(description="Markdown")] = "",
     overwrite: Annotated[bool, Field(description="Replace an existing note")] = False,
-    template: Annotated[str, Field(description="Template name; auto: Templater's for the folder")] = "",
+    template: Annotated[str, Field(description="Its name; auto: Templater's for the folder")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create (make) a new note, from a template with content behind it. An existing note is refused
-    unless overwrite is true. The name unique: or unique:Idea is the minute.
-    """
+    """Create (make) a new note, from a template with content behind it. The name unique: is the minute."""
     place = app.vaults.get(vault)
     with place.changing():
         located = place.periodic.named(name) if ":" in name else None
@@ -156,10 +154,10 @@ def delete_note(
     app: App,
     name: Name,
     permanent: Annotated[bool, Field(description="Do not use the trash")] = False,
-    attachments: Annotated[bool, Field(description="Also attachments that nothing else links to")] = False,
+    attachments: Annotated[bool, Field(description="Also attachments used by nothing else")] = False,
     vault: VaultName = "",
 ) -> Deleted:
-    """Delete a note or attachment; it goes to the trash that the vault's settings name. Links to it stay."""
+    """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
     place = app.vaults.get(vault)
     entry = place.find(name)
     option = place.settings.trash_option
@@ -215,18 +213,18 @@ class ReadNote:
 @tool("read", title="Read note")
 def read_note(
     app: App,
-    name: Annotated[str, Field(description="Note name or path")] = "",
+    name: Annotated[str, Field(description="Name or path")] = "",
     names: Annotated[Names, Field(description="Instead: several notes")] = [],  # noqa: B006  never changed
-    section: Annotated[str, Field(description="Only this heading, Parent#Child, or ^block")] = "",
-    lines: Annotated[str, Field(description="Only these lines, such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
+    section: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
+    lines: Annotated[str, Field(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[
         Literal["text", "outline", "properties", "metadata"], Field(description="What of the note")
     ] = "text",
-    offset: Annotated[int, Field(description="Go on at this character: next_offset of a read", ge=0)] = 0,
+    offset: Annotated[int, Field(description="Character to go on at: next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> Document:
-    """Read (open) a note. First comes a JSON line with path, etag and line range, then the text exactly as it is in
-    the file. Long notes come in pages. The names daily:today and random: work too.
+    """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones
+    in pages. The names daily:today and random: work too.
     """
     place = app.vaults.get(vault)
     if bool(name) == bool(names):

@@ -49,13 +49,13 @@ def count_fitting(*columns: Sequence[object]) -> int:
     return longest
 
 
-Name = Annotated[str, Field(description="Note name or path", min_length=1)]
+Name = Annotated[str, Field(description="Name or path", min_length=1)]
 Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-Query = Annotated[str, Field(description="Instead: every note this search finds")]
-VaultNames = Annotated[str, Field(description="Vault; * for all")]
+Query = Annotated[str, Field(description="Instead: notes that a search finds")]
+VaultNames = Annotated[str, Field(description="Vault; * all")]
 VaultName = Annotated[str, Field(description="Vault")]
 Etag = Annotated[str, Field(description="Refuse if changed since")]
-DryRun = Annotated[bool, Field(description="Preview only")]
+DryRun = Annotated[bool, Field(description="Preview")]
 Limit = Annotated[
     int,
     Field(description="At most", ge=1, json_schema_extra={"maximum": MOST_RESULTS}),

@@ -39,16 +39,16 @@ class PeriodicNote:
 @tool("daily", title="Daily note", writes=True)
 def daily_note(
     app: App,
-    date: Annotated[str, Field(description="today, 2026-11-20, last monday, 3 days ago, 2026-W47, Q4 …")] = "today",
+    date: Annotated[str, Field(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
     period: PeriodName = "daily",
     content: Annotated[str, Field(description="Markdown to add")] = "",
-    position: Annotated[Position, Field(description="section: at the end of heading's section")] = "append",
+    position: Annotated[Position, Field(description="section: at its end")] = "append",
     heading: Annotated[str, Field(description="Heading for section")] = "",
-    create: Annotated[bool, Field(description="Make a missing note from its template")] = True,
+    create: Annotated[bool, Field(description="Make a missing note")] = True,
     vault: VaultName = "",
 ) -> PeriodicNote | Document:
-    """Open the daily (weekly … yearly) note of a date and add to it; a missing one is made as the vault's settings say.
-    Without content its text is the answer.
+    """Open the daily (weekly … yearly) note of a date, made if missing as the vault's settings say, and add to it, or
+    without content read it.
     """
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading to add under.", argument="heading")

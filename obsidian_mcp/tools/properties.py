@@ -61,8 +61,8 @@ def get_properties(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Properties:
-    """Read a note's properties (frontmatter). Without a note: the vault's properties with types and counts, or each
-    note's value of one.
+    """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts, or each note's value
+    of one.
     """
     if not name:
         return _of_vault(app, property, limit, offset, vault)
@@ -85,7 +85,7 @@ def set_properties(
     app: App,
     properties: Annotated[
         dict[str, Any],
-        Field(description='Values by name; null removes: {"status": "done", "due": null, "tags": ["a"]}', min_length=1),
+        Field(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",

@@ -27,18 +27,16 @@ SHOWN = {"groups": 200, "warnings": 20}
 @tool("query", title="Query notes")
 def query(
     app: App,
-    query: Annotated[
-        str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or lines of the Tasks plugin")
-    ] = "",
+    query: Annotated[str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines")] = "",
     language: Annotated[Literal["", "base", "dataview", "tasks"], Field(description="Of the query")] = "",
     view: Annotated[str, Field(description="View of a base; else the first")] = "",
-    this: Annotated[str, Field(description="Note the query stands in; alone: run all queries of that note")] = "",
+    this: Annotated[str, Field(description="Note the query stands in; alone: all queries of that note")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query and get columns, rows, groups and summaries as the app shows them; or a
-    query of the Tasks plugin (name the language) and get tasks.
+    """Run an Obsidian Bases or Dataview query, or one of the Tasks plugin (name the language), and get rows, groups
+    and summaries as the app shows them.
     """
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None

@@ -188,11 +188,11 @@ class Tool:
         schema = self.model.model_json_schema(schema_generator=_Schema)
         schema.setdefault("properties", {})
         schema.pop("additionalProperties", None)  # a call with others is refused all the same (TOOL-03)
-        for described in schema["properties"].values():
-            if described.get("default", 1) in ("", False, None, []):  # says nothing that the type does not say
-                del described["default"]
-            for bound in ("minLength", "minimum"):
-                if described.get(bound) in (0, 1):  # goes without saying; others are refused all the same (TOOL-03)
+        for name, described in schema["properties"].items():
+            if described.get("default", 1) in ("", False, None, []) or name == "limit":  # says nothing that matters
+                described.pop("default", None)
+            for bound, trivial in (("minLength", 1), ("minimum", 0)):
+                if described.get(bound) == trivial:  # goes without saying; others are refused all the same (TOOL-03)
                     del described[bound]
         return schema
 

@@ -26,10 +26,10 @@ MOST_CHARACTERS = 1 << 30
 @tool("replace", title="Replace in notes", writes=True, destructive=True)
 def replace(
     app: App,
-    find: Annotated[str, Field(description="Exact text, or with regex a JavaScript regular expression", min_length=1)],
-    content: Annotated[str, Field(description="What takes its place; with regex $1 is its first group")] = "",
+    find: Annotated[str, Field(description="Exact text, or JavaScript regular expression", min_length=1)],
+    content: Annotated[str, Field(description="What takes its place; $1: first group of a regex")] = "",
     regex: Annotated[bool, Field(description="find is a regular expression")] = False,
-    ignore_case: Annotated[bool, Field(description="Upper and lower case are the same")] = False,
+    ignore_case: Annotated[bool, Field(description="Ignore upper and lower case")] = False,
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,

@@ -33,20 +33,20 @@ def search(
             "task-todo: [property:value]",
         ),
     ],
-    match: Annotated[Match, Field(description="smart: word forms, accents, typos; exact: Obsidian's own")] = "smart",
-    folder: Annotated[str, Field(description="Only below this folder")] = "",
+    match: Annotated[Match, Field(description="smart: also word forms, accents, typos")] = "smart",
+    folder: Annotated[str, Field(description="Notes below this folder")] = "",
     modified_after: Annotated[str, Field(description="2024-05-31, 2024-05, 7d")] = "",
     modified_before: Annotated[str, Field(description="As modified_after")] = "",
     sort: Annotated[str, Field(description="modified, name, path, tag or a property; then asc or desc")] = "",
     group: Annotated[str, Field(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    snippets: Annotated[int, Field(description="Matching lines shown per note", ge=0, le=10)] = SNIPPETS,
-    paths_only: Annotated[bool, Field(description="Paths without snippets")] = False,
+    snippets: Annotated[int, Field(description="Lines shown per note", ge=0, le=10)] = SNIPPETS,
+    paths_only: Annotated[bool, Field(description="Paths of notes, no snippets")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
-    """Find notes and files that mention something, with Obsidian's search syntax, best first.
-    Give 1 to 3 distinctive words; if weak, retry with synonyms.
+    """Find notes and files that mention something, in Obsidian's search syntax. Give 1 to 3 distinctive words; if
+    weak, retry with synonyms.
     """
     place = app.vaults.get(vault)
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))

@@ -52,19 +52,19 @@ def edit_table(
     operations: Annotated[
         list[dict[str, Any]],
         Field(
-            description="In order, all or none; each {op, …}. set: row, column, value. add_row: values (list or by "
+            description="All or none, each {op, …}. set: row, column, value. add_row: values (list or by "
             "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
-            "align. remove_column: column. move_column: column, at. rename_column: column, value. Rows by number "
-            "from 1 or first cell, columns by header or number"
+            "align. remove_column: column. move_column: column, at. rename_column: column, value. Rows by "
+            "number or first cell, columns by number or header"
         ),
     ],
     heading: Annotated[str, Field(description="The table below this heading")] = "",
-    table_number: Annotated[int, Field(description="Which table, from 1, if there are several", ge=0)] = 0,
+    table_number: Annotated[int, Field(description="Which of several, from 1", ge=0)] = 0,
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedTable:
-    """Change cells, rows and columns of a Markdown table in a note; other cells keep their bytes."""
+    """Change cells, rows and columns of a Markdown table in a note."""
     place = app.vaults.get(vault)
     entry = place.find(name)
 

@@ -47,7 +47,7 @@ class Tags:
 @tool("tags", title="Tags")
 def tags(
     app: App,
-    tag: Annotated[str, Field(description="Notes with this tag or one nested below it")] = "",
+    tag: Annotated[str, Field(description="Notes with it or one nested below")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -76,7 +76,7 @@ def tags(
 @tool("rename-tag", title="Rename tag", writes=True, destructive=True)
 def rename_tag(
     app: App,
-    tag: Annotated[str, Field(description="The tag to rename; tags nested below it follow", min_length=1)],
+    tag: Annotated[str, Field(description="Nested ones follow", min_length=1)],
     to: Annotated[str, Field(description="Its new name", min_length=1)],
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -21,35 +21,40 @@ AsUnset = Annotated[str | Unset, Field(description="As due")]
 Action = Literal["update", "add"]
 
 
+LEVELS: list[Any] = ["highest", "high", "medium", "none", "low", "lowest"]
+ACTIONS: list[Any] = ["keep", "delete", ""]
+"""What becomes of a task that is done; empty removes the field."""
+
+
 @tool("tasks", title="List tasks")
 def list_tasks(
     app: App,
     status: Annotated[
-        str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, or a symbol")
+        str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
     ] = "",
     due: Annotated[
         str,
-        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any (as other dates)"),
+        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any"),
     ] = "",
     scheduled: As = "",
     start: As = "",
     done: As = "",
     created: As = "",
     cancelled: As = "",
-    happens: Annotated[str, Field(description="Any of start, scheduled, due")] = "",
+    happens: Annotated[str, Field(description="start, scheduled or due")] = "",
     priority: Annotated[str, Field(description="high, above none, not low …")] = "",
     tag: Annotated[str, Field(description="With those below it")] = "",
     folder: Annotated[str, Field(description="Below this folder")] = "",
     note: Annotated[str, Field(description="Of this note")] = "",
     heading: Annotated[str, Field(description="Part of the heading above")] = "",
     text: Annotated[str, Field(description="Part of the description")] = "",
-    blocked: Annotated[bool | Unset, Field(description="Whether it waits for an open task")] = None,
-    query: Annotated[str, Field(description="Lines of the Tasks plugin's query language, in addition")] = "",
+    blocked: Annotated[bool | Unset, Field(description="Waiting for an open task")] = None,
+    query: Annotated[str, Field(description="Lines of the Tasks plugin's query language too")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> TaskPage:
-    """List the tasks (todos, checkboxes) of the vault as the Tasks plugin reads them, most urgent first."""
+    """List the vault's tasks (todos, checkboxes) as the Tasks plugin reads them, most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     place = app.vaults.get(vault)
@@ -82,20 +87,18 @@ def list_tasks(
 @tool("task", title="Update task", writes=True)
 def update_task(
     app: App,
-    name: Annotated[str, Field(description="Note; without it task is looked for in the whole vault")] = "",
+    name: Annotated[str, Field(description="Note; else any in the vault")] = "",
     line: Annotated[Annotated[int, Field(ge=1)] | Unset, Field(description="1-based")] = None,
-    task: Annotated[str, Field(description="Its id, ^block-id, line, description or a part of it")] = "",
+    task: Annotated[str, Field(description="Its id, ^block-id, line, or part of its description")] = "",
     action: Annotated[Action, Field(description="add: a new task with text")] = "update",
-    status: Annotated[
-        str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, or the symbol")
-    ] = "",
-    due: Annotated[str | Unset, Field(description='2026-11-30, next friday, in 2 weeks; "" removes any field')] = None,
+    status: Annotated[str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
+    due: Annotated[str | Unset, Field(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
     scheduled: AsUnset = None,
     start: AsUnset = None,
     created: AsUnset = None,
-    priority: Annotated[str | Unset, Field(description="highest, high, medium, none, low, lowest")] = None,
-    recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done …")] = None,
-    on_completion: Annotated[str | Unset, Field(description="keep, delete")] = None,
+    priority: Annotated[str | Unset, Field(description="Level", json_schema_extra={"enum": LEVELS})] = None,
+    recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done")] = None,
+    on_completion: Annotated[str | Unset, Field(description="Of it", json_schema_extra={"enum": ACTIONS})] = None,
     new_id: Annotated[str | Unset, Field(description="Id that others depend on")] = None,
     depends_on: Annotated[list[str] | Unset, Field(description="Ids")] = None,
     text: Annotated[str | Unset, Field(description="New description")] = None,
@@ -105,8 +108,8 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete (tick off), change or add one task, as the Tasks plugin would: completing a recurring one adds its
-    next occurrence.
+    """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets its next
+    occurrence.
     """
     from obsidian_mcp.core.tasks.update import TaskChange
 

@@ -40,7 +40,7 @@ class InsertedTemplate:
 @tool("templates", title="Templates")
 def list_templates(
     app: App,
-    template: Annotated[str, Field(description="Read this template instead: name or path")] = "",
+    template: Annotated[str, Field(description="Read this one: name or path")] = "",
     vault: VaultName = "",
 ) -> TemplateList | Document:
     """List the vault's templates, or read one."""
@@ -57,10 +57,10 @@ def list_templates(
 @tool("insert-template", title="Insert template", writes=True, destructive=True)
 def insert_template(
     app: App,
-    template: Annotated[str, Field(description="Template name or path", min_length=1)],
+    template: Annotated[str, Field(description="Name or path", min_length=1)],
     name: Name,
     position: Position = "append",
-    heading: Annotated[str, Field(description="Heading or ^block for section")] = "",
+    heading: Annotated[str, Field(description="Heading or ^block of section")] = "",
     vault: VaultName = "",
 ) -> InsertedTemplate:
     """Put a template into a note: variables filled in, properties merged."""
