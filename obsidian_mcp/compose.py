@@ -120,6 +120,12 @@ def _policy_text(config: Config) -> str:
         raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
 
 
+def policy_of(config: Config, folder: Path) -> policy.Policy:
+    """Return what the user allows in the vault at a folder. Raises: PolicyInvalid."""
+    text = _policy_text(config)
+    return policy.parse(text, folder.name, str(folder), read_only=config.read_only, scope=config.scope, key=config.key)
+
+
 def vault_id(root: Path) -> str:
     """Name of the folder that holds what this program keeps about a vault."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
@@ -267,7 +273,7 @@ class FolderVaults:
 
     def asks(self) -> bool:
         try:
-            return any(self._policy(folder).asks for folder in self._folders().values())
+            return any(policy_of(self._config, folder).asks for folder in self._folders().values())
         except AppError:  # a call says what is wrong
             return False
 
@@ -340,7 +346,7 @@ class FolderVaults:
     def _holds_scopes(self, folder: Path) -> bool:
         """Whether a vault has the folders to which all vaults are held; True where that cannot be seen."""
         if folder not in self._scopes:
-            self._scopes[folder] = self._policy(folder).common_scopes
+            self._scopes[folder] = policy_of(self._config, folder).common_scopes
         scopes = self._scopes[folder]
         return not scopes or not folder.is_dir() or all(_has_folder(Disk(folder), scope) for scope in scopes)
 
@@ -357,13 +363,6 @@ class FolderVaults:
                 vaults=list(folders),
             )
         return match[0]
-
-    def _policy(self, folder: Path) -> policy.Policy:
-        """What the user allows in a vault. Raises: PolicyInvalid."""
-        held = self._config
-        return policy.parse(
-            _policy_text(held), folder.name, str(folder), read_only=held.read_only, scope=held.scope, key=held.key
-        )
 
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
@@ -383,7 +382,7 @@ class FolderVaults:
     def _begun(self, folder: Path) -> _Opened:
         """Raises: PolicyInvalid, AppCommandFailed."""
         disk = Disk(folder)
-        allowed = self._policy(folder)
+        allowed = policy_of(self._config, folder)
         for scope in allowed.scopes:
             if not _has_folder(disk, scope):  # an empty vault would be an untrue answer
                 raise PolicyInvalid(

@@ -110,25 +110,9 @@ def app_command(
         raise PermissionDenied(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval."
         )
-    _check_free_hand(place, f"run the app's command {command!r}" if command else "run JavaScript in the app")
+    place.policy.check_free_hand(f"run the app's command {command!r}" if command else "run JavaScript in the app")
     obsidian = app.vaults.obsidian(vault)
     return _said(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
-
-
-def _check_free_hand(place: Vault, what: str) -> None:
-    """What the app does by itself cannot be held to the user's policy, so it is done only where there is none.
-
-    Raises: PermissionDenied, ConfirmationRequired.
-    """
-    policy = place.policy
-    if policy.read_only:
-        raise PermissionDenied("The vault is open for reading only: nothing is run in the app.")
-    if policy.restricts_reading or policy.write or policy.largest_write is not None or not policy.permanent_delete:
-        raise PermissionDenied(
-            f"The user's policy limits what may be read or changed in this vault, and nothing could hold the app to "
-            f"it: this program does not {what}."
-        )
-    policy.check_confirmed(what)
 
 
 def _path(place: Vault, name: str, *, gone: bool) -> VaultPath:

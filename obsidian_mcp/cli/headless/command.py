@@ -29,6 +29,8 @@ READING = frozenset(
     | {"publish:site", "publish:status", "sync:deleted", "sync:history", "sync:read", "sync:status"}
 )
 """Commands of the app that change nothing."""
+RUNS_CODE = frozenset({"eval", "dev:cdp"})
+"""Commands of the app that run JavaScript, which needs the user's leave as with the tool (APP-TOOL-03)."""
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set where this program was started by itself in place of the app's."""
 _SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
@@ -140,7 +142,10 @@ def _run_app_command(command: Command, words: Words, options: Options) -> None:
 
 
 def _hand_to_app(command: Command, words: Words, options: Options, settings: Config) -> None:
-    """Raises: _Ended with the app's exit status; Refused. It returns where the app does not run."""
+    """Raises: _Ended with the app's exit status; Refused; AppError for what the policy forbids (APP-TOOL-03).
+
+    It returns where the app does not run.
+    """
     from obsidian_mcp import compose
     from obsidian_mcp.errors import ObsidianNotRunning
 
@@ -153,6 +158,14 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     except NoVault:
         _print(NOT_FOUND)
         raise _Ended(0) from None
+    if command.name in RUNS_CODE and not settings.app.allow_eval:
+        raise Refused(
+            "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
+            "OBSIDIAN_MCP_ALLOW_EVAL=1."
+        )
+    rules = compose.policy_of(settings, folder)
+    if rules.restricts_reading or command.name not in READING:
+        rules.check_free_hand(f"run the app's command {command.name!r}")
     given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
     try:
         output, errors, status = compose.official_command(settings, folder, [command.name, *given])

@@ -160,6 +160,20 @@ class Policy:
             action=action,
         )
 
+    def check_free_hand(self, what: str) -> None:
+        """Check that the app may do something by itself, which no policy can hold it to (APP-TOOL-03).
+
+        `what`: in words, such as "run the app's command 'app:reload'". Raises: PermissionDenied, ConfirmationRequired.
+        """
+        if self.read_only:
+            raise PermissionDenied("The vault is open for reading only: nothing is run in the app.")
+        if self.restricts_reading or self.write or self.largest_write is not None or not self.permanent_delete:
+            raise PermissionDenied(
+                f"The user's policy limits what may be read or changed in this vault, and nothing could hold the app "
+                f"to it: this program does not {what}."
+            )
+        self.check_confirmed(what)
+
 
 DEFAULT = Policy()
 

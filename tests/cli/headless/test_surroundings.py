@@ -121,7 +121,7 @@ def register(home: Path, vaults: dict[str, object]) -> None:
 def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
     vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-09."""
+    """HEADLESS-09, APP-TOOL-03."""
     program = tmp_path / "official.py"
     program.write_text("import sys; print(*sys.argv[1:], sep='|'); sys.exit(3)\n", encoding="utf-8")
     register(tmp_path, {"0123456789abcdef": {"path": str(vault), "ts": 1, "open": True}})
@@ -129,8 +129,23 @@ def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
     monkeypatch.setenv("OBSIDIAN_MCP_ASSUME_RUNNING", "1")
     assert ran("eval", "code=1+1").status == 1
     monkeypatch.setenv("OBSIDIAN_MCP_BACKEND", "auto")
+    refused = ran("eval", "code=1+1")
+    assert "--allow-eval or OBSIDIAN_MCP_ALLOW_EVAL=1" in refused.out
+    assert ran("dev:cdp", "method=Runtime.evaluate").out == refused.out
+    assert ran("commands").status == 3
+    monkeypatch.setenv("OBSIDIAN_MCP_ALLOW_EVAL", "1")
     handed = ran("eval", "code=1+1")
     assert (handed.out.splitlines(), handed.status) == (["vault=0123456789abcdef|eval|code=1+1"], 3)
+    policy = tmp_path / "policy.toml"
+    monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(policy))
+    policy.write_text('write = ["Inbox/"]\n', encoding="utf-8")
+    assert "The user's policy limits what may be read or changed" in ran("eval", "code=1+1").out
+    assert ran("commands").status == 3
+    policy.write_text('scope = "Deep"\n', encoding="utf-8")
+    assert "The user's policy limits" in ran("history:read", "path=Home.md").out
+    policy.write_text('confirm = ["edit"]\n', encoding="utf-8")
+    assert "The user wants to confirm this: run the app's command 'plugin:enable'" in ran("plugin:enable", "id=x").out
+    policy.unlink()
     monkeypatch.setenv("OBSIDIAN_MCP_READ_ONLY", "1")
     assert ran("eval", "code=1+1").out == "Error: This session only reads.\n"
     assert ran("commands").status == 3
