@@ -209,7 +209,7 @@ def find_program(
     Raises: AppCommandFailed when `configured` names no program that can be used.
     """
     if configured and configured.strip():
-        return _named(configured.strip(), environment, platform, is_program)
+        return _named(configured.strip(), environment, platform, is_program, real_path)
     for candidate in _candidates(platform, environment):
         if is_program(candidate) and _leaf(real_path(candidate), platform) != _OWN_NAME:
             return (_command_line_twin(candidate, platform, is_program, real_path),)
@@ -217,14 +217,19 @@ def find_program(
 
 
 def _named(
-    configured: str, environment: Mapping[str, str], platform: str, is_program: Callable[[str], bool]
+    configured: str,
+    environment: Mapping[str, str],
+    platform: str,
+    is_program: Callable[[str], bool],
+    real_path: Callable[[str], str],
 ) -> tuple[str, ...]:
     words = [configured]
     if not is_program(configured) and any(character.isspace() for character in configured):
         words = shlex.split(configured, posix=platform != "win32")
     program = words[0].strip('"') if words else configured
     if not any(separator in program for separator in "/\\"):
-        program = next((path for path in _on_path([program], platform, environment) if is_program(path)), program)
+        there = (path for path in _on_path([program], platform, environment) if is_program(path))
+        program = next((path for path in there if _leaf(real_path(path), platform) != _OWN_NAME), program)
     if platform == "win32":
         if program.lower().endswith(".exe") and _leaf(program, platform).lower() == "obsidian.exe":
             program = program[:-4] + ".com"  # the .exe detaches from its output: every answer would be empty
@@ -234,6 +239,11 @@ def _named(
                 "there: name Obsidian.com, which lies beside Obsidian.exe.",
                 program=program,
             )
+    if _leaf(real_path(program), platform) == _OWN_NAME:
+        raise AppCommandFailed(
+            f"OBSIDIAN_MCP_CLI names {configured!r}, which is a link to this program. Name the app's obsidian command.",
+            program=program,
+        )
     if not is_program(program):
         raise AppCommandFailed(
             f"OBSIDIAN_MCP_CLI names {configured!r}, and there is no such program. Give the full path of the "

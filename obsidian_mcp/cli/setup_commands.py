@@ -186,8 +186,8 @@ def _link(options: Options, system: System, *, dry_run: bool) -> int:
     from obsidian_mcp.setup.launcher import Running
     from obsidian_mcp.setup.obsidian_command import install_command
 
-    registered = bool(known_vaults(options.config().app_folders))
-    link = install_command(system, Running.here(system.environ), registered, dry_run=dry_run)
+    known = known_vaults(options.config().app_folders)
+    link = install_command(system, Running.here(system.environ), known, dry_run=dry_run)
     click.echo(f"{'Would link' if dry_run else 'Linked'} {link}")
     return 0
 

@@ -21,6 +21,7 @@ from typing import Literal
 
 from obsidian_mcp import __version__, compose
 from obsidian_mcp.adapters.app_registry import registered_vaults
+from obsidian_mcp.adapters.obsidian_program import find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.vault.vault import Vault
@@ -29,6 +30,8 @@ from obsidian_mcp.errors import AppError, ClientConfigRefused
 from . import api_keys, install, probe
 from .clients import CLIENTS
 from .known import known_vaults, problem_of
+from .launcher import Running
+from .obsidian_command import NAME_OF_LINK, is_our_link
 from .system import System
 
 Status = Literal["fine", "note", "problem"]
@@ -58,6 +61,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from vaults(config, system)
     yield from watching(config)
     yield from app(system)
+    yield first_obsidian(system)
     yield from plugin(system.environ)
     yield from clients(system)
 
@@ -242,7 +246,7 @@ def app(system: System) -> Iterator[Finding]:
     """The Obsidian app and its official command: both optional."""
     from obsidian_mcp.adapters.app_process import AppProcess
     from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
-    from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
+    from obsidian_mcp.adapters.obsidian_program import ObsidianProgram
 
     running = AppProcess(system.platform).running()
     if running:
@@ -271,6 +275,21 @@ def app(system: System) -> Iterator[Finding]:
             yield Finding("Obsidian command", "problem", f"{' '.join(command)}: {error.message}")
         else:
             yield Finding("Obsidian command", "fine", f"{' '.join(command)} answers: Obsidian {version.app}")
+
+
+def first_obsidian(system: System) -> Finding:
+    """Which program the word `obsidian` starts in a terminal (DOC-05)."""
+    subject, found = "Word obsidian", Running.here(system.environ).find(NAME_OF_LINK)
+    if found is None:
+        remedy = "obsidian-mcp install obsidian-command links this program, where the app is absent."
+        return Finding(subject, "note", "no program of that name is on PATH.", remedy)
+    if not is_our_link(Path(found)):
+        return Finding(subject, "fine", f"{found} comes first on PATH; it is not this program")
+    real = find_program(None, this_environment(system.environ), platform=system.platform)
+    if real is None:
+        return Finding(subject, "fine", f"{found} comes first on PATH and is this program")
+    message = f"{found} comes first on PATH and is this program; the app's command is {real[0]}."
+    return Finding(subject, "note", message, "obsidian-mcp uninstall obsidian-command leaves the name to the app.")
 
 
 def plugin(environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
+from .known import KnownVault
 from .launcher import NAME, Running, command_line
 from .system import System
 
 NAME_OF_LINK = "obsidian"
 
 
-def install_command(system: System, running: Running, registered: bool, *, dry_run: bool = False) -> Path:
+def install_command(system: System, running: Running, known: Sequence[KnownVault], *, dry_run: bool = False) -> Path:
     """Link this program as `obsidian` in the user's folder of programs, and return the link.
 
-    `registered` says whether the app has registered a vault on this computer.
+    `known` are the vaults that the app has registered on this computer.
     Raises: ClientConfigRefused where another `obsidian` is here, InvalidArguments where this program cannot be linked.
     """
     line = command_line(running)
@@ -33,10 +35,11 @@ def install_command(system: System, running: Running, registered: bool, *, dry_r
         other = str(link)
     if other is not None and not is_our_link(Path(other)):
         raise ClientConfigRefused(f"There is another obsidian command: {other}. It was left as it is.", path=other)
-    if registered:
+    if known:
         raise ClientConfigRefused(
-            "The Obsidian app is registered on this computer and brings its own obsidian command. Nothing was linked; "
-            "use obsidian-mcp obsidian."
+            f"The Obsidian app is registered on this computer (it knows the vault {known[0].path}) and brings its own "
+            "obsidian command. Nothing was linked; use obsidian-mcp obsidian.",
+            path=str(known[0].path),
         )
     if not dry_run:
         link.parent.mkdir(parents=True, exist_ok=True)

@@ -83,6 +83,7 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
         "Watching",
         "Obsidian app",
         "Obsidian command",
+        "Word obsidian",
         "Cursor (obsidian)",
     ]
     assert {subject: finding for subject, finding in found.items() if finding.status == "problem"} == {}

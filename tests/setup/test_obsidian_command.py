@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.adapters.obsidian_program import find_program
-from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
+from obsidian_mcp.errors import AppCommandFailed, ClientConfigRefused, InvalidArguments
+from obsidian_mcp.setup import doctor
+from obsidian_mcp.setup.known import KnownVault
 from obsidian_mcp.setup.launcher import Running
 from obsidian_mcp.setup.obsidian_command import install_command, is_our_link, uninstall_command
 from obsidian_mcp.setup.system import System
@@ -26,9 +28,9 @@ def running(found: str | None = None, program: Path = PROGRAM) -> Running:
 def test_the_link_is_the_drop_in_and_goes_again(tmp_path: Path) -> None:
     """INST-10, INST-11."""
     system = System("linux", tmp_path, {})
-    link = install_command(system, running(), False)
+    link = install_command(system, running(), [])
     assert link == tmp_path / ".local/bin/obsidian"
-    assert install_command(system, running(str(link)), False) == link
+    assert install_command(system, running(str(link)), []) == link
     result = subprocess.run([link, "version"], capture_output=True, encoding="utf-8", check=True, stdin=subprocess.PIPE)
     assert result.stdout.startswith("1.13.8 (obsidian-mcp ")
     assert uninstall_command(system, running()) == link
@@ -40,14 +42,15 @@ def test_another_command_of_that_name_stays(tmp_path: Path) -> None:
     """INST-10, INST-11."""
     system = System("linux", tmp_path, {})
     with pytest.raises(ClientConfigRefused, match="another obsidian command"):
-        install_command(system, running("/usr/local/bin/obsidian"), False)
-    with pytest.raises(ClientConfigRefused, match="app is registered"):
-        install_command(system, running(), True)
+        install_command(system, running("/usr/local/bin/obsidian"), [])
+    known = KnownVault("Notes", tmp_path / "Notes", open=True, opened=1)
+    with pytest.raises(ClientConfigRefused, match=r"app is registered .*Notes"):
+        install_command(system, running(), [known])
     link = tmp_path / ".local/bin/obsidian"
     link.parent.mkdir(parents=True)
     link.write_text("#!/bin/sh\n", encoding="utf-8")
     with pytest.raises(ClientConfigRefused):
-        install_command(system, running(), False)
+        install_command(system, running(), [])
     with pytest.raises(ClientConfigRefused):
         uninstall_command(system, running())
     assert not is_our_link(link)
@@ -57,10 +60,44 @@ def test_a_program_that_is_not_installed_is_not_linked(tmp_path: Path) -> None:
     """INST-10."""
     swept = Running("x", "/home/a/.cache/uv/archive-v0/x/bin/python", "", "obsidian-mcp", lambda name: f"/bin/{name}")
     with pytest.raises(InvalidArguments, match="cannot be linked"):
-        install_command(System("linux", tmp_path, {}), swept, False)
+        install_command(System("linux", tmp_path, {}), swept, [])
 
 
 def test_the_search_for_the_apps_program_passes_over_the_link(tmp_path: Path) -> None:
     """PROG-01, HEADLESS-09."""
-    install_command(System("linux", tmp_path, {}), running(), False)
+    install_command(System("linux", tmp_path, {}), running(), [])
     assert find_program("", {"HOME": str(tmp_path), "PATH": ""}, platform="linux") is None
+
+
+def test_the_link_is_not_taken_for_the_apps_program_where_it_is_named(tmp_path: Path) -> None:
+    """PROG-01, HEADLESS-09."""
+    link = install_command(System("linux", tmp_path, {}), running(), [])
+    real = tmp_path / "real" / "obsidian"
+    real.parent.mkdir()
+    real.write_text("#!/bin/sh\n", encoding="utf-8")
+    real.chmod(0o755)
+    path = f"{link.parent}:{real.parent}"
+    assert find_program("obsidian", {"PATH": path}, platform="linux") == (str(real),)
+    assert find_program(None, {"HOME": str(tmp_path), "PATH": path}, platform="linux") == (str(real),)
+    with pytest.raises(AppCommandFailed, match="link to this program"):
+        find_program(str(link), {"PATH": path}, platform="linux")
+
+
+def test_the_doctor_says_which_program_the_word_obsidian_starts(tmp_path: Path) -> None:
+    """DOC-05."""
+    link = install_command(System("linux", tmp_path, {}), running(), [])
+    other = tmp_path / "bin" / "obsidian"
+    other.parent.mkdir()
+
+    def found(*folders: Path) -> tuple[str, str]:
+        environ = {"PATH": ":".join(map(str, folders)), "HOME": str(tmp_path)}
+        finding = doctor.first_obsidian(System("linux", tmp_path, environ))
+        return finding.status, finding.message
+
+    assert found(other.parent) == ("note", "no program of that name is on PATH.")
+    assert found(link.parent) == ("fine", f"{link} comes first on PATH and is this program")
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    other.chmod(0o755)
+    assert found(other.parent, link.parent) == ("fine", f"{other} comes first on PATH; it is not this program")
+    status, message = found(link.parent, other.parent)
+    assert (status, message.endswith(f"the app's command is {other}.")) == ("note", True)
