@@ -28,7 +28,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
-from obsidian_mcp.core.vault.changes import Create, Remove, Write
+from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.core.vault.content import etag_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
@@ -96,8 +96,7 @@ def create_note(
                     path=str(entry.path),
                 )
             before = place.read(entry)
-            old = Text.decode(before.data)
-            data = Text(edits.adapted(content, old.newline), old.bom).encode()
+            data = edits.overwritten(before.data, content)
             place.commit("create_note", [Write(entry.disk, before.data, data)])
             warnings += base_mistakes(path, content)
             return Created(entry.path, False, etag_of(data), cursor, warnings or None)
@@ -161,11 +160,10 @@ def delete_note(
     place = app.vaults.get(vault)
     entry = place.find(name)
     option = place.settings.trash_option
-    gone = permanent or option == "none"
     along = _own_attachments(place, entry) if attachments else []
-    operations = [Remove(file.disk, permanent=gone, system=option == "system") for file in (*along, entry)]
+    operations = [removal(file.disk, option, permanent=permanent) for file in (*along, entry)]
     done = place.commit("delete_note", operations)
-    return Deleted(entry.path, not gone, done.location, [str(file.path) for file in along] or None)
+    return Deleted(entry.path, not operations[-1].permanent, done.location, [str(file.path) for file in along] or None)
 
 
 def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:

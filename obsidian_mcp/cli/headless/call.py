@@ -58,7 +58,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
         return options.config().vaults[0]
     here = Path.cwd()
     around = [here, *here.parents]
-    inside = [Path(vault.path) for vault in known if Path(vault.path) in around]
+    inside = [Path(vault.path) for vault in known if Path(os.path.realpath(vault.path)) in around]
     if inside:
         return max(inside, key=lambda path: len(path.parts))
     nearest = next((folder for folder in around if (folder / SETTINGS).is_dir()), None)

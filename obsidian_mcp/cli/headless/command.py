@@ -167,6 +167,7 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     if rules.restricts_reading or command.name not in READING:
         rules.check_free_hand(f"run the app's command {command.name!r}")
     given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
+    given += ["--copy"] if words.copy else []
     try:
         output, errors, status = compose.official_command(settings, folder, [command.name, *given])
     except ObsidianNotRunning:

@@ -16,10 +16,10 @@ from obsidian_mcp.core.files.media import kind_of
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
-from obsidian_mcp.core.note.edits import adapted
+from obsidian_mcp.core.note.edits import adapted, overwritten
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.changes import Create, Remove, Write
+from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import Answer, Call
@@ -80,9 +80,7 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
         entry = vault.at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
             before = vault.read(entry)
-            old = Text.decode(before.data)
-            data = Text(adapted(content, old.newline), old.bom).encode()
-            vault.commit("create_note", [Write(entry.disk, before.data, data)])
+            vault.commit("create_note", [Write(entry.disk, before.data, overwritten(before.data, content))])
             return f"Overwrote: {entry.path}"
         if entry is not None:
             if not numbered:
@@ -157,10 +155,9 @@ def _numbered(call: Call, path: VaultPath) -> tuple[VaultPath, str]:
 
 def delete(call: Call) -> str:
     entry = call.file()
-    option = call.vault.settings.trash_option
-    is_gone = call.has("permanent") or option == "none"
-    call.vault.commit("delete_note", [Remove(entry.disk, permanent=is_gone, system=option == "system")])
-    return f"{'Deleted permanently' if is_gone else 'Moved to trash'}: {entry.path}"
+    operation = removal(entry.disk, call.vault.settings.trash_option, permanent=call.has("permanent"))
+    call.vault.commit("delete_note", [operation])
+    return f"{'Deleted permanently' if operation.permanent else 'Moved to trash'}: {entry.path}"
 
 
 def move(call: Call) -> str:

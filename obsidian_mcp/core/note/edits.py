@@ -40,6 +40,12 @@ def adapted(content: str, newline: str) -> str:
     return _LONE_LF.sub("\r\n", content) if newline == "\r\n" else content
 
 
+def overwritten(data: bytes, content: str) -> bytes:
+    """The bytes of a file after its whole text becomes `content`; its line ends and byte order mark stay."""
+    old = Text.decode(data)
+    return Text(adapted(content, old.newline), old.bom).encode()
+
+
 def append(body: str, content: str) -> str:
     """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02)."""
     newline = Text(body).newline

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
+from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import extension, name_key
@@ -59,6 +60,11 @@ class Remove:
     disk: str
     permanent: bool
     system: bool = False
+
+
+def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
+    """How a file is removed under the vault's setting; `permanent` whatever that says."""
+    return Remove(disk, permanent=permanent or option == "none", system=option == "system")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from obsidian_mcp.core.text.text import Lines, Span, Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, parent, parse
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
-from .changes import Create, Operation, Remove, Write
+from .changes import Create, Operation, Write, removal
 from .move import applied, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
@@ -65,14 +65,13 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         body = merge_properties(body, read.values, before.text.newline)
     drawing.check_edit(target.path, before.text.body, body)
     others = [each for each in rewriting.rewritten if each.path not in (source.path, target.path)]
-    option = vault.settings.trash_option
     operations: list[Operation] = [
         operation
         for each, operation in zip(rewriting.rewritten, rewriting.operations, strict=True)
         if each.path not in (source.path, target.path)
     ]
     operations.append(Write(target.disk, before.data, Text(body, before.text.bom).encode()))
-    operations.append(Remove(source.disk, permanent=option == "none", system=option == "system"))
+    operations.append(removal(source.disk, vault.settings.trash_option))
     shown = edits.diff(target.path, before.text.body, body) + "".join(each.diff for each in others)
     updated = tuple(each.path for each in others)
     return Composition(source.path, target.path, False, tuple(operations), updated, shown, rewriting.warnings)
