@@ -15,8 +15,11 @@ from .config import Config
 class Vaults(Protocol):
     """The vaults that this server may use."""
 
-    def get(self, name: str = "") -> Vault:
-        """The vault of this name, in step with its folder; the first one without a name. Raises: VaultNotFound."""
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:
+        """The vault of this name, in step with its folder; the first one without a name. Raises: VaultNotFound.
+
+        `listed` False: the caller needs no catalog, which need not be read then (`Vault.named`).
+        """
         ...
 
     def warm(self) -> None:

@@ -259,12 +259,12 @@ class FolderVaults:
     def names(self) -> list[str]:
         return list(self._folders())
 
-    def get(self, name: str = "") -> Vault:
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:
         folder = self._folder(name)
         if self._config.app.backend == "cli" and not self._app.is_running():
             raise ObsidianNotRunning
         vault = self._opened(folder)
-        if self._is_server or vault.is_listed:  # one command may do without a list of all files
+        if listed or vault.is_listed:
             vault.refresh()
         return vault
 

@@ -53,7 +53,7 @@ class Only:
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
 
-    def get(self, name: str = "") -> Vault:
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:  # noqa: ARG002  the port's signature
         assert not name
         self.vault.refresh()
         return self.vault

@@ -28,10 +28,9 @@ from obsidian_mcp.core.note.canvas_operations import (
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, etag_of
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, is_note
 from obsidian_mcp.core.vault.changes import Create, Write
-from obsidian_mcp.core.vault.content import etag_of
 from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound

@@ -16,9 +16,10 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, hidden_text, parser, sections
 from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
+    NOTE_EXTENSION,
     TEXT_EXTENSIONS,
     VaultPath,
     extension,
@@ -29,7 +30,6 @@ from obsidian_mcp.core.text.vault_path import (
     parse_folder,
 )
 from obsidian_mcp.core.vault.changes import Create, Write, removal
-from obsidian_mcp.core.vault.content import etag_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
@@ -272,7 +272,8 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     hidden = hidden_text.warnings(text.body)
     if hidden:
         app.hidden_text_reads.add(path)
-    return unreadable + base_mistakes(path, text.body) + hidden
+    mistakes = [] if path.endswith(NOTE_EXTENSION) else base_mistakes(path, text.body)
+    return unreadable + mistakes + hidden
 
 
 def _several(app: App, place: Vault, wanted: list[str]) -> Document:

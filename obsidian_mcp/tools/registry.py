@@ -134,7 +134,7 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         agreed = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
-        source = hidden_text_read.set(app.hidden_text_reads.path())
+        source = hidden_text_read.set("" if self.read_only else app.hidden_text_reads.path())
         key = api_key.set(app.config.key)
         try:
             result = self.function(app, **self.arguments(given))
@@ -524,7 +524,8 @@ def view_tools(app: App) -> Mapping[str, Tool]:
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    name, arguments = present(name, arguments, tools)
+    if name in RETIRED:
+        name, arguments = present(name, arguments, tools)
     callable_here = offered(app, tools)
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:

@@ -114,7 +114,7 @@ class OneVault:
     command: ObsidianCommand | None
     running: Callable[[], bool] = lambda: True
 
-    def get(self, name: str = "") -> Vault:  # noqa: ARG002  there is one
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:  # noqa: ARG002  there is one
         self.vault.refresh()
         return self.vault
 

@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJournal
 from obsidian_mcp.core.files.ports import Step
-from obsidian_mcp.core.vault.content import etag_of
+from obsidian_mcp.core.text.text import etag_of
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 DAY = 86_400.0

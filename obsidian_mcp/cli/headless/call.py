@@ -120,6 +120,11 @@ class Call:
     def vault(self) -> Vault:
         return self.place.app.vaults.get()
 
+    @cached_property
+    def unlisted(self) -> Vault:
+        """The vault, perhaps without its catalog: enough to find and read one file, in half the time."""
+        return self.place.app.vaults.get(listed=False)
+
     # -- files -------------------------------------------------------------------------------------------------
 
     @property
@@ -156,7 +161,7 @@ class Call:
 
     def at(self, path: str) -> FileEntry:
         """The file at exactly this path. Raises: Refused."""
-        entry = self.vault.named(path.rpartition("/")[2]).get(path)
+        entry = self.unlisted.named(path.rpartition("/")[2]).get(path)
         if entry is None:
             if self.folder(path) is not None:
                 raise Refused(f'"{path}" is a folder, not a file.')
@@ -168,7 +173,7 @@ class Call:
         from obsidian_mcp.core.links.resolve import clean, resolve
 
         last = clean(name).rpartition("/")[2]
-        catalog = self.vault.named(last, last + NOTE_EXTENSION)
+        catalog = self.unlisted.named(last, last + NOTE_EXTENSION)
         found = resolve(catalog, "", name) if clean(name) else None
         if found is None:
             raise Refused(f'File "{name}" not found.')
@@ -201,7 +206,7 @@ class Call:
 
     def body(self, entry: FileEntry) -> str:
         """The text of a file behind its byte order mark."""
-        return self.vault.read_text(entry).text.body
+        return self.unlisted.read_text(entry).text.body
 
     def parsed(self, entry: FileEntry) -> Note:
         from obsidian_mcp.core.note.parser import parse

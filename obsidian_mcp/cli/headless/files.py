@@ -22,7 +22,7 @@ def file(call: Call) -> str:
             "name": entry.path.rpartition("/")[2].removesuffix(suffix),
             "extension": suffix.removeprefix("."),
             "size": entry.size,
-            "created": call.vault.files.created_ns(entry.disk) // 1_000_000,
+            "created": call.unlisted.files.created_ns(entry.disk) // 1_000_000,
             "modified": entry.mtime_ns // 1_000_000,
         }
     )
@@ -105,7 +105,7 @@ def read(call: Call) -> str:
 def _text(call: Call, entry: FileEntry) -> str:
     """A file as it is. Raises: Refused for binary data."""
     try:
-        return call.vault.shown(entry).data.decode("utf-8", "surrogateescape")
+        return call.unlisted.shown(entry).data.decode("utf-8", "surrogateescape")
     except NotText:
         raise Refused("File is not a text file.") from None
 

@@ -248,7 +248,7 @@ class Catalog:
 
     def named(self, *filenames: str) -> tuple[VaultPath, ...]:
         """As `Names.named`, for any of several file names."""
-        by_name = self._names_by_key()
+        by_name = self._by_name or self._names_by_key()
         return tuple(sorted({path for name in filenames for path in by_name.get(name_key(name), ())}))
 
     def at(self, path: str) -> VaultPath | None:

@@ -6,6 +6,7 @@ Only the metadata dump speaks the app's UTF-16 code units.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -96,3 +97,8 @@ class Lines:
     def column_utf16(self, offset: int) -> int:
         """Return the number of UTF-16 code units between the start of the line and `offset`."""
         return self.utf16(offset) - self.utf16(self.starts[self.line(offset)])
+
+
+def etag_of(data: bytes) -> str:
+    """Return the content hash that a write can depend on: 16 hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]

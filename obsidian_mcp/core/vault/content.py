@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, etag_of
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.errors import NotText
 
@@ -31,11 +30,6 @@ class Content:
     @property
     def text(self) -> Text:
         return Text.decode(self.data)
-
-
-def etag_of(data: bytes) -> str:
-    """Return the content hash that a write can depend on: 16 hexadecimal digits."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
 
 
 def check_is_note(path: VaultPath) -> None:

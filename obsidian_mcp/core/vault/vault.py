@@ -82,20 +82,20 @@ class Vault:
         `files` where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
         """
         self.name = name
+        self.catalog = Catalog()
+        """The visible files, since the first `refresh`."""
         self.files = files
         self.app = app
         self.journal = journal
         self.policy = policy
         self._settings = (b"", app_settings(None))
         self._excluded = IgnoreFilters(())
-        self.is_listed = False
-        """Whether the catalog is known."""
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
         self._beginning = threading.Lock()
         self._is_closed = False
-        self._listing = Listing(files, dirty, policy, Catalog(), self._note)
+        self._listing = Listing(files, dirty, policy, self.catalog, self._note)
         self._through_app = through_app
         self._made_changes: Changes | None = None
         self._caught_up: int | None = None
@@ -117,6 +117,8 @@ class Vault:
         from obsidian_mcp.core.index.facts import BODY_LIMIT
         from obsidian_mcp.core.index.indexer import Indexer
 
+        if not self.is_listed:
+            self.refresh()
         files, catalog = self.files, self.catalog
         # Without the vault's lock: its holder may be waiting for these threads.
         indexer = Indexer(
@@ -147,7 +149,7 @@ class Vault:
     def _note(self, changes: Iterable[Change]) -> None:
         """Tell the indexer of changes; one that is made later compares all files."""
         if self._indexer is not None:
-            self._indexer.note(changes, self._listing.catalog.get)
+            self._indexer.note(changes, self.catalog.get)
 
     @cached_property
     def graph(self) -> Graph:
@@ -188,16 +190,12 @@ class Vault:
 
     def refresh(self) -> list[Change]:
         """Bring the catalog in step with the disk; return the changes since the last call."""
-        changes = self._listing.refresh()
-        self.is_listed = True
-        return changes
+        return self._listing.refresh()
 
     @property
-    def catalog(self) -> Catalog:
-        """All visible files. The folder is listed at first use where `refresh` has not done it before."""
-        if not self.is_listed:
-            self.refresh()
-        return self._listing.catalog
+    def is_listed(self) -> bool:
+        """Whether the catalog is known."""
+        return self._listing.scanned
 
     def named(self, *filenames: str) -> Catalog:
         """Return the files that have one of these names, as names compare, or all where they are known already.
@@ -205,7 +203,7 @@ class Vault:
         Only names are read, and the files found looked at: a fifth of the time of a whole listing.
         """
         with self.lock:
-            return self._listing.catalog if self.is_listed else self._listing.named(filenames)
+            return self.catalog if self.is_listed else self._listing.named(filenames)
 
     def entries(self) -> list[FileEntry]:
         """Return every file, sorted by path."""
