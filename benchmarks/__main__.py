@@ -22,7 +22,7 @@ from pathlib import Path
 
 from obsidian_mcp.errors import AppError
 
-from . import calling, changing, gate, lasting, peers, plot, querying, report, search, starting, vaults
+from . import calling, changing, commands, gate, lasting, peers, plot, querying, report, search, starting, vaults
 from .figures import OURS, Figure, Figures, Samples, plain, read
 from .servers import Server, bare, ours
 from .turns import reason
@@ -76,6 +76,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "large": lambda bench: calling.large(bench.ours, bench.bare, bench.rounds, bench.samples),
     "change": lambda bench: changing.one(bench.ours, bench.notes, bench.rounds, bench.samples),
     "checkout": checkout,
+    "command": lambda bench: commands.one_shots(bench.ours, bench.notes, bench.rounds, bench.samples),
     "query": lambda bench: querying.tables(bench.ours, bench.rounds, bench.samples),
 }
 NAMES = ("build", "start", *CALLS, *PARTS, "rg")

@@ -10,6 +10,8 @@ from typing import Any, Self
 OURS = "obsidian-mcp (this)"
 BARE = "bare SDK"
 RIPGREP = "ripgrep"
+PYTHON = "python -c pass"
+"""A process that does nothing."""
 SCAN = "Python scan"
 """All files read one after the other, and the word looked for in each."""
 

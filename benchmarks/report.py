@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from . import calling, changing, lasting, search, starting
-from .figures import BARE, OURS, RIPGREP, SCAN, Failure, Figure, Figures
+from .figures import BARE, OURS, PYTHON, RIPGREP, SCAN, Failure, Figure, Figures
 from .targets import Verdict, verdicts
 
 Results = Mapping[int, Figures]
@@ -94,7 +94,7 @@ def _reached(verdict: Verdict, size: int) -> str:
 def side_by_side(figures: Figures, *, spread: bool = True) -> list[str]:
     """A row for each measurement, a column for each server; why a figure is missing stands below."""
     names = list(dict.fromkeys(name for row in figures.values() for name in row))
-    first = [OURS, BARE, RIPGREP, SCAN]
+    first = [OURS, BARE, PYTHON, RIPGREP, SCAN]
     names.sort(key=lambda name: first.index(name) if name in first else len(first))
     lines = ["| | " + " | ".join(names) + " |", "|---" + "|--:" * len(names) + "|"]
     reasons: list[str] = []
@@ -103,7 +103,9 @@ def side_by_side(figures: Figures, *, spread: bool = True) -> list[str]:
         for name in names:
             match row.get(name):
                 case Figure() as figure:
-                    cells.append(_cell(what, figure, row.get(BARE), spread=spread and figure.count > 1))
+                    cells.append(
+                        _cell(what, figure, row.get(BARE, row.get(PYTHON)), spread=spread and figure.count > 1)
+                    )
                 case Failure(reason):
                     if (said := f"{name}: {reason}") not in reasons:
                         reasons.append(said)

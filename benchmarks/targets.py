@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from . import calling, changing, lasting, querying, starting
+from . import calling, changing, commands, lasting, querying, starting
 from .figures import BARE, OURS, Figure, Figures
 
 Measure = Literal["ratio", "median", "worst", "p99 by p50"]
@@ -58,6 +58,8 @@ TARGETS = (
     Target(calling.FLIGHT, "ratio", 2.0, (10_000,), at_least=True),
     Target(calling.LARGE, "p99 by p50", 10, (10_000,)),
     Target(calling.LARGE_NOTE, "p99 by p50", 10, (10_000,)),
+    Target(commands.READ, "median", 0.150, (10_000,), "s"),
+    Target(commands.SEARCH, "median", 0.250, (10_000,), "s"),
     Target(querying.TABLE, "median", 0.100, (10_000,), "s"),
     Target(querying.DQL_TABLE, "median", 0.100, (10_000,), "s"),
     Target(querying.DQL_FOLDER, "median", 0.030, (10_000,), "s"),

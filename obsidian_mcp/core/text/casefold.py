@@ -130,9 +130,10 @@ def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
 
 def literal(text: str, *, match_case: bool) -> str:
     """Return `text` as source for the `regex` module, under the flag IGNORECASE unless `match_case`."""
-    if match_case:
-        return regex.escape(text, special_only=True)
-    return "".join(_literal(char) for char in fold(text))
+    folded = text if match_case else fold(text)
+    if match_case or folded.isascii():
+        return regex.escape(folded, special_only=True)
+    return "".join(map(_literal, folded))
 
 
 def _literal(char: str) -> str:
