@@ -48,6 +48,8 @@ class HttpConfig:
     """Requests per minute from one address; 0 = no limit."""
     public_url: str = ""
     """Address below which the notes are published, for the profile `research`; empty = they are not."""
+    challenge: str = ""
+    """Token with which OpenAI checks who owns the address of the server; empty = none."""
     chat: ChatGateway | None = None
 
 
@@ -222,6 +224,7 @@ def _http(env: Mapping[str, str]) -> HttpConfig:
         max_envelope=_whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", standard.max_envelope, 1024),
         rate_limit=_whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0),
         public_url=_url(env, "OBSIDIAN_MCP_PUBLIC_URL"),
+        challenge=env.get("OBSIDIAN_MCP_OPENAI_CHALLENGE", "").strip(),
         chat=chat,
     )
 

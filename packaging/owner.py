@@ -17,8 +17,18 @@ from urllib.parse import quote, urlencode
 
 ROOT = Path(__file__).resolve().parent.parent
 OWNER = (ROOT / "packaging/owner.txt").read_text(encoding="utf-8").strip()
-NAMED_IN = ("README.md", "glama.json", "packaging/Dockerfile", "packaging/bundle.py", "packaging/server.json")
-PLACES = re.compile(r'((?:github\.com/|io\.github\.)|"maintainers": \[")[\w-]+(/obsidian-mcp|"\])')
+NAMED_IN = (
+    "README.md",
+    "glama.json",
+    ".claude-plugin/marketplace.json",
+    "packaging/Dockerfile",
+    "packaging/bundle.py",
+    "packaging/chatgpt-app-submission.json",
+    "packaging/server.json",
+)
+PLACES = re.compile(
+    r'((?:github\.com/|io\.github\.)|"maintainers": \["|"owner": \{"name": ")[\w-]+(/obsidian-mcp|"\]|"\})'
+)
 LINKS = re.compile(r"(?<=<!-- links -->\n).*?(?=<!-- /links -->)", re.DOTALL)
 
 

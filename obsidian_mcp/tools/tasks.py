@@ -84,7 +84,7 @@ def list_tasks(
     return found if whole_answers.get() else shortened(found, offset)
 
 
-@tool("task", title="Update task", writes=True)
+@tool("task", title="Update task", writes=True, destructive=True)
 def update_task(
     app: App,
     name: Annotated[str, Field(description="Note; else any in the vault")] = "",

@@ -256,3 +256,17 @@ def test_the_lint_of_a_directory_finds_no_fault_in_any_tool(tmp_path: Path) -> N
     found = json.loads(done.stdout)
     assert found["server"]["toolCount"] == len(TOOLS)
     assert {finding["severity"] for finding in found["findings"]} <= {"info"}
+
+
+def test_every_item_of_the_checklists_has_a_test_that_exists() -> None:
+    # LIST-01
+    table = (ROOT / "specs/directories.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .+ \| .+ \| (\S+\.py)(?: `(\w+)`)? \|$", table, re.MULTILINE)
+    missing = [
+        f"{file} {test}"
+        for file, test in rows
+        if not (ROOT / file).exists() or f"def {test or 'test_'}" not in (ROOT / file).read_text(encoding="utf-8")
+    ]
+
+    assert len(rows) == table.count("\n| ") - 1 >= 25
+    assert missing == []

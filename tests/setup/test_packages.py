@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 from obsidian_mcp import __version__
+from obsidian_mcp.serve.mcp.server import tool_entry
 from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import profile
 from tests.serve.raw import RawServer
 
 ROOT = Path(__file__).parent.parent.parent
@@ -153,6 +155,7 @@ def test_the_container_copies_only_files_that_are_there_and_starts_a_command_tha
 
 
 PLUGIN = ROOT / "packaging/claude-plugin"
+PYTHON = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_its_command() -> None:  # PACK-03
@@ -176,3 +179,41 @@ def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> 
     assert len(facts["description"]) <= 1024
     assert len(body.splitlines()) < 500
     assert set(re.findall(r"obsidian_[a-z_]+", text)) <= set(TOOLS)
+
+
+def test_the_submission_to_chatgpt_is_what_the_registry_says() -> None:
+    # PACK-07
+    done = subprocess.run([sys.executable, "packaging/chatgpt.py", "--check"], cwd=ROOT, env=PYTHON, check=False)
+    assert done.returncode == 0, "run: python packaging/chatgpt.py"
+
+    submission = json.loads((ROOT / "packaging/chatgpt-app-submission.json").read_text(encoding="utf-8"))
+    assert submission["schema_version"] == 1
+    assert len(submission["app_info"]["subtitle"]) <= 30
+    assert all(url.startswith("https://") for key, url in submission["app_info"].items() if key.endswith("_url"))
+    assert set(submission["tools"]) == set(profile("standard"))
+    for name, entry in submission["tools"].items():
+        hints = tool_entry(TOOLS[name]).model_dump(by_alias=True)["annotations"]
+        assert entry["annotations"] == {
+            hint: hints[hint] for hint in ("readOnlyHint", "openWorldHint", "destructiveHint")
+        }
+        reasons = entry["justifications"]
+        assert set(reasons) == {f"{hint}_justification" for hint in ("read_only", "open_world", "destructive")}
+        assert ("changes nothing: it has no argument" in reasons["destructive_justification"]) is TOOLS[name].read_only
+    assert len(submission["test_cases"]) >= 5
+    assert len(submission["negative_test_cases"]) >= 3
+    triggered = {tool for case in submission["test_cases"] for tool in case["tools_triggered"].split(", ")}
+    assert triggered <= set(submission["tools"])
+
+
+def test_the_marketplace_offers_the_plugin_for_claude_code() -> None:
+    # PACK-08
+    marketplace = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text(encoding="utf-8"))
+    (offered,) = marketplace["plugins"]
+    plugin = json.loads((ROOT / offered["source"] / ".claude-plugin/plugin.json").read_text(encoding="utf-8"))
+
+    assert {key: offered[key] for key in ("name", "version", "description")} == {
+        key: plugin[key] for key in ("name", "version", "description")
+    }
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", marketplace["name"])
+    assert marketplace["owner"]["name"]
+    assert not (ROOT / ".mcp.json").exists()  # clients would take it for the configuration of this project

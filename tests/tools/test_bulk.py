@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -135,6 +136,37 @@ def test_a_tool_that_says_it_only_reads_leaves_every_byte_of_the_vault(app: App,
             pass  # not every combination is a question
     assert answered or tool.needs_app or "canvas" in name
     assert contents(basic) == before
+
+
+def pieces(before: bytes, after: bytes) -> bool:
+    """Whether all lines of a file are still there, in their order."""
+    left = iter(after.splitlines())
+    return all(line in left for line in before.splitlines())
+
+
+@pytest.mark.parametrize(
+    "name", [tool.name for tool in TOOLS.values() if not (tool.read_only or tool.destructive or tool.needs_app)]
+)
+def test_a_tool_that_says_it_destroys_nothing_keeps_every_old_byte(app: App, basic: Path, name: str) -> None:
+    # TOOL-12
+    tool, today = TOOLS[name], "2026-11-22"
+    (basic / f"{today}.md").write_text("# Day\n\n## Plan\nold\n## Log\nold too\n", encoding="utf-8")
+    (basic / "x.png").write_bytes(b"old")
+    given = {"content": ["new"], "heading": ["Plan", "Log"], "date": [today], "data": ["eA=="], "name": ["x.png"]}
+    choices = {
+        parameter: given.get(parameter) or found
+        for parameter in tool.model.model_fields
+        if (found := given.get(parameter) or values(tool, parameter))
+    }
+    answered = 0
+    for chosen in product(*choices.values()):
+        before = contents(basic)
+        with suppress(AppError):  # not every combination is a change
+            call(app, name, dict(zip(choices, chosen, strict=True)))
+            answered += 1
+        after = contents(basic)
+        assert [path for path in before if not pieces(before[path], after.get(path, b""))] == [], chosen
+    assert answered
 
 
 def test_what_a_tool_says_of_itself_agrees() -> None:

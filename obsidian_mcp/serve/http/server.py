@@ -32,7 +32,7 @@ from .dialects.bridge import CORS, Bridge
 from .dialects.burly import Burly
 from .dialects.jsonrpc import PREFLIGHT, JsonRpc, failure, speaks
 from .dialects.openapi import OpenApi
-from .dialects.page import HomePage
+from .dialects.page import Challenge, HomePage
 from .dialects.rad import Rad
 from .dialects.types import Dialect, Reason, Refusal, Reply, Request, json_reply
 from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, replayed
@@ -229,6 +229,7 @@ def application(
             *(Route(path, envelope) for path in ("/v1/mcp", "/v1/mcp/")),
             *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),
             Route("/", at(HomePage(), "page")),
+            Route("/.well-known/openai-apps-challenge", at(Challenge(http.challenge), "challenge")),
             Route("/openapi.json", at(OpenApi(), "openapi.json")),
             Mount("/", not_found),
         ],

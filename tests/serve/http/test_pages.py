@@ -156,3 +156,16 @@ def test_paths_that_belong_to_nobody_are_404(app: App) -> None:  # row 30
             answer = client.get(path)
             assert answer.status_code == 404
             assert answer.json() == {"error": "Not found", "message": "Not found", "detail": "Not Found"}
+
+
+def test_openai_finds_the_token_that_it_gave_to_the_owner(app: App) -> None:
+    # HTTP-10, DOOR-05
+    path = "/.well-known/openai-apps-challenge"
+    with http_client(app, keys=("secret",), challenge="token-1") as client:
+        answer = client.get(path)
+    with http_client(app, keys=("secret",)) as client:
+        absent = client.get(path)
+
+    assert (answer.status_code, answer.text) == (200, "token-1")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert absent.status_code == 404

@@ -66,6 +66,22 @@ class HomePage(Dialect):
         return _page("obsidian-mcp", body, 200, {})
 
 
+class Challenge(Dialect):
+    """Shows OpenAI that who submits an app owns the server's address (HTTP-10)."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  one path
+        return ("GET", "HEAD") if self._token else ()
+
+    def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  one path
+        return False
+
+    async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+        return Reply(200, self._token.encode(), {"content-type": "text/plain; charset=utf-8"})
+
+
 def _page(title: str, body: str, status: int, headers: Mapping[str, str]) -> Reply:
     text = _FRAME.format(title=escape(title), body=body)
     return Reply(status, text.encode("utf-8", "replace"), {**headers, **HEADERS})
