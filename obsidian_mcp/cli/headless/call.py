@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 NO_ACTIVE = "No active file. Use file=<name> or path=<path> to specify a file."
 NO_NOTE = "File is not a markdown file."
+PATHS = frozenset({"file", "folder", "into", "path", "to"})
 SETTINGS = ".obsidian"
 WORKSPACE = "workspace"
 WORKSPACE_FILE = "workspace.json"
@@ -111,7 +113,6 @@ class Call:
     def __init__(self, place: Place, words: Words, *, writes: bool = False) -> None:
         self.place = place
         self.words = words
-        self.text = words.text
         self.has = words.has
         self.writes = writes
         """Whether the command changes something: then the tab that is open in the app is no target (HEADLESS-05)."""
@@ -124,6 +125,11 @@ class Call:
     def unlisted(self) -> Vault:
         """The vault, perhaps without its catalog: enough to find and read one file, in half the time."""
         return self.place.app.vaults.get(listed=False)
+
+    def text(self, name: str) -> str:
+        """The value of a key; "" where it was not given. Paths are in the normal form of the catalog's."""
+        value = self.words.text(name)
+        return unicodedata.normalize("NFC", value) if name in PATHS else value
 
     # -- files -------------------------------------------------------------------------------------------------
 
@@ -141,13 +147,9 @@ class Call:
 
     def of_kind(self, suffix: str) -> FileEntry | None:
         """The file that is named, of this kind; a note may have the same name. None where there is no such file."""
-        name = self.text("file")
+        path, name = self.text("path"), self.text("file")
         try:
-            entry = (
-                self.at(self.text("path"))
-                if self.text("path")
-                else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
-            )
+            entry = self.at(path) if path else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
         except Refused:
             return None
         return entry if entry.path.lower().endswith(suffix) else None

@@ -111,6 +111,33 @@ def test_the_vault_is_found_by_name_id_or_folder(
     assert run("files") == "Vault not found.\n"
 
 
+def test_names_are_found_in_either_form_of_their_accents(vault: Path, run: Run) -> None:
+    """HEADLESS-05: a terminal on macOS completes a name in the form that the disk has."""
+    (vault / "Ordner").mkdir()
+    (vault / "Ordner" / "Caf\u00e9 \u304c.md").write_text("x", encoding="utf-8")
+    apart = "Ordner/Cafe\u0301 \u304b\u3099.md"
+    assert run("read", f"path={apart}") == "x\n"
+    assert run("read", f"file={apart.rpartition('/')[2]}") == "x\n"
+    assert run("files", "folder=Ordner") == "Ordner/Caf\u00e9 \u304c.md\n"
+    assert run("move", f"path={apart}", "to=/") == "Moved: Ordner/Caf\u00e9 \u304c.md -> Caf\u00e9 \u304c.md\n"
+
+
+def test_cards_are_added_to_a_canvas_and_connected(vault: Path, run: Run) -> None:
+    """HEADLESS-20."""
+    assert run("create", "path=New.canvas") == "Created: New.canvas\n"
+    first = run("canvas:add", "file=New", r"text=one\ntwo", "color=2").removeprefix("Added: ").strip()
+    second = run("canvas:add", "path=New.canvas", "note=Beta", f"beside={first}", "side=below")
+    edge = run("canvas:connect", "file=New", f"from={first}", "to=Beta.md", "label=to")
+    group = run("canvas:add", "file=New", "label=G", "x=-500", "y=-500", "width=100", "height=100")
+    assert [each.partition(": ")[0] for each in (second, edge, group)] == ["Added", "Connected", "Added"]
+    canvas = json.loads((vault / "New.canvas").read_text(encoding="utf-8"))
+    assert [node["type"] for node in canvas["nodes"]] == ["group", "text", "file"]
+    assert canvas["nodes"][1]["text"] == "one\ntwo"
+    assert canvas["nodes"][2]["file"] == "Beta.md"
+    assert [edge["label"] for edge in canvas["edges"]] == ["to"]
+    assert run("backlinks", "file=Beta") == "Alpha.md\nNew.canvas\n"
+
+
 def register(home: Path, vaults: dict[str, object]) -> None:
     """Write the app's registry where each system has it."""
     for folder in (home / "config" / "obsidian", home / "Library" / "Application Support" / "obsidian"):
