@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from datetime import time as time_of_day
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,7 +132,7 @@ def vault_id(root: Path) -> str:
 
 
 def calendar(config: Config) -> Calendar:
-    """The clock of this process; a day that is configured without a time has the time of the clock.
+    """The clock of this process; a day that is configured without a time begins at midnight.
 
     Raises: InvalidArguments for a first day of the week that is no weekday.
     """
@@ -143,10 +142,7 @@ def calendar(config: Config) -> Calendar:
         )
 
     def now() -> datetime:
-        clock = datetime.now()  # noqa: DTZ005  local, as a person's day is
-        if config.today is None:
-            return clock
-        return config.today if config.today.time() != time_of_day.min else datetime.combine(config.today, clock.time())
+        return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
 
     return Calendar(now, config.language, config.week_start)
 

@@ -168,19 +168,24 @@ def move(call: Call) -> str:
     if to.endswith("/") or "." not in last or call.folder(inside) is not None:
         target = f"{inside}/{own_name}" if inside else own_name
     else:
-        target = inside
+        target = _with_extension(inside, entry.path)
     return f"Moved: {entry.path} -> {_relocated(call, entry.path, target)}"
 
 
 def rename(call: Call) -> str:
     entry, name = call.file(), call.text("name")
     check_name(name, "Use move to change the folder.")
-    suffix = extension(entry.path)
-    if suffix and extension(name) != suffix and kind_of(name) in ("other", "text"):  # kinds that the app does not open
-        name += entry.path[-len(suffix) :]
     folder = entry.path.rpartition("/")[0]
-    target = f"{folder}/{name}" if folder else name
+    target = _with_extension(f"{folder}/{name}" if folder else name, entry.path)
     return f"Renamed: {entry.path} -> {_relocated(call, entry.path, target)}"
+
+
+def _with_extension(target: str, source: VaultPath) -> str:
+    """A new path with the extension of the old one, unless it has that or one of a file that the app opens."""
+    suffix = extension(source)
+    if not suffix or extension(target) == suffix or kind_of(target) not in ("other", "text"):
+        return target
+    return target + source[-len(suffix) :]
 
 
 def _relocated(call: Call, source: VaultPath, target: str) -> str:
@@ -193,7 +198,7 @@ def _relocated(call: Call, source: VaultPath, target: str) -> str:
     vault = call.vault
 
     def plan() -> Relocation:
-        return relocate(vault, vault.catalog[source], f"/{target}", update_links=True)
+        return relocate(vault, vault.catalog[source], f"/{target}", update_links=True, keep_extension=False)
 
     try:
         return str(vault.make("move_note", plan).target)

@@ -91,13 +91,15 @@ class Relocation:
         return [*self.links.operations, *moves]
 
 
-def relocate(vault: Vault, name: str | FileEntry, to: str, *, update_links: bool) -> Relocation:
-    """Plan the move of a file or folder.
+def relocate(
+    vault: Vault, name: str | FileEntry, to: str, *, update_links: bool, keep_extension: bool = True
+) -> Relocation:
+    """Plan the move of a file or folder. With `keep_extension` a file keeps its own whatever the target has.
 
     Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
     """
     source, disk, is_folder = _source(vault, name)
-    target, target_disk = _target(vault, source, to, is_folder=is_folder)
+    target, target_disk = _target(vault, source, to, keep_extension=keep_extension and not is_folder)
     if is_folder:
         if name_key(target + "/").startswith(name_key(source + "/")) and name_key(target) != name_key(source):
             raise InvalidName(f"The folder {source!r} cannot be moved into itself.", path=source)
@@ -189,7 +191,7 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
     return entry.path, entry.disk, False
 
 
-def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tuple[VaultPath, str]:
+def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -> tuple[VaultPath, str]:
     """Return the target: a new path, a place in an existing folder, or a new name beside the old one (MOVE-01)."""
     wanted = to.strip()
     from_root = wanted.startswith("/") and not wanted.startswith("//")
@@ -202,7 +204,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, is_folder: bool) -> tup
     spelled, disk = vault.folder(path)
     if into or (vault.subfolders(disk) is not None and name_key(path) != name_key(source)):
         return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
-    if not is_folder and extension(path) != extension(source):
+    if keep_extension and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))
     if "/" not in wanted and parent(source):
         path = VaultPath(f"{parent(source)}/{path}")
