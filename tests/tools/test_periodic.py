@@ -92,6 +92,8 @@ def test_the_plugins_make_their_folders(opened: Opened) -> None:
 def test_a_period_that_nothing_makes_is_not_made(opened: Opened) -> None:
     """PERIODIC-14"""
     app = opened({"2026-Q4.md": "there"})
+    with pytest.raises(NoteNotFound, match=r"would be '2026-W47\.md'\. Weekly notes are not set up"):
+        run(app, "read_note", name="weekly:last")
     with pytest.raises(NoteNotFound, match="Weekly notes are not set up"):
         run(app, period="weekly", content="x")
     assert run(app, period="quarterly")["content"] == "there"

@@ -95,12 +95,10 @@ class PeriodicNotes:
 
     def missing(self, located: Located) -> NoteNotFound:
         """The error for a periodic note that is not there."""
-        adjective = _adjective(located.rule.period)
-        return NoteNotFound(
-            f"There is no {adjective} note of {_shown(located)} yet. It would be {str(located.path)!r}; "
-            "obsidian_daily_note makes it.",
-            path=str(located.path),
-        )
+        rule, adjective = located.rule, _adjective(located.rule.period)
+        would_be = f"There is no {adjective} note of {_shown(located)} yet. It would be {str(located.path)!r}"
+        hint = "; obsidian_daily_note makes it." if _can_be_made(rule) else f". {_not_set_up(rule)}"
+        return NoteNotFound(would_be + hint, path=str(located.path))
 
     def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
         """Return the notes of a period with the days they name, the latest first.
@@ -198,12 +196,8 @@ class PeriodicNotes:
         """The text of a new note. Raises: NoteNotFound, TemplateFailed, InvalidName."""
         rule = located.rule
         adjective = _adjective(rule.period)
-        if not rule.configured and rule.period != "day":
-            raise NoteNotFound(
-                f"{adjective.capitalize()} notes are not set up. The user can set them up in Obsidian with the plugin "
-                f"Periodic Notes{' or Calendar' if rule.period == 'week' else ''}; daily notes need no plugin.",
-                period=rule.period,
-            )
+        if not _can_be_made(rule):
+            raise NoteNotFound(_not_set_up(rule), period=rule.period)
         check_creatable(located.path)
         failure = f"Failed to create {adjective} note."
         self._check_folder(rule, failure, made=rule.source in ("periodic-notes", "calendar"))
@@ -229,6 +223,17 @@ class PeriodicNotes:
         if not known and not self._vault.files.exists(disk):
             said = "" if failure == "list" else f"{failure} "
             raise NoteNotFound(f'{said}Folder "{folder}" not found.', folder=folder)
+
+
+def _can_be_made(rule: PeriodRule) -> bool:
+    return rule.configured or rule.period == "day"
+
+
+def _not_set_up(rule: PeriodRule) -> str:
+    return (
+        f"{_adjective(rule.period).capitalize()} notes are not set up. The user can set them up in Obsidian with the "
+        f"plugin Periodic Notes{' or Calendar' if rule.period == 'week' else ''}; daily notes need no plugin."
+    )
 
 
 def _adjective(period: Period) -> str:

@@ -146,6 +146,9 @@ class Listing:
                 self.rescan()
 
     def visible(self, disk: str) -> bool:
+        """Whether a file is part of the vault, which its settings are not, and the policy shows it."""
+        if disk.startswith(".") or "/." in disk:
+            return False
         return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
 
     def look_at(self, disk: str) -> None:
