@@ -1,4 +1,4 @@
-"""Reads the text of a vault's PDFs into its index, beside the calls: a thread, and a process for each PDF (PDF-2)."""
+"""Reads the text of a vault's PDFs into its index, beside the calls: a thread, and a process (PDF-2)."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ class PdfReader:
                 self._stopping.wait(RETRY_SECONDS)
                 self._work.set()
             except Exception:
+                self.is_reading = False
                 if not self._stopping.is_set():
-                    log.exception("PDFs are not read; it goes on with the next change.")
+                    log.exception("PDFs are not read any more. Please report this.")
 
     def _read_all(self) -> None:
         """Raises: Timeout while another program reads."""
@@ -103,47 +104,59 @@ class PdfReader:
             self._indexer.forget_read_pdfs()
             raise
         finally:
+            self._end_worker()
             if lock is not None:
                 lock.release()
 
     def _read(self, entry: FileEntry) -> Record:
-        import subprocess
+        from obsidian_mcp.core.index import extract  # the parser; a process without PDFs to read does without
 
-        from obsidian_mcp.core.index import extract
-
-        command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker"]
         path = stored(entry.path)
-        with subprocess.Popen(  # noqa: S603  our own module
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env={**os.environ, "PYTHONSAFEPATH": "1"},
-        ) as process:
-            assert process.stdin is not None  # noqa: S101  for the type checker
-            assert process.stdout is not None  # noqa: S101
-            self._process = process
-            if self._stopping.is_set():
-                process.kill()
-            timer = threading.Timer(SECONDS, process.kill)
-            timer.start()
-            with suppress(OSError):  # it is gone already
-                order = json.dumps([str(self._root), entry.disk, path, self._niceness])
-                process.stdin.write(order.encode() + b"\n")
-                process.stdin.flush()
-            answer = process.stdout.read()
-            is_late = not timer.is_alive()
-            timer.cancel()
-            self._process = None
+        process = self._worker()
+        assert process.stdin is not None  # noqa: S101  for the type checker
+        assert process.stdout is not None  # noqa: S101
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        with suppress(OSError):  # it is gone already
+            process.stdin.write(json.dumps([entry.disk, path]).encode() + b"\n")
+            process.stdin.flush()
+        answer = process.stdout.readline()
+        is_late = not timer.is_alive()
+        timer.cancel()
         try:
             found = json.loads(answer)
             content = search_document.Content(*found["content"])
             digest = bytes.fromhex(found["digest"]) if found["digest"] else None
             return Record(entry, digest, extract.of_pdf(content, found["starts"], found["problem"]))
         except (ValueError, KeyError, TypeError):
+            self._end_worker()
             problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
             return Record(entry, b"", extract.of_pdf(search_document.of(path, ""), (), problem))
+
+    def _worker(self) -> subprocess.Popen[bytes]:
+        """The process that reads, begun where there is none. Raises: OSError."""
+        import subprocess
+
+        if self._process is None or self._process.poll() is not None:
+            self._end_worker()
+            self._process = subprocess.Popen(  # noqa: S603  our own module
+                [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(self._root), str(self._niceness)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                env={**os.environ, "PYTHONSAFEPATH": "1"},
+            )
+            if self._stopping.is_set():
+                self._process.kill()
+        return self._process
+
+    def _end_worker(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(OSError):
+                process.communicate()
 
 
 def _missing() -> str:

@@ -1,9 +1,9 @@
-"""A process of its own that reads the text of one PDF: a PDF may take any time and memory (PDF-2).
+"""A process of its own that reads the text of PDFs: a PDF may take any time and memory (PDF-2).
 
-Takes one line of JSON on standard input: the vault's folder, the file as the disk spells it, its path as the index
-stores it, and how much lower the priority is to be. Writes JSON: the `digest` of the bytes (null: try again at the next
-start), the fields of the `content`, where its pages begin, and the `problem` that kept text back. It ends when its
-standard input does.
+Its arguments are the vault's folder and how much lower its priority is to be. It takes a line of JSON for every PDF on
+standard input: the file as the disk spells it, and its path as the index stores it. It answers with a line of JSON: the
+`digest` of the bytes (null: try again at the next start), the fields of the `content`, where its pages begin, and the
+`problem` that kept text back. It ends with its standard input, or is killed.
 """
 # mypy: disable-error-code="import-not-found,unused-ignore"
 
@@ -15,14 +15,19 @@ import json
 import logging
 import os
 import sys
-import threading
+import time
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .disk import Disk
 
 MEMORY_BYTES: Final = 1_500_000_000
 """Most address space, where the system limits it."""
+CPU_SECONDS: Final = 60
+"""Most processor time for one PDF, where the system limits it."""
 MOST_BYTES: Final = 200_000_000
 """Largest PDF that is read."""
 MOST_PAGES: Final = 2_000
@@ -32,33 +37,35 @@ _LIGATURES = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ\0", ("ff", "fi", "fl"
 
 
 def main() -> None:
-    root, disk, path, niceness = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    root, niceness = sys.argv[1:]
     if hasattr(os, "nice"):
-        os.nice(niceness)
+        os.nice(int(niceness))
+    from .disk import Disk
+
+    disk = Disk(Path(root))
+    for line in sys.stdin.buffer:
+        _limit()
+        sys.stdout.buffer.write(json.dumps(_answer(disk, *json.loads(line))).encode() + b"\n")
+        sys.stdout.flush()
+
+
+def _limit() -> None:
+    """Limit the memory of this process, and its time for one PDF: nobody may be there any more to kill it."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    sys.stdout.buffer.write(json.dumps(_answer(Path(root), disk, path)).encode())
-    sys.stdout.flush()
-    os._exit(0)  # the thread holds the lock of standard input
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + CPU_SECONDS, most))
 
 
-def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
-
-
-def _answer(root: Path, disk: str, path: str) -> dict[str, Any]:
+def _answer(folder: Disk, disk: str, path: str) -> dict[str, Any]:
     from obsidian_mcp.core.index import search_document
     from obsidian_mcp.errors import AppError
 
-    from .disk import Disk
-
     digest, pages, problem = None, list[str](), ""
     try:
-        data = Disk(root).read(disk, MOST_BYTES)
+        data = folder.read(disk, MOST_BYTES)
         digest = hashlib.blake2b(data, digest_size=16).hexdigest()
         pages, problem = read(data)
     except AppError as error:

@@ -203,12 +203,14 @@ def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monk
 def test_a_process_that_reads_a_pdf_ends_with_its_program(tmp_path: Path) -> None:
     """PDF-2"""
     (tmp_path / "a.pdf").write_bytes(pdf("zebra"))
-    command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(json.dumps([str(tmp_path), "missing.pdf", "missing.pdf", 0]).encode() + b"\n")
-        process.stdin.close()
-        assert process.wait(60) in (0, 1)
+    command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(tmp_path), "0"]
+    orders = b"".join(json.dumps([name, name]).encode() + b"\n" for name in ("a.pdf", "missing.pdf", "a.pdf"))
+    done = subprocess.run(command, input=orders, stdout=subprocess.PIPE, timeout=60, check=True)
+    first, missing, last = map(json.loads, done.stdout.splitlines())
+    assert first == last
+    assert (first["content"][0], first["starts"], first["problem"]) == ("zebra", [0], "")
+    assert missing["digest"] is None
+    assert "missing.pdf" in missing["problem"]
 
 
 def test_a_server_reads_pdfs_beside_its_calls(basic: Path) -> None:

@@ -467,7 +467,7 @@ class Indexer:
         if self.pdf_background is None or not self.pdf_background.begin():
             return not total
         end = self._end(inf)
-        while self._pdfs and time.monotonic() < end:
+        while self._pdfs and self.pdf_background.is_reading and time.monotonic() < end:
             progress.report(total - len(self._pdfs), total, "Reading PDFs")
             with self._state:
                 self._state.wait(0.1)
