@@ -128,8 +128,11 @@ def test_workers_end_when_there_is_no_work(
 ) -> None:
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
     start()
+    vault.indexer.begin()
+    eventually(processes)
     vault.indexer.complete()
     eventually(lambda: not processes())
+    assert vault.index.dump() == vault.expected()
 
 
 # INDEX-29

@@ -14,6 +14,7 @@ from obsidian_mcp.core.dataview.note_data import ListItem, NoteData, note_data
 from obsidian_mcp.core.dataview.query import run_query
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.answer import Answer, Cell
+from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -71,6 +72,23 @@ class NoteVault(TextVault):
 
     def run(self, query: str, **options: Any) -> Answer:
         return run_query(query, self, now=options.pop("now", NOW), **options)
+
+    def check(self, query: str) -> None:
+        """Assert that a query has an answer of consistent shape or an error with a place and a sentence."""
+        answer: Answer | QueryInvalid
+        try:
+            answer = self.run(query)
+        except QueryInvalid as error:
+            answer = error
+        if isinstance(answer, QueryInvalid):
+            assert answer.message.strip()
+            assert all(answer.data[place] >= 1 for place in ("line", "column") if place in answer.data)
+            return
+        assert {len(row) for row in answer.rows} <= {len(answer.columns)}
+        assert len(answer.rows) <= answer.total
+        assert answer.paths is None or len(answer.paths) == len(answer.rows)
+        assert answer.kind in ("table", "list", "task", "calendar")
+        json.dumps(answer.data(), allow_nan=False)
 
     def rows(self, query: str, **options: Any) -> list[list[Cell]]:
         return self.run(query, **options).rows

@@ -82,9 +82,15 @@ def plain_field(line: str, at: int, opening: str, closing: str) -> tuple[int, st
 @given(st.text(max_size=60))
 def test_any_text_has_fields_or_none(text: str) -> None:
     """DV-04, DV-06: no text of a note is too odd to read."""
-    line_fields(text)
-    full_line_field(text)
-    note_data(parse(f"- {text}\n\n{text}:: {text}"))
+    whole = full_line_field(text)
+    assert ("::" in text) or whole is None
+    found = line_fields(text)
+    assert all(field.key in text and field.value in text for field in found)
+    assert not whole or found
+    source = f"- {text}\n\n{text}:: {text}"
+    data = note_data(parse(source))
+    assert all(field.key in source for field in data.fields)
+    assert [item.line for item in data.items] == sorted({item.line for item in data.items})
 
 
 def test_many_unclosed_fields_are_read_in_no_time() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,12 @@ VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.j
 
 def ids(rows: list[dict[str, Any]]) -> list[str]:
     return [f"{row['rule']} {row['query']}" for row in rows]
+
+
+def nested(wrap: Callable[[Node], Node], node: Node, levels: int) -> Node:
+    for _ in range(levels):
+        node = wrap(node)
+    return node
 
 
 def plain(node: Node) -> list[Any]:
@@ -114,10 +120,18 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
 
 
 @pytest.mark.parametrize(
-    "deep", ["(" * 49 + "a" + ")" * 49, "-" * 49 + "a", "line:" * 49 + "a", "(" * 47 + "[(a):(b)]"]
+    ("deep", "node"),
+    [
+        ("(" * 49 + "a" + ")" * 49, Word("a")),
+        ("-" * 49 + "a", nested(Not, Word("a"), 49)),
+        ("line:" * 49 + "a", nested(lambda part: Scope("line", part), Word("a"), 49)),
+        ("(" * 47 + "[(a):(b)]", Property(Word("a"), Word("b"))),
+    ],
 )
-def test_fifty_levels_are_read(deep: str) -> None:  # QUERY-08
-    parse(deep)
+def test_fifty_levels_are_read(deep: str, node: Node) -> None:  # QUERY-08
+    tree = parse(deep)
+    assert tree == node
+    assert tree.span.of(deep) == deep
 
 
 @pytest.mark.parametrize(

@@ -84,5 +84,6 @@ def test_days_to_be_written_are_never_past_by_chance(text: str, wanted: str | No
 @given(st.text(), st.dates(date(1, 1, 2), date(9999, 12, 30)))
 def test_no_text_is_too_strange(text: str, today: date) -> None:
     for known in (text, f"in {text} days", f"{len(text)} years ago", "next year", "last week", "14 October"):
-        parse_days(known, today)
-        parse_day(known, today)
+        days, day = parse_days(known, today), parse_day(known, today)
+        assert days is None or days.first <= days.last
+        assert day is None or type(day) is date
