@@ -34,7 +34,7 @@ from .dialects.jsonrpc import PREFLIGHT, JsonRpc, failure, speaks
 from .dialects.openapi import OpenApi
 from .dialects.page import Challenge, HomePage
 from .dialects.rad import Rad
-from .dialects.types import Dialect, Reason, Refusal, Reply, Request, json_reply
+from .dialects.types import Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
 from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, replayed
 from .tool_service import ToolService
 
@@ -209,7 +209,7 @@ def application(
     envelope, health = at(burly, "mcp"), at(burly, "health")
     bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)), below=2)
     rad = at(Rad(http.max_body), below=2, services=rad_services)
-    not_found = at(Dialect())
+    not_found = at(NotFound())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

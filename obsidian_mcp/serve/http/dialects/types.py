@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -113,8 +114,8 @@ class Operation:
     """Statuses beside those with which any request may be refused."""
 
 
-class Dialect:
-    """One contract's requests and answers. As it is, this class serves the paths that belong to no contract."""
+class Dialect(ABC):
+    """One contract's requests and answers."""
 
     operations: tuple[Operation, ...] = ()
     error: Any = None
@@ -125,9 +126,9 @@ class Dialect:
     open_to_bridge = False
     """Whether `--open-bridge` lets this machine in without a key."""
 
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  no path exists here
+    @abstractmethod
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         """Return the HTTP methods of a path; none where there is nothing."""
-        return ()
 
     def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  the same for every path
         """Whether a path needs the key, where there is one."""
@@ -137,9 +138,19 @@ class Dialect:
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.value, refusal.headers)
 
+    @abstractmethod
     async def answer(self, request: Request, service: ToolService) -> Reply:
         """Serve a request to one of `methods`. Raises: Refusal."""
-        raise NotImplementedError
+
+
+class NotFound(Dialect):
+    """Serves the paths that belong to no contract."""
+
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  the same for every path
+        return ()
+
+    async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+        raise Refusal(Reason.NOT_FOUND, "Not found")
 
 
 def content(outcome: Outcome) -> list[dict[str, str]]:
