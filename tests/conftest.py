@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp import compose, config
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App
+from obsidian_mcp.core.vault.vault import Vault
+
+from .vaults import vault_on
 
 FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 
@@ -66,6 +70,20 @@ def app_on(*vaults: Path) -> App:
     return compose.build(
         replace(settings, cache=beside / "cache", state=beside / "state", policy_file=beside / "policy.toml")
     )
+
+
+@pytest.fixture
+def opened(root: Path) -> Iterator[Callable[..., Vault]]:
+    """Opens the vault of the test's own fixture `root`, on another disk where one is given; closes it at the end."""
+    vaults: list[Vault] = []
+
+    def open_vault(disk: Disk | None = None) -> Vault:
+        vaults.append(vault_on(disk or Disk(root)))
+        return vaults[-1]
+
+    yield open_vault
+    for vault in vaults:
+        vault.close()
 
 
 @pytest.fixture

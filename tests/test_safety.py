@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
@@ -30,6 +30,7 @@ from obsidian_mcp.errors import (
     UndoConflict,
 )
 from tests.core.memory import Always
+from tests.vaults import contents
 
 NOTES = 6
 
@@ -80,26 +81,6 @@ def root(tmp_path: Path) -> Path:
     for number in range(NOTES):
         (folder / f"{number}.md").write_bytes(f"note {number}\r\nold\n".encode())
     return folder
-
-
-@pytest.fixture
-def opened(root: Path) -> Iterator[Callable[..., Vault]]:
-    vaults = []
-
-    def open_vault(disk: Disk | None = None) -> Vault:
-        journal = SqliteJournal(root.parent / "state")
-        vault = Vault("v", disk or Disk(root), Always(), journal, lambda: open_index(None))
-        vault.refresh()
-        vaults.append(vault)
-        return vault
-
-    yield open_vault
-    for vault in vaults:
-        vault.close()
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 def everything(vault: Vault) -> list[Operation]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,11 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_database import open_index
-from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.undo import history, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, StaleEtag, StorageFailed
-from tests.core.memory import Always
 
 NOTES = 6
 PATIENCE = 20.0
@@ -34,21 +31,6 @@ def root(tmp_path: Path) -> Path:
     for number in range(NOTES):
         (folder / f"{number}.md").write_bytes(f"note {number}\n[[0]]\n".encode())
     return folder
-
-
-@pytest.fixture
-def opened(root: Path) -> Iterator[Callable[[Disk], Vault]]:
-    vaults = []
-
-    def open_vault(disk: Disk) -> Vault:
-        vault = Vault("v", disk, Always(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
-        vault.refresh()
-        vaults.append(vault)
-        return vault
-
-    yield open_vault
-    for vault in vaults:
-        vault.close()
 
 
 # Another program writes in the last moment (SAFE-08, SAFE-22)

@@ -40,7 +40,7 @@ def app(root: Path) -> Iterator[App]:
     opened.vaults.close()
 
 
-def asked(app: App, tool: str, **given: Any) -> tuple[str, str]:
+def answered(app: App, tool: str, **given: Any) -> tuple[str, str]:
     """Error code and message of a refused call, or no code and the whole answer; within SECONDS."""
     started = time.monotonic()
     token = deadline.current.set(deadline.Deadline(SECONDS))
@@ -116,7 +116,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
 def test_a_hostile_note_stops_no_tool(app: App, root: Path, kind: str) -> None:
     (root / "Hostile.md").write_bytes(HOSTILE[kind])
     for tool, arguments in QUESTIONS:
-        code, answer = asked(app, tool, **arguments)
+        code, answer = answered(app, tool, **arguments)
         assert code != "INTERNAL_ERROR"
         assert len(answer) < 2_000_000, (tool, len(answer))
         if tool == "search":
@@ -143,7 +143,7 @@ def test_a_hostile_canvas_stops_no_tool(app: App, root: Path, text: bytes) -> No
         ("move_note", {"name": "Good", "to": "Better"}),
         ("graph", {"question": "unresolved"}),
     ]:
-        asked(app, tool, **arguments)
+        answered(app, tool, **arguments)
     assert (root / "Hostile.canvas").read_bytes() == text
     assert (root / "Better.md").exists()
 
@@ -152,12 +152,12 @@ def test_a_hostile_canvas_stops_no_tool(app: App, root: Path, text: bytes) -> No
 def test_a_note_of_a_gigabyte_is_neither_loaded_nor_in_the_way(app: App, root: Path) -> None:
     with (root / "Giant.md").open("wb") as file:
         file.truncate(1 << 30)
-    assert asked(app, "read_note", name="Giant")[0] in ("STORAGE_FAILED", "NOT_TEXT")
-    assert asked(app, "edit_note", name="Giant", operation="append", content="x")[0] == "STORAGE_FAILED"
-    assert "Good.md" in asked(app, "search", query="good")[1]
-    assert asked(app, "get_links", name="Giant")[0] == ""
-    assert asked(app, "delete_note", name="Giant", permanent=True)[0] == "STORAGE_FAILED"
-    assert asked(app, "move_note", name="Giant", to="Huge")[0] in ("", "STORAGE_FAILED")
+    assert answered(app, "read_note", name="Giant")[0] in ("STORAGE_FAILED", "NOT_TEXT")
+    assert answered(app, "edit_note", name="Giant", operation="append", content="x")[0] == "STORAGE_FAILED"
+    assert "Good.md" in answered(app, "search", query="good")[1]
+    assert answered(app, "get_links", name="Giant")[0] == ""
+    assert answered(app, "delete_note", name="Giant", permanent=True)[0] == "STORAGE_FAILED"
+    assert answered(app, "move_note", name="Giant", to="Huge")[0] in ("", "STORAGE_FAILED")
     assert sum(path.stat().st_size >= 1 << 30 for path in root.iterdir()) == 1
 
 
@@ -184,9 +184,9 @@ def test_a_note_of_a_gigabyte_is_neither_loaded_nor_in_the_way(app: App, root: P
 )
 def test_a_hostile_query_ends_in_time(app: App, root: Path, query: str) -> None:
     (root / "Hostile.md").write_bytes(b"a" * 5_000 + b"!\n")
-    code, _ = asked(app, "search", query=query)
+    code, _ = answered(app, "search", query=query)
     assert code in ("", "QUERY_INVALID", "TIMEOUT")
-    assert "Good.md" in asked(app, "search", query="good")[1]
+    assert "Good.md" in answered(app, "search", query="good")[1]
 
 
 def test_text_that_speaks_to_the_model_is_passed_on_as_the_note_s_text(app: App, root: Path) -> None:
@@ -228,14 +228,14 @@ def test_no_bytes_and_no_arguments_bring_an_edit_down(
     for operation, more in operations:
         path.write_bytes(data)
         app.vaults.get().look_for("Fuzz.md")
-        code, _ = asked(app, "edit_note", name="Fuzz", operation=operation, content=content, **more)
+        code, _ = answered(app, "edit_note", name="Fuzz", operation=operation, content=content, **more)
         if code:
             assert path.read_bytes() == data
         elif path.read_bytes() != data:
-            asked(app, "undo")
+            answered(app, "undo")
             assert path.read_bytes() == data
     for view in ("text", "outline", "properties"):
-        asked(app, "read_note", name="Fuzz", view=view)
+        answered(app, "read_note", name="Fuzz", view=view)
 
 
 @QUICK
@@ -267,7 +267,7 @@ def test_no_bytes_and_no_arguments_bring_an_edit_down(
     ).map(" ".join)
 )
 def test_no_query_brings_the_search_down(app: App, query: str) -> None:
-    code, _ = asked(app, "search", query=query)
+    code, _ = answered(app, "search", query=query)
     assert code in ("", "QUERY_INVALID", "INVALID_ARGUMENTS", "TIMEOUT")
 
 

@@ -17,13 +17,12 @@ import pytest
 
 from obsidian_mcp.adapters.atomic import TEMP_PREFIX
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
-from tests.core.memory import Always
 from tests.serve.raw import RawServer
+from tests.vaults import contents, vault_on
 
 NOTES = 6
 FORKS = pytest.mark.skipif(sys.platform == "win32", reason="forks")
@@ -34,16 +33,6 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "vault"
     folder.mkdir()
     return folder
-
-
-def vault_of(root: Path) -> Vault:
-    vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
-    vault.refresh()
-    return vault
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterator[dict[str, bytes]]:
@@ -62,7 +51,7 @@ def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterat
         os.close(reader)
         _, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL, "it died of something else"
-        vault = vault_of(root)
+        vault = vault_on(Disk(root))
         with vault.changing():
             yield contents(root)
         vault.close()
@@ -72,7 +61,7 @@ def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterat
 def _repeat(root: Path, ready: int, work: Callable[[Vault], None]) -> None:
     """Never returns."""
     try:
-        vault = vault_of(root)
+        vault = vault_on(Disk(root))
         os.write(ready, b"!")
         while True:
             work(vault)
@@ -208,7 +197,7 @@ def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(r
     assert sorted(added) == sorted(f"line {who}.{number}" for who in range(3) for number in range(rounds))
     assert (root / f"Note A{rounds}.md").read_bytes() == b"---\ncount: 0 # keep\n---\n#tag%d text\n" % rounds
 
-    vault = vault_of(root)
+    vault = vault_on(Disk(root))
     (journal,) = (root.parent / "state").glob("*/journal.sqlite3")
     kept = SqliteJournal(journal.parent)
     assert kept.unfinished() == []

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
+from tests.vaults import answer, contents, write_files
 
 HIDDEN = 'hidden = ["Private/", "*.secret.md"]\n'
 MARKS = ("zebra", "Private", "plan.secret", "quagga", "Inner")
@@ -21,8 +21,7 @@ MARKS = ("zebra", "Private", "plan.secret", "quagga", "Inner")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "vault"
-    for name, text in {
+    texts = {
         "Private/Diary.md": "---\nquagga: zebra\naliases: [zebra]\n---\n#zebra [[Open]] [[Nowhere zebra]]\n",
         "Private/Inner/Deep.md": "zebra\n",
         "Work/plan.secret.md": "zebra [[Open]]\n",
@@ -30,10 +29,8 @@ def root(tmp_path: Path) -> Path:
         "Only secrets/a.secret.md": "zebra\n",
         "Home.md": "[[Open]] #visible\n",
         "Table.md": "| a | b |\n| - | - |\n| 1 | 2 |\n",
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(text.encode())
-    return folder
+    }
+    return write_files(tmp_path / "vault", texts)
 
 
 @pytest.fixture
@@ -46,21 +43,8 @@ def opened(root: Path) -> Iterator[Callable[..., App]]:
         return apps[-1]
 
     yield open_app
-    for each in apps:
-        each.vaults.close()
-
-
-def asked(app: App, tool: str, **given: Any) -> tuple[str, str]:
-    """Error code and message of a refused call, or no code and the whole answer."""
-    try:
-        outcome = call(app, f"obsidian_{tool}", given)
-    except AppError as error:
-        return error.error_code, f"{error.message} {json.dumps(error.payload())}"
-    return "", outcome.envelope() + (outcome.text or "")
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    for app in apps:
+        app.vaults.close()
 
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -101,10 +85,10 @@ def test_no_tool_reveals_a_hidden_name_or_text(opened: Callable[..., App], tool:
     for name in ("Private/Diary", "Work/plan.secret"):
         call(before, "obsidian_edit_note", {"name": name, "operation": "append", "content": "zebra"})
     call(before, "obsidian_move_note", {"name": "Private/Inner/Deep", "to": "Private/Inner/Deeper"})
-    _, answer = asked(opened(), tool, **given)
+    _, said = answer(opened(), tool, **given)
 
-    assert not [mark for mark in MARKS if mark in answer], answer
-    assert "Only secrets" not in answer or "Only secrets" in json.dumps(given)
+    assert not [mark for mark in MARKS if mark in said], said
+    assert "Only secrets" not in said or "Only secrets" in json.dumps(given)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +112,7 @@ def test_a_hidden_file_and_none_are_answered_alike(
     before = contents(root)
     app = opened()
     there, not_there = (f"{folder}{'Diary' if folder == 'Private/' else 'Deep'}", f"{folder}Absent")
-    answers = [asked(app, tool, name=name, **given) for name in (there, not_there)]
+    answers = [answer(app, tool, name=name, **given) for name in (there, not_there)]
 
     assert answers[0][0] != ""
     assert answers[0][0] == answers[1][0]
@@ -139,7 +123,7 @@ def test_a_hidden_file_and_none_are_answered_alike(
 @pytest.mark.parametrize("to", ["Private/Diary", "Private/Absent", "Private/", "Work/plan.secret", "Work/none.secret"])
 def test_nothing_is_moved_to_where_it_would_be_hidden(opened: Callable[..., App], root: Path, to: str) -> None:
     before = contents(root)
-    code, message = asked(opened(), "move_note", name="Home", to=to)
+    code, message = answer(opened(), "move_note", name="Home", to=to)
 
     assert code == "PERMISSION_DENIED"
     assert "does not allow" in message
@@ -156,7 +140,7 @@ def test_a_hidden_folder_cannot_be_listed_or_moved(opened: Callable[..., App], r
         ("move_note", {"name": "Private/Inner", "to": "Inner"}),
         ("move_note", {"name": "Only secrets", "to": "Elsewhere"}),
     ]:
-        assert asked(app, tool, **given)[0] == "FILE_NOT_FOUND", (tool, given)
+        assert answer(app, tool, **given)[0] == "FILE_NOT_FOUND", (tool, given)
     assert contents(root) == before
 
 
@@ -186,8 +170,8 @@ def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..
 
     assert [change["change"] for change in call(app, "obsidian_history", {}).data["changes"]] == [1]
     assert call(app, "obsidian_history", {}).data["total"] == 1
-    assert asked(app, "history", change=2)[0] == asked(app, "undo", change=2)[0] == "CHANGE_NOT_FOUND"
-    assert asked(app, "history", change=2)[1].replace("2", "9") == asked(app, "history", change=9)[1]
+    assert answer(app, "history", change=2)[0] == answer(app, "undo", change=2)[0] == "CHANGE_NOT_FOUND"
+    assert answer(app, "history", change=2)[1].replace("2", "9") == answer(app, "history", change=9)[1]
     assert call(app, "obsidian_undo", {}).data["undone"] == 1
     assert (root / "Private/Diary.md").read_bytes() == diary
 
@@ -197,11 +181,11 @@ def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Calla
     before = contents(root)
     app = opened('write = ["Work/", "Inbox/"]\n')
 
-    assert asked(app, "move_note", name="Private", to="Inbox/Private")[0] == "PERMISSION_DENIED"
-    assert asked(app, "move_note", name="Work", to="Elsewhere")[0] == "PERMISSION_DENIED"
+    assert answer(app, "move_note", name="Private", to="Inbox/Private")[0] == "PERMISSION_DENIED"
+    assert answer(app, "move_note", name="Work", to="Elsewhere")[0] == "PERMISSION_DENIED"
     assert contents(root) == before
-    code, answer = asked(app, "move_note", name="Work", to="Inbox/Work", update_links=False)
-    assert code == "", answer
+    code, said = answer(app, "move_note", name="Work", to="Inbox/Work", update_links=False)
+    assert code == "", said
     assert (root / "Inbox/Work/Open.md").exists()
 
 
@@ -230,6 +214,6 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
     writing = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if not tool.read_only}
     assert writing - {"open_note", "app_command"} == set(calls)
     for tool, given in calls.items():
-        code, _ = asked(app, tool, **given)
+        code, _ = answer(app, tool, **given)
         assert code in ("PERMISSION_DENIED", "CHANGE_NOT_FOUND"), tool
     assert contents(root) == before

@@ -13,10 +13,11 @@ import pytest
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.cli import main
-from obsidian_mcp.errors import AppError, PolicyInvalid
+from obsidian_mcp.errors import PolicyInvalid
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
 from tests.serve.http_client import http_client
+from tests.vaults import answer, contents, write_files
 
 MARKS = ("zebra", "Diary", "Other", "Projects2", "quagga")
 """Words of files, folders and tags outside the scope."""
@@ -24,8 +25,7 @@ MARKS = ("zebra", "Diary", "Other", "Projects2", "quagga")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "vault"
-    for name, text in {
+    texts = {
         "Projects/Alpha.md": "Alpha heron [[Beta]] #inside\n- [ ] feed it\n",
         "Projects/Sub [1]/Beta.md": "Beta heron\n",
         "Projects2/Near.md": "zebra heron #quagga [[Alpha]]\n- [ ] zebra\n",
@@ -40,10 +40,8 @@ def root(tmp_path: Path) -> Path:
                 ]
             }
         ),
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(text.encode())
-    return folder
+    }
+    return write_files(tmp_path / "vault", texts)
 
 
 Opened = Callable[..., App]
@@ -63,19 +61,6 @@ def opened(root: Path) -> Iterator[Opened]:
     yield open_app
     for app in apps:
         app.vaults.close()
-
-
-def answer(app: App, tool: str, **given: Any) -> tuple[str, str]:
-    """Error code and message of a refused call, or no code and the whole answer."""
-    try:
-        outcome = call(app, f"obsidian_{tool}", given)
-    except AppError as error:
-        return error.error_code, f"{error.message} {json.dumps(error.payload())}"
-    return "", outcome.envelope() + (outcome.text or "")
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def files(app: App) -> set[str]:

@@ -13,14 +13,11 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 from obsidian_mcp.tools import TOOLS, call
 from obsidian_mcp.tools.registry import Tool
+from tests.vaults import contents
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
+from tests.vaults import contents
 
 QUICK = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -88,10 +89,6 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 @pytest.fixture
 def note(app: App, basic: Path) -> Path:
     return basic / "Generated.md"
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def put(app: App, path: Path, data: bytes) -> None:

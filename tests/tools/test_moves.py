@@ -10,14 +10,11 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidName, NoteExists
 from obsidian_mcp.tools import call
+from tests.vaults import contents
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).data
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> None:

@@ -10,14 +10,11 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, NoteExists
 from obsidian_mcp.tools import call
+from tests.vaults import contents
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(app: App, basic: Path) -> None:
