@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.note_data import ListItem
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Extended, Record
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import Link, Value
 
@@ -18,7 +18,7 @@ DONE = frozenset({"x", "X"})
 """The marks of a task that is done."""
 
 
-class ItemRecord(Record):
+class ItemRecord(Computed):
     """The fields of a list item (DV-15, DV-16)."""
 
     __slots__ = ("_known", "_own", "children", "item", "page")
@@ -50,15 +50,6 @@ class ItemRecord(Record):
         if value is MISSING:
             value = self._known[name] = self._found(name)
         return default if value is ABSENT else value
-
-    def __getitem__(self, name: str) -> Value:
-        value = self.get(name, ABSENT)
-        if value is ABSENT:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
     def __iter__(self) -> Iterator[str]:
         names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))

@@ -17,6 +17,21 @@ class Record(Mapping[str, Value]):
     __slots__ = ()
 
 
+class Computed(Record):
+    """An object whose `get` computes a field; subclasses define it, with its keys."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Value:
+        value = self.get(name, ABSENT)
+        if value is ABSENT:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
+
+
 class Extended(Record):
     """An object with further fields laid over it, which hide its own ones of the same name."""
 

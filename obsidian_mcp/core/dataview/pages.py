@@ -15,7 +15,7 @@ from typing import Any
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.list_records import item_records
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Record
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Record
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, from_nanoseconds
@@ -121,7 +121,7 @@ class PageStore:
                 return value
 
 
-class Page(Record):
+class Page(Computed):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
     __slots__ = ("_fields", "_file", "entry", "path", "store")
@@ -149,15 +149,6 @@ class Page(Record):
         if value is MISSING:
             value = known[self.path] = self._found(name)
         return default if value is ABSENT else value
-
-    def __getitem__(self, name: str) -> Value:
-        value = self.get(name, ABSENT)
-        if value is ABSENT:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete())

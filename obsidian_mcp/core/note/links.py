@@ -33,8 +33,27 @@ MAX_PARENTHESES = 32
 """Maximum nesting depth of brackets in a destination, as in CommonMark."""
 
 
+class _Target:
+    """What the text of a link says, wherever it stands."""
+
+    __slots__ = ()
+    path: str
+    subpath: str
+    display: str | None
+
+    @property
+    def target(self) -> str:
+        """Return path and subpath: the app's `link`."""
+        return self.path + self.subpath
+
+    @property
+    def display_text(self) -> str:
+        """Return the text that a reader sees: the app's `displayText`."""
+        return self.display if self.display is not None else shown(self.target)
+
+
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(_Target):
     """One link or embed: kind, target and display are fields of one record, whatever its syntax.
 
     `path` is the decoded link path without subpath ("" for `[[#h]]`), `subpath` begins with `#` or is empty.
@@ -52,16 +71,6 @@ class Link:
     target_span: Span = field(compare=False)
 
     @property
-    def target(self) -> str:
-        """Return path and subpath: the app's `link`."""
-        return self.path + self.subpath
-
-    @property
-    def display_text(self) -> str:
-        """Return the text that a reader sees: the app's `displayText`."""
-        return self.display if self.display is not None else shown(self.target)
-
-    @property
     def size(self) -> tuple[int, int | None] | None:
         """Return the width and height, in pixels, given in an embed's display text: its last part, `100` or `100x50`
         (1.5)."""
@@ -70,7 +79,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class PropertyLink:
+class PropertyLink(_Target):
     """A property whose value is exactly one link. `key` is a dotted path with list indexes: `up`, `related.0`."""
 
     key: str
@@ -79,14 +88,6 @@ class PropertyLink:
     subpath: str
     display: str | None
     original: str
-
-    @property
-    def target(self) -> str:
-        return self.path + self.subpath
-
-    @property
-    def display_text(self) -> str:
-        return self.display if self.display is not None else shown(self.target)
 
 
 class Destination(NamedTuple):
