@@ -147,7 +147,3 @@ def _not_beyond(start: Date, end: Date, whole: dict[str, float], unit: str, amou
 
 def _day(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
-
-
-def is_zero(duration: Duration) -> bool:
-    return in_unit(duration, "seconds") == 0

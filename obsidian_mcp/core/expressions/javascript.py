@@ -13,22 +13,18 @@ _CONTEXT = Context(prec=500)
 
 
 def number_text(number: float) -> str:
-    """`50`, `0.1`, `1e+21`, `1e-7`, `Infinity`, `NaN` (EXPR-20)."""
+    """`50`, `0.1`, `1e+21`, `1e-7`, `Infinity`, `NaN`: Number::toString (EXPR-20)."""
     if number != number:
         return "NaN"
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"
-    if number == int(number) and abs(number) < _EXPONENT_FROM:
-        return str(int(number))
-    text = repr(number)
-    mantissa, exponent_mark, exponent = text.partition("e")
-    if not exponent_mark:
-        return text
-    power = int(exponent)
-    mantissa = mantissa.removesuffix(".0")
-    if -7 < power < 0:
+    text = repr(number).removesuffix(".0")
+    mantissa, _, exponent = text.partition("e")
+    if not exponent:
+        return "0" if text == "-0" else text
+    if -7 < int(exponent) < 21:
         return format(Decimal(text), "f")
-    return f"{mantissa}e{'+' if power > 0 else '-'}{abs(power)}"
+    return f"{mantissa}e{int(exponent):+d}"
 
 
 def round_half_up(number: float) -> float:

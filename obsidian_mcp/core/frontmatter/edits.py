@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.errors import InvalidArguments, PropertiesUnreadable
+from obsidian_mcp.errors import PropertiesUnreadable
 
 from . import parser, property_flow, property_lines, yaml_style
 from .parser import Block, Entry, Outline
@@ -51,24 +51,6 @@ def remove_property(body: str, key: str, newline: str = "\n") -> str:
         return body
     left = {other: value for other, value in note.values.items() if other != name}
     return note.settle(left, note.without(note.block, note.entry(name), newline), key)
-
-
-def rename_property(body: str, old: str, new: str) -> str:
-    """Return the body with a property renamed; its value and position stay.
-
-    Raises: PropertiesUnreadable, InvalidArguments where the new name is taken.
-    """
-    note = _Note.of(body)
-    name, new = parser.key_of(note.values, old), yaml_style.joined(new)
-    if name is None or name == new:
-        return body
-    taken = parser.key_of({other: None for other in note.values if other != name}, new)
-    if taken is not None:
-        raise InvalidArguments(f"The note has a property {taken!r} already. Remove it first or choose another name.")
-    span = note.entry(name).key_span
-    written = yaml_style.like(span.of(body), new, in_flow=note.in_braces)
-    expected = {new if other == name else other: value for other, value in note.values.items()}
-    return note.settle(expected, [body[: span.start] + written + body[span.end :]], old)
 
 
 def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:

@@ -34,17 +34,3 @@ def infer_type(value: Any) -> PropertyType:
             return "text"
         case _:
             return "unknown"
-
-
-def property_type(key: str, value: Any, assigned: Mapping[str, str] | None = None) -> str:
-    """Return the type of a property: fixed by its name, else assigned in `types.json`, else inferred from the value.
-
-    `assigned` is the mapping under `types` of `.obsidian/types.json`; names agree in any case.
-    """
-    folded = key.lower()
-    if fixed := TYPES_FIXED.get(folded):
-        return fixed
-    for name, kind in (assigned or {}).items():
-        if name.lower() == folded:
-            return kind
-    return infer_type(value)

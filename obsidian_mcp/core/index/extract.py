@@ -19,7 +19,6 @@ from obsidian_mcp.core.note import canvas, drawing, parser
 from obsidian_mcp.core.note.elements import ListItem
 from obsidian_mcp.core.note.links import Link, PropertyLink
 from obsidian_mcp.core.query import scopes
-from obsidian_mcp.core.tasks.hints import names_dependency, written_days
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
@@ -253,3 +252,18 @@ def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:
 
 def _one_line(text: str) -> str:
     return " ".join(storable(text).split())
+
+
+_find_days = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").findall
+_OF_DEPENDENCIES = ("🆔", "⛔", "id::", "dependsOn::")
+
+
+def written_days(line: str) -> tuple[str, str]:
+    """Return the first and the last day in a line as `YYYY-MM-DD`, two empty texts without one."""
+    days = _find_days(line)
+    return (min(days), max(days)) if days else ("", "")
+
+
+def names_dependency(line: str) -> bool:
+    """Return whether a task in this line can have an id or depend on one."""
+    return any(mark in line for mark in _OF_DEPENDENCIES)

@@ -6,7 +6,6 @@ with its length.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,23 +65,6 @@ class Note:
     @property
     def aliases(self) -> list[str]:
         return frontmatter.aliases(self.properties) or []
-
-    def section_at(self, offset: int) -> Section | None:
-        """Return the top-level block that contains the code point at `offset`."""
-        k = bisect_right(self.sections, offset, key=lambda section: section.span.start) - 1
-        return self.sections[k] if k >= 0 and offset < self.sections[k].span.end else None
-
-    def headings_above(self, offset: int) -> tuple[Heading, ...]:
-        """Return the path of headings, from the top, whose sections contain `offset`; a heading's section includes
-        it."""
-        path: list[Heading] = []
-        for heading in self.outline:
-            if heading.span.start > offset:
-                break
-            while path and path[-1].level >= heading.level:
-                path.pop()
-            path.append(heading)
-        return tuple(path)
 
 
 def parse(text: str) -> Note:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 
 from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.core.text import deadline
@@ -13,7 +12,7 @@ from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
 from .explanation import indent
-from .filters import Dependencies, Environment, Filter, parse_filter
+from .filters import Environment, Filter, parse_filter
 from .order import Group, Grouper, Sorter, group_tasks, parse_grouper, parse_sorter, sort_tasks
 from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, QueryNote, Statement, read_statements
@@ -252,8 +251,3 @@ def _filter(statement: Statement, environment: Environment) -> Filter:
     if found is None:
         raise statement.invalid(*_DOES_NOT_UNDERSTAND)
     return found
-
-
-def environment_of(settings: TaskSettings, today: date, tasks: Sequence[Task]) -> Environment:
-    """Return an environment for tasks that are all at hand."""
-    return Environment(settings, today, lambda: Dependencies.of(tasks))

@@ -106,11 +106,6 @@ def is_spaced(char: str) -> bool:
     return _IS_SPACED.match(char) is not None
 
 
-def has_edges(text: str) -> bool:
-    """Return whether a phrase requires a word boundary at one end or both."""
-    return bool(text) and bool(_IS_SPACED.match(text[0]) or _IS_SPACED.match(text[-1]))
-
-
 @lru_cache(maxsize=512)
 def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
     """Return a pattern that finds `text` anywhere."""

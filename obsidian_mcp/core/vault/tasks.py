@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
@@ -12,17 +13,17 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.periodic.moment_parse import parse_moment
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of, printable
 from obsidian_mcp.core.tasks.day_phrases import Days
 from obsidian_mcp.core.tasks.explanation import Explanation
-from obsidian_mcp.core.tasks.file_date import file_date
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
 from obsidian_mcp.core.tasks.query import Query, parse_query
 from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, Task, of_line, read_line, read_task
+from obsidian_mcp.core.tasks.task import Place, Task, calendar_day, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import is_note
@@ -268,3 +269,29 @@ class _Source:
 
 
 _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min))
+
+
+_search_with_hyphens = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").search
+_search_digits = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})").search
+
+
+def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
+    """Return the date in the name of a note, None where it has none or the settings do not use it.
+
+    `today` fills in what the format of the settings leaves out, such as the year.
+    """
+    if not settings.use_filename_as_scheduled_date:
+        return None
+    folders = settings.filename_date_folders
+    if folders and not any(path.startswith(folder + "/") for folder in folders):
+        return None
+    name = path.rpartition("/")[2].rpartition(".")[0]
+    if settings.filename_date_format:
+        found = parse_moment(name, settings.filename_date_format, today=today)
+        if found is not None:
+            return found.date()
+    if match := _search_with_hyphens(name):
+        return calendar_day(match[0])
+    if match := _search_digits(name):
+        return calendar_day("-".join(match.groups()))
+    return None

@@ -33,8 +33,6 @@ def change(row: dict[str, Any]) -> Callable[[str], str]:
             return lambda body: edits.set_property(body, arguments[0], arguments[1], newline)
         case "remove":
             return lambda body: edits.remove_property(body, arguments[0], newline)
-        case "rename":
-            return lambda body: edits.rename_property(body, arguments[0], arguments[1])
         case _:
             return lambda body: edits.replace_tag(body, arguments[0], arguments[1], newline)
 
@@ -152,22 +150,6 @@ def test_the_first_property_makes_the_block_and_leaves_the_text(body: str, key: 
     assert changed.endswith(body)
     assert edits.remove_property(changed, key) == body
     assert edits.set_property(changed, key, value) == changed
-
-
-@given(notes(), st.sampled_from(["a", "new", "new: x", "'"]), st.data())
-@settings(max_examples=80, deadline=None)
-def test_renaming_changes_the_name_alone(body: str, new: str, data: st.DataObject) -> None:
-    # FM-70
-    entry = a_property(data, body)
-    if parser.key_of({key: None for key in says(body) if key != entry.key}, new):
-        with pytest.raises(InvalidArguments):
-            edits.rename_property(body, entry.key, new)
-        return
-    changed = edits.rename_property(body, entry.key, new)
-
-    assert list(says(changed).items()) == [(new if key == entry.key else key, v) for key, v in says(body).items()]
-    assert changed.startswith(body[: entry.key_span.start])
-    assert changed.endswith(body[entry.key_span.end :])
 
 
 @given(notes(), st.sampled_from(["a", "日本", "x"]))

@@ -204,16 +204,6 @@ def test_a_value_without_an_assigned_type_has_the_type_it_looks_like(value: Any,
     assert property_types.infer_type(value) == kind
 
 
-def test_an_assigned_type_wins_over_the_value_and_a_fixed_one_over_both() -> None:
-    # FM-33
-    assigned = {"Due": "datetime", "tags": "text"}
-
-    assert property_types.property_type("due", "2024-01-02", assigned) == "datetime"
-    assert property_types.property_type("Tags", 1, assigned) == "tags"
-    assert property_types.property_type("cssclasses", "x") == "multitext"
-    assert property_types.property_type("other", 1, assigned) == "number"
-
-
 def test_spans_of_an_entry_give_its_source_back() -> None:
     # FM-40
     body = '---\n"a b" : &x [1, "c"] # d\n# e\nf:\n  - g\n\n---\n'

@@ -62,28 +62,6 @@ def test_bytes_that_are_no_utf8_are_text_like_any_other() -> None:  # NOTE-01
     assert [tag.name for tag in note.tags] == ["t"]
 
 
-def test_a_block_is_found_by_any_offset_within_it() -> None:  # NOTE-70
-    note = parse("# A\n\ntext\nmore\n\n- x")
-    found = [note.section_at(offset) for offset in (0, 5, 13, 16)]
-    assert [section and section.kind for section in found] == ["heading", "paragraph", "paragraph", "list"]
-    assert note.section_at(4) is None
-    assert note.section_at(99) is None
-
-
-def test_the_headings_above_a_text_lead_from_the_top_to_it() -> None:  # NOTE-71
-    body = "top\n# A\n## B\n#### C\n## D\nx\n> # Q\n# E"
-    note = parse(body)
-
-    def path(at: str) -> list[str]:
-        return [heading.text for heading in note.headings_above(body.index(at))]
-
-    assert path("top") == []
-    assert path("#### C") == ["A", "B", "C"]
-    assert path("x\n") == ["A", "D"]
-    assert path("# Q") == ["A", "D"]
-    assert path("# E") == ["E"]
-
-
 @pytest.mark.parametrize("indent", ["  ", "    ", "     ", "\t"])
 @pytest.mark.parametrize("after", ["", "\n", "\nunindented\n", "\nunindented\n\n# Heading\n"])
 def test_nested_items_stay_items_whatever_line_follows(indent: str, after: str) -> None:

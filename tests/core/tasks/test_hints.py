@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.tasks.hints import names_dependency, written_days
+from obsidian_mcp.core.index.extract import names_dependency, written_days
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN
 from obsidian_mcp.core.tasks.task import Place, read_task
 from tests.core.memory import MemoryVault

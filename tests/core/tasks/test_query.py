@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
+
 import pytest
 
 from obsidian_mcp.core.tasks.collation import collation_key
-from obsidian_mcp.core.tasks.query import Result, environment_of, parse_query
+from obsidian_mcp.core.tasks.filters import Dependencies, Environment
+from obsidian_mcp.core.tasks.query import Result, parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings, of_members
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task
@@ -33,6 +37,10 @@ def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None
     settings = settings or TaskSettings()
     tasks = tasks_of(FILES, settings)
     return parse_query(query, environment_of(settings, TODAY, tasks), note).run(tasks)
+
+
+def environment_of(settings: TaskSettings, today: date, tasks: Sequence[Task]) -> Environment:
+    return Environment(settings, today, lambda: Dependencies.of(tasks))
 
 
 def found(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> list[str]:

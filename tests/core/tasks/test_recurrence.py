@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.tasks.occurrences import next_date
+from obsidian_mcp.core.tasks.change_status import next_date
 from obsidian_mcp.core.tasks.recurrence import parse
 from obsidian_mcp.core.tasks.rule_text import write_rule
 

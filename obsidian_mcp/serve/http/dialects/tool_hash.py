@@ -3,11 +3,64 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from .ecmascript import stringify
+from obsidian_mcp.core.expressions.javascript import number_text
+
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
+_INDEX_END: Final = 2**32 - 1
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def stringify(value: Any) -> str:
+    """Return `JSON.stringify(deepSort(value))`, where deepSort sorts the keys of every object.
+
+    Keys are sorted by UTF-16 code units; then, as in every JavaScript object, array indices come first in numeric
+    order, and `__proto__` is lost.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return number(value)
+        case str():
+            return string(value)
+        case Mapping():
+            members = (
+                f"{string(key)}:{stringify(value[key])}" for key in sorted(value, key=_key_order) if key != "__proto__"
+            )
+            return "{" + ",".join(members) + "}"
+        case _:
+            return "[" + ",".join(map(stringify, value)) + "]"
+
+
+def number(value: float) -> str:
+    """Return a number as JavaScript writes it; every number is a double, and infinite ones are null."""
+    try:
+        double = float(value)
+    except OverflowError:
+        return "null"
+    return number_text(double) if math.isfinite(double) else "null"
+
+
+def string(value: str) -> str:
+    """Return a string with JSON's short escapes, and lone surrogates escaped in lower case."""
+    joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", json.dumps(joined, ensure_ascii=False))
+
+
+def _key_order(key: str) -> tuple[int, int, bytes]:
+    if _INDEX.fullmatch(key) and int(key) < _INDEX_END:
+        return 0, int(key), b""
+    return 1, 0, key.encode("utf-16-be", "surrogatepass")
+
 
 HASHED: Final = ("name", "description", "inputSchema")
 _ORDER: Final = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
