@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from obsidian_mcp.core.files.settings import RegisteredVault, app_registry
+from obsidian_mcp.core.files.settings import RegisteredVault, parse_registry
 
 
-def registered_vaults(app_folders: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Folders of the vaults that exist, open ones first, then the last used; empty where the app is not installed."""
+def registries(app_folders: Iterable[Path]) -> Iterator[tuple[RegisteredVault, ...]]:
+    """The vaults in every registry that can be read, in the order of the file."""
     for folder in app_folders:
         try:
             text = (folder / "obsidian.json").read_text(encoding="utf-8")
         except (OSError, ValueError):
             continue
-        rows = sorted(app_registry(text).vaults, key=lambda row: (not row.open, -row.opened))
-        found = tuple(path for row in rows if (path := Path(row.path)).is_dir())
-        if found:
+        yield parse_registry(text)
+
+
+def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
+    """Folders of the vaults that exist, open ones first, then the last used; empty where the app is not installed."""
+    for vaults in registries(app_folders):
+        rows = sorted(vaults, key=lambda row: (not row.open, -row.opened))
+        if found := tuple(path for row in rows if (path := Path(row.path)).is_dir()):
             return found
     return ()
 
 
-def registered(folder: Path, app_folders: tuple[Path, ...]) -> RegisteredVault | None:
+def registered(folder: Path, app_folders: Iterable[Path]) -> RegisteredVault | None:
     """What the app has registered about the vault in this folder, as it stands now."""
-    for place in app_folders:
-        try:
-            text = (place / "obsidian.json").read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            continue
-        for row in app_registry(text).vaults:
-            if is_same_folder(row.path, folder):
-                return row
-    return None
+    rows = (row for vaults in registries(app_folders) for row in vaults)
+    return next((row for row in rows if is_same_folder(row.path, folder)), None)
 
 
 def is_same_folder(path: str, folder: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp.core.files.settings import app_registry
+from obsidian_mcp.adapters.app_registry import registries
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,14 @@ class KnownVault:
 
 def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
     """Every vault of the first registry there is, those that can be used first, then open ones, then the last used."""
-    for folder in app_folders:
-        try:
-            text = (folder / "obsidian.json").read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            continue
-        vaults = [_known(Path(row.path), row.opened, open=row.open) for row in app_registry(text).vaults]
-        if vaults:
-            return sorted(vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened))
+    for rows in filter(None, registries(app_folders)):
+        paths = [Path(row.path) for row in rows]
+        vaults = [
+            KnownVault(path.name or str(path), path, row.open, row.opened, problem_of(path))
+            for row, path in zip(rows, paths, strict=True)
+        ]
+        return sorted(vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened))
     return []
-
-
-def _known(path: Path, opened: int, *, open: bool) -> KnownVault:  # noqa: A002  the registry's own word
-    return KnownVault(path.name or str(path), path, open, opened, problem_of(path))
 
 
 def problem_of(folder: Path) -> str:

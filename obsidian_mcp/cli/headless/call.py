@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
-from obsidian_mcp.core.files.settings import RegisteredVault, app_registry, last_open_files
+from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files, parse_registry
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, is_note, name_key
 
 from .output import rows
@@ -47,7 +47,7 @@ def registered(folders: Iterable[Path]) -> tuple[RegisteredVault, ...]:
             text = (folder / "obsidian.json").read_text(encoding="utf-8")
         except (OSError, ValueError):
             continue
-        return app_registry(text).vaults
+        return parse_registry(text)
     return ()
 
 

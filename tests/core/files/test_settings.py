@@ -12,8 +12,8 @@ from obsidian_mcp.core.files.settings import (
     AppSettings,
     IgnoreFilters,
     RegisteredVault,
-    app_registry,
     app_settings,
+    parse_registry,
     property_types,
 )
 
@@ -23,8 +23,7 @@ REAL_VAULTS = Path(__file__).parents[4] / "shared" / "data" / "vaults"
 @pytest.mark.parametrize("text", [None, "", "  \n", "{}", "\ufeff{}"])
 def test_without_settings_the_apps_defaults_hold(text: str | None) -> None:
     assert app_settings(text) == AppSettings()
-    assert app_settings(text).warnings == ()
-    assert app_registry(text).vaults == ()
+    assert parse_registry(text) == ()
     assert dict(property_types(text).types) == {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
 
 
@@ -34,18 +33,11 @@ def test_every_setting_is_read_and_unknown_ones_are_passed_over() -> None:
             {
                 "newLinkFormat": "relative",
                 "useMarkdownLinks": True,
-                "alwaysUpdateLinks": True,
                 "newFileLocation": "folder",
                 "newFileFolderPath": "Inbox",
                 "attachmentFolderPath": "./img",
                 "trashOption": "local",
-                "promptDelete": False,
-                "deleteUnlinkedAttachments": "never",
-                "showUnsupportedFiles": True,
                 "userIgnoreFilters": ["src/"],
-                "strictLineBreaks": True,
-                "tabSize": 2,
-                "useTab": False,
                 "vimMode": True,
             }
         )
@@ -53,46 +45,31 @@ def test_every_setting_is_read_and_unknown_ones_are_passed_over() -> None:
     assert settings == AppSettings(
         new_link_format="relative",
         use_markdown_links=True,
-        always_update_links=True,
         new_file_location="folder",
         new_file_folder="Inbox",
         attachment_folder="./img",
         trash_option="local",
-        prompt_delete=False,
-        delete_unlinked_attachments="never",
-        show_unsupported_files=True,
         ignore_filters=("src/",),
-        strict_line_breaks=True,
-        tab_size=2,
-        use_tab=False,
     )
-    assert settings.warnings == ()
 
 
 @pytest.mark.parametrize(
     "text", ["{", "[]", "null x", '"text"', "12", '{"newLinkFormat": }', "[" * 100_000], ids=lambda text: text[:12]
 )
-def test_a_broken_file_means_the_defaults_and_a_warning(text: str) -> None:  # semantics 6.9 #14
-    settings = app_settings(text)
-    assert settings == AppSettings()
-    assert len(settings.warnings) == 1
-    assert settings.warnings[0].startswith("app.json: ")
+def test_a_broken_file_means_the_defaults(text: str) -> None:  # semantics 6.9 #14
+    assert app_settings(text) == AppSettings()
 
 
-def test_a_value_that_cannot_be_meant_is_passed_over_with_a_warning_and_the_others_hold() -> None:
+def test_a_value_that_cannot_be_meant_is_passed_over_and_the_others_hold() -> None:
     settings = app_settings(
-        '{"newLinkFormat": "longest", "useMarkdownLinks": "yes", "tabSize": true, "userIgnoreFilters": ["a/", 3],'
-        ' "trashOption": ["local"], "attachmentFolderPath": 5, "promptDelete": false}'
+        '{"newLinkFormat": "longest", "useMarkdownLinks": "yes", "userIgnoreFilters": ["a/", 3],'
+        ' "trashOption": ["local"], "attachmentFolderPath": 5, "newFileFolderPath": "x"}'
     )
-    assert settings == AppSettings(prompt_delete=False, ignore_filters=("a/",))
-    assert len(settings.warnings) == 6
-    assert any(
-        "newLinkFormat" in warning and "shortest, relative, absolute" in warning for warning in settings.warnings
-    )
+    assert settings == AppSettings(new_file_folder="x", ignore_filters=("a/",))
 
 
 def test_a_setting_that_is_null_has_its_default() -> None:
-    assert app_settings('{"userIgnoreFilters": null, "newLinkFormat": null}').warnings == ()
+    assert app_settings('{"userIgnoreFilters": null, "newLinkFormat": null}') == AppSettings()
 
 
 def test_types_are_found_in_any_case_and_three_of_them_are_fixed() -> None:
@@ -102,11 +79,10 @@ def test_types_are_found_in_any_case_and_three_of_them_are_fixed() -> None:
     assert types.of("cssclasses") == "multitext"
     assert types.of("odd") is None
     assert types.of("unheard") is None
-    assert len(types.warnings) == 1
 
 
-def test_the_vaults_of_the_app_keep_their_order_and_broken_ones_are_named() -> None:
-    registry = app_registry(
+def test_the_vaults_of_the_app_keep_their_order_and_broken_ones_are_left_out() -> None:
+    registry = parse_registry(
         json.dumps(
             {
                 "vaults": {
@@ -119,16 +95,10 @@ def test_the_vaults_of_the_app_keep_their_order_and_broken_ones_are_named() -> N
             }
         )
     )
-    assert registry.vaults == (
+    assert registry == (
         RegisteredVault("aa", "/v/One", 1700000000000, open=True),
         RegisteredVault("bb", "C:\\Zwei"),
     )
-    assert registry.cli is True
-    assert len(registry.warnings) == 2
-
-
-def test_an_app_without_a_command_line_says_nothing_of_it() -> None:
-    assert app_registry('{"vaults": {}}').cli is None
 
 
 @pytest.mark.parametrize(
@@ -152,15 +122,12 @@ def test_an_app_without_a_command_line_says_nothing_of_it() -> None:
 def test_excluded_files_are_hidden_by_prefix_or_expression(entry: str, path: str, hidden: bool) -> None:
     filters = IgnoreFilters([entry])
     assert filters.match(path) is hidden
-    assert filters.warnings == ()
 
 
-def test_an_expression_that_cannot_be_read_hides_nothing_and_is_named() -> None:
+def test_an_expression_that_cannot_be_read_hides_nothing() -> None:
     filters = IgnoreFilters(["/(/", "b/"])
     assert not filters.match("a.md")
     assert filters.match("b/a.md")
-    assert len(filters.warnings) == 1
-    assert "'/(/'" in filters.warnings[0]
 
 
 def test_an_expression_that_never_ends_is_stopped() -> None:
@@ -177,10 +144,9 @@ def test_no_filters_are_false() -> None:
 
 @pytest.mark.skipif(not REAL_VAULTS.is_dir(), reason="the real vaults of ../shared/data are not here")
 @pytest.mark.parametrize("vault", ["kepano", "tasks-demo"])
-def test_the_settings_of_real_vaults_are_read_without_a_warning(vault: str) -> None:
+def test_the_settings_of_real_vaults_are_read(vault: str) -> None:
     folder = REAL_VAULTS / vault / ".obsidian"
     read = {name: (folder / name).read_text(encoding="utf-8") for name in ("app.json", "types.json")}
     app, types = app_settings(read["app.json"]), property_types(read["types.json"])
-    assert app.always_update_links
+    assert app != AppSettings()
     assert len(types.types) > 3
-    assert app.warnings + types.warnings == ()
