@@ -97,7 +97,7 @@ def parse_registry(text: str | None) -> tuple[RegisteredVault, ...]:
     vaults = []
     for id_, facts in _Source(text).members("vaults"):
         if isinstance(facts, dict) and isinstance(path := facts.get("path"), str) and path:
-            opened = facts.get("ts")
+            opened: Any = facts.get("ts")
             time = int(opened) if type(opened) in (int, float) and abs(opened) < 1e18 else 0
             vaults.append(RegisteredVault(id_, path, time, open=facts.get("open") is True))
     return tuple(vaults)
