@@ -71,6 +71,14 @@ def everything(connection: socket.socket, least: int = 2**62) -> bytes:
     return bytes(received)
 
 
+def is_dropped(connection: socket.socket) -> bool:
+    """Whether the server closes a connection without a word."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
 WAIT = request("/bridge/v1/tools/wait/call", '{"arguments":{}}')
 
 
@@ -189,6 +197,37 @@ def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App) -> None:
             answer = everything(connection)
             assert b"408" in answer.split(b"\r\n")[0] or b'"ok":false' in answer
             connection.close()
+
+
+def test_a_head_that_never_ends_is_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    # LIFE-03
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
+    with serving(app) as url, connect(url) as silent, connect(url) as slow, connect(url) as kept:
+        slow.sendall(b"GET /health HTTP/1.1\r\n")
+        kept.sendall(request("/health", "", "GET"))
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += kept.recv(65_536)
+        kept.sendall(b"GET /health HTTP/1.1\r\n")
+        for connection in (silent, slow, kept):
+            assert is_dropped(connection)
+
+
+def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it(
+    app: App, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # LIFE-03
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(listener, "STALL_SECONDS", 0.3)
+    call = request("/bridge/v1/tools/big/call", '{"arguments":{"size":50000000}}')
+    with serving(app, gate.bridge) as url, connect(url) as stopped, connect(url) as reading:
+        stopped.sendall(call)
+        reading.sendall(call)
+        assert len(everything(reading, 50_000_000)) >= 50_000_000
+        end = time.monotonic() + 5 * listener.STALL_SECONDS
+        while time.monotonic() < end:
+            assert httpx.get(f"{url}/health").status_code == 200
+        assert len(everything(stopped)) < 50_000_000
 
 
 def test_a_client_that_does_not_read_its_answer_holds_up_no_other(app: App, gate: Gate) -> None:
