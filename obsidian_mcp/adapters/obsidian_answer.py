@@ -123,13 +123,10 @@ class Answer:
         """Ended by a signal (-6, or 134 as a shell says it) or with -1: what was printed may be cut short."""
         return self.status < 0 or self.status > 127
 
-    def done(self, *verbs: str) -> tuple[str, str] | None:
-        """The line by which a command says what it did (`Created: a.md`): the verb, and what stands behind it."""
-        for line in self.lines:
-            for verb in verbs:
-                if line.startswith(f"{verb}: "):
-                    return verb, line.removeprefix(f"{verb}: ")
-        return None
+    def done(self, *verbs: str) -> str | None:
+        """What stands behind the verb in the line by which a command says what it did (`Created: a.md`)."""
+        begins = tuple(f"{verb}: " for verb in verbs)
+        return next((line.partition(": ")[2] for line in self.lines if line.startswith(begins)), None)
 
     def own_refusal(self) -> AppError | None:
         """The error for an answer that as a whole names exactly what this request asked for."""
@@ -262,8 +259,8 @@ def json_objects(value: object) -> list[dict[str, object]]:
     return value
 
 
-def json_text(row: Mapping[str, object], key: str, default: str | None = None) -> str:
-    value = row.get(key, default)
+def json_text(row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
     if not isinstance(value, str):
         raise unexpected(row)
     return value

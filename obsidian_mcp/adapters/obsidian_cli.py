@@ -8,17 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from obsidian_mcp.core.files.obsidian import (
-    AppVersion,
-    Backlink,
-    Moved,
-    NoteText,
-    OutgoingLink,
-    Plugin,
-    UnresolvedLink,
-    Version,
-    Written,
-)
+from obsidian_mcp.core.files.obsidian import Plugin, UnresolvedLink, Version
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
@@ -79,7 +69,7 @@ class ObsidianCommand:
 
     # Notes
 
-    def read(self, path: str) -> NoteText:
+    def read(self, path: str) -> str:
         """A note's text, byte for byte.
 
         The printed text counts when it has the size that the app gives for the file. So a note is never taken for a
@@ -94,7 +84,7 @@ class ObsidianCommand:
                 size = number(described.fields["size"])
                 text = exact_text(answer.raw, described.raw, size)
                 if text is not None:
-                    return NoteText(target, text, number(described.fields.get("modified", 0)))
+                    return text
             turn.reject_message(answer)
             if not answer.text or answer.is_refusal:
                 raise turn.failure(answer)
@@ -105,7 +95,7 @@ class ObsidianCommand:
             path=target,
         )
 
-    def create(self, path: str, content: str = "", *, overwrite: bool = False) -> Written:
+    def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
         """Create a note whose text `can_carry`.
 
         Without `overwrite` an existing note is refused before the call: the command would write `name 1.md` instead.
@@ -123,24 +113,23 @@ class ObsidianCommand:
         with self._channel.turn() as turn:
             if not overwrite and self._exists(turn, target):
                 raise note_exists(target)
-            verb, made = _said(turn, turn.change(request), "Created", "Overwrote")
+            made = _said(turn, turn.change(request), "Created", "Overwrote")
             if same_path(made, target):
-                return Written(target, verb == "Created")
+                return
             if not is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
             leftover = self._withdraw(turn, made)
         raise note_exists(target, leftover=leftover)
 
-    def append(self, path: str, content: str, *, inline: bool = False) -> VaultPath:
+    def append(self, path: str, content: str, *, inline: bool = False) -> None:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _required(content, "content")}
         with self._channel.turn() as turn:
             answer = turn.change(Request("append", parameters, ("inline",) if inline else ()))
             _confirm(turn, answer, target, "Appended to")
-        return target
 
-    def move(self, path: str, to: str) -> Moved:
+    def move(self, path: str, to: str) -> None:
         """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
 
         Raises: NoteExists, InvalidName for a target without an extension.
@@ -151,35 +140,32 @@ class ObsidianCommand:
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
         with self._channel.turn() as turn:
-            _, said = _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
-        _, arrow, reached = said.replace(" → ", " -> ").rpartition(" -> ")
-        return Moved(source, vault_path.parse(reached) if arrow else target)
+            _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
 
-    def delete(self, path: str, *, permanent: bool = False) -> VaultPath:
+    def delete(self, path: str, *, permanent: bool = False) -> None:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
         target = vault_path.parse(path)
         with self._channel.turn() as turn:
             self._delete(turn, target, permanent=permanent)
-        return target
 
-    def open(self, path: str, *, new_tab: bool = False) -> VaultPath:
+    def open(self, path: str) -> VaultPath:
         """Show a file in the app."""
         target = vault_path.parse(path)
         with self._channel.turn() as turn:
-            answer = turn.change(Request("open", {"path": target}, ("newtab",) if new_tab else ()))
+            answer = turn.change(Request("open", {"path": target}))
             _confirm(turn, answer, target, "Opened")
         return target
 
     # Questions
 
-    def version(self) -> AppVersion:
-        """Versions of the app and of its installer."""
+    def version(self) -> str:
+        """The version of the app."""
         with self._channel.turn() as turn:
             answer = turn.ask(Request("version", any_vault=True))
-            match = re.fullmatch(r"(\d\S*)(?: \(installer (\S+)\))?", answer.text)
+            match = re.fullmatch(r"(\d\S*)(?: \(installer \S+\))?", answer.text)
             if match is None:
                 raise turn.failure(answer)
-        return AppVersion(match[1], match[2])
+        return match[1]
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
         """Paths of the notes that match a query in the app's search language, in the app's order."""
@@ -191,15 +177,15 @@ class ObsidianCommand:
             raise unexpected(found)
         return tuple(found)
 
-    def backlinks(self, path: str) -> tuple[Backlink, ...]:
-        """The notes that link to a file, with how often."""
-        rows = self._rows(Request("backlinks", {"path": vault_path.parse(path), "format": "json"}, ("counts",)))
-        return tuple(Backlink(json_text(row, "file"), number(row.get("count", 1))) for row in rows)
+    def backlinks(self, path: str) -> tuple[str, ...]:
+        """The notes that link to a file."""
+        rows = self._rows(Request("backlinks", {"path": vault_path.parse(path), "format": "json"}))
+        return tuple(json_text(row, "file") for row in rows)
 
-    def links(self, path: str) -> tuple[OutgoingLink, ...]:
-        """What a note links to, each target once."""
+    def links(self, path: str) -> tuple[str, ...]:
+        """The files that a note links to, each once."""
         lines = self._list(Request("links", {"path": vault_path.parse(path)}))
-        return tuple(OutgoingLink(line.removesuffix(_UNRESOLVED), not line.endswith(_UNRESOLVED)) for line in lines)
+        return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
 
     def unresolved(self) -> tuple[UnresolvedLink, ...]:
         """The vault's links that lead nowhere, with the notes that hold them."""
@@ -348,8 +334,8 @@ class ObsidianCommand:
 # Answers
 
 
-def _said(turn: Turn, answer: Answer, *verbs: str) -> tuple[str, str]:
-    """The success line that a change must have (CMD-04)."""
+def _said(turn: Turn, answer: Answer, *verbs: str) -> str:
+    """What stands behind the verb in the success line that a change must have (CMD-04)."""
     done = answer.done(*verbs)
     if done is None:
         raise turn.failure(answer)
@@ -357,7 +343,7 @@ def _said(turn: Turn, answer: Answer, *verbs: str) -> tuple[str, str]:
 
 
 def _confirm(turn: Turn, answer: Answer, target: VaultPath, verb: str) -> None:
-    _, path = _said(turn, answer, verb)
+    path = _said(turn, answer, verb)
     if not same_path(path, target):
         raise _elsewhere(path, target)
 

@@ -274,7 +274,7 @@ def app(system: System) -> Iterator[Finding]:
         except AppError as error:
             yield Finding("Obsidian command", "problem", f"{' '.join(command)}: {error.message}")
         else:
-            yield Finding("Obsidian command", "fine", f"{' '.join(command)} answers: Obsidian {version.app}")
+            yield Finding("Obsidian command", "fine", f"{' '.join(command)} answers: Obsidian {version}")
 
 
 def first_obsidian(system: System) -> Finding:

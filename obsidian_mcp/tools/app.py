@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.obsidian import Plugin
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
@@ -24,14 +25,6 @@ Topic = Literal["commands", "history", "history_read", "plugins", "sync"]
 
 
 @dataclass(frozen=True, slots=True)
-class InstalledPlugin:
-    id: str
-    name: str | None
-    version: str | None
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True)
 class KeptVersion:
     version: int
     """1: newest."""
@@ -42,7 +35,7 @@ class KeptVersion:
 class AppAnswer:
     path: str | None = None
     commands: list[str] | None = None
-    plugins: list[InstalledPlugin] | None = None
+    plugins: list[Plugin] | None = None
     versions: list[KeptVersion] | None = None
     total: int | None = None
     """How many there are; the first are shown."""
@@ -78,8 +71,8 @@ def app_info(
         case "history_read":
             return _document(AppAnswer(path), obsidian.history_read(path, version))
         case "plugins":
-            plugins = [InstalledPlugin(one.id, one.name, one.version, one.enabled) for one in obsidian.plugins()]
-            return AppAnswer(plugins=plugins[:SHOWN], total=len(plugins))
+            plugins = obsidian.plugins()
+            return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))
         case "sync":
             if place.policy.restricts_reading:
                 raise PermissionDenied(

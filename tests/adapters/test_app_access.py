@@ -70,7 +70,7 @@ def test_in_a_container_the_files_tell(tmp_path: Path, path: str, told: list[str
 def test_a_vault_is_known_by_its_path_or_by_its_files(tmp_path: Path, basic: Path, answers: dict[str, str]) -> None:
     environ = environment(tmp_path, basic, answers=answers)
 
-    assert access(tmp_path, environ).command(basic).read("Home.md").text.encode() == (basic / "Home.md").read_bytes()
+    assert access(tmp_path, environ).command(basic).read("Home.md").encode() == (basic / "Home.md").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.adapters.obsidian_answer import exact_text
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand, can_carry
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, Outcome, this_environment
-from obsidian_mcp.core.files.obsidian import Backlink, Moved, OutgoingLink, UnresolvedLink, Version, Written
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.files.obsidian import UnresolvedLink, Version
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -164,7 +163,7 @@ def test_a_note_is_read_byte_for_byte_whatever_it_holds(tmp_path: Path, text: st
 
     note = ObsidianCommand(InProcess({"vault": str(tmp_path), **frame})).read("Note.md")
 
-    assert note.text.encode() == text.encode()
+    assert note.encode() == text.encode()
 
 
 @given(
@@ -208,7 +207,7 @@ def test_reading_a_folder_says_so(desk: Desk) -> None:
 
 
 def test_a_note_is_read_although_the_command_ends_with_a_failure_status(desk: Desk) -> None:
-    assert desk.command(status=1).read("Alpha.md").text == ALPHA
+    assert desk.command(status=1).read("Alpha.md") == ALPHA
 
 
 @pytest.mark.parametrize("knobs", [{"cut": 40}, {"damage": True}], ids=["cut", "damaged"])
@@ -234,7 +233,7 @@ def test_a_long_note_is_read_whole(desk: Desk) -> None:
     text = "".join(f"line {number} äöü\n" for number in range(20_000))
     desk.write("Long.md", text)
 
-    assert desk.command().read("Long.md").text == text
+    assert desk.command().read("Long.md") == text
 
 
 # The moods in which nothing is answered
@@ -324,7 +323,7 @@ def test_a_closed_vault_gets_a_change_once(desk: Desk) -> None:
 
 
 def test_a_closed_vault_gives_its_note(desk: Desk) -> None:
-    assert desk.command(cold=1).read("Alpha.md").text == ALPHA
+    assert desk.command(cold=1).read("Alpha.md") == ALPHA
 
 
 def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: Desk) -> None:
@@ -352,7 +351,7 @@ def test_a_call_that_hangs_is_ended_with_everything_it_started(desk: Desk) -> No
 
 
 def test_a_slow_answer_within_the_limit_is_an_answer(desk: Desk) -> None:
-    assert desk.command(slow=0.2).version().app == "1.12.7"
+    assert desk.command(slow=0.2).version() == "1.12.7"
 
 
 def test_one_limit_covers_all_calls_of_an_operation(desk: Desk) -> None:
@@ -417,7 +416,8 @@ def test_who_waits_too_long_for_the_vault_gets_a_timeout() -> None:
 def test_a_note_is_created_with_its_text(desk: Desk) -> None:
     text = 'First line\n\n- "quoted", a=b, $HOME `x` 🎉\n'
 
-    assert desk.command().create("New/Note.md", text) == Written(VaultPath("New/Note.md"), created=True)
+    desk.command().create("New/Note.md", text)
+
     assert desk.files()["New/Note.md"] == text.encode()
 
 
@@ -432,7 +432,8 @@ def test_an_existing_note_is_refused_before_the_call(desk: Desk) -> None:
 
 
 def test_a_note_is_overwritten_on_purpose(desk: Desk) -> None:
-    assert desk.command().create("Alpha.md", "new", overwrite=True) == Written(VaultPath("Alpha.md"), created=False)
+    desk.command().create("Alpha.md", "new", overwrite=True)
+
     assert desk.files()["Alpha.md"] == b"new"
 
 
@@ -466,8 +467,8 @@ def test_a_success_line_for_another_file_is_a_failure(desk: Desk) -> None:
 def test_text_is_added_at_the_end(desk: Desk) -> None:
     command = desk.command()
 
-    assert command.append("Lonely.md", "a\nb") == "Lonely.md"
-    assert command.append("Lonely.md", "c", inline=True) == "Lonely.md"
+    command.append("Lonely.md", "a\nb")
+    command.append("Lonely.md", "c", inline=True)
 
     assert desk.files()["Lonely.md"] == b"nothing here\na\nbc"
 
@@ -475,15 +476,19 @@ def test_text_is_added_at_the_end(desk: Desk) -> None:
 def test_a_change_is_recognised_behind_noise_and_with_a_failure_status(desk: Desk) -> None:
     noisy: dict[str, Any] = {"noise": ["stdout", "stderr"], "crlf": True, "blank": True, "status": 1}
 
-    assert desk.command(**noisy).append("Lonely.md", "more") == "Lonely.md"
-    assert desk.command(**noisy).create("New.md", "x") == Written(VaultPath("New.md"), created=True)
+    desk.command(**noisy).append("Lonely.md", "more")
+    desk.command(**noisy).create("New.md", "x")
+
+    assert desk.files()["Lonely.md"].endswith(b"more")
+    assert desk.files()["New.md"] == b"x"
 
 
 @pytest.mark.parametrize("arrow", ["->", "→"])
 def test_a_note_is_moved(desk: Desk, arrow: str) -> None:
     command = desk.command(arrow=arrow)
 
-    assert command.move("Alpha.md", "Projects/v1.2.md") == Moved(VaultPath("Alpha.md"), VaultPath("Projects/v1.2.md"))
+    command.move("Alpha.md", "Projects/v1.2.md")
+
     assert desk.files()["Projects/v1.2.md"] == ALPHA.encode()
 
 
@@ -564,12 +569,9 @@ def test_a_text_that_the_command_would_change_is_refused_before_anything_is_aske
     before, command = desk.files(), desk.command()
 
     assert not can_carry(text)
-    for change in (
-        lambda: command.create("New.md", text),
-        lambda: command.append("Lonely.md", text),
-    ):
+    for change, name in ((command.create, "New.md"), (command.append, "Lonely.md")):
         with pytest.raises(AppCommandFailed) as raised:
-            change()
+            change(name, text)
         assert raised.value.data["reason"] == "cannot_carry"
     assert desk.files() == before
     assert desk.calls() == []
@@ -591,7 +593,7 @@ def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
     desk.write("path=Alpha.md", "odd name")
     command = desk.command()
 
-    assert command.read("path=Alpha.md").text == "odd name"
+    assert command.read("path=Alpha.md") == "odd name"
     command.append("Lonely.md", "overwrite path=Alpha.md")
     command.append("Lonely.md", "--copy", inline=True)
     assert command.search("path=Alpha.md nothing") == ("Lonely.md",)
@@ -615,15 +617,14 @@ def test_a_path_outside_the_vault_never_reaches_the_command(desk: Desk, path: st
 def test_names_that_the_command_would_misread_are_refused(desk: Desk) -> None:
     command = desk.command()
 
-    for call in (
-        lambda: command.create("Note"),
-        lambda: command.create("data.txt"),
-        lambda: command.move("Alpha.md", "Folder"),
-    ):
+    for name in ("Note", "data.txt"):
         with pytest.raises(InvalidName):
-            call()
+            command.create(name)
+    with pytest.raises(InvalidName):
+        command.move("Alpha.md", "Folder")
+    with pytest.raises(InvalidArguments):
+        command.append("Alpha.md", "")
     for empty in (
-        lambda: command.append("Alpha.md", ""),
         lambda: command.search(" "),
         lambda: command.run_command(""),
         lambda: command.history_read("Alpha.md", 0),
@@ -653,14 +654,11 @@ def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None
 
     assert command.search("beta") == ("Alpha.md", "Projects/Beta.md")
     assert command.search("beta", "Projects") == ("Projects/Beta.md",)
-    assert command.backlinks("Projects/Beta.md") == (Backlink("Alpha.md", 2),)
-    assert command.links("Alpha.md") == (
-        OutgoingLink("Nowhere", resolved=False),
-        OutgoingLink("Projects/Beta.md", True),
-    )
+    assert command.backlinks("Projects/Beta.md") == ("Alpha.md",)
+    assert command.links("Alpha.md") == ("Projects/Beta.md",)
     assert command.orphans() == ("Alpha.md", "Lonely.md", "pic.png")
     assert command.deadends() == ("Lonely.md", "Projects/Beta.md", "pic.png")
-    assert (command.version().app, command.version().installer) == ("1.12.7", "1.12.7")
+    assert command.version() == "1.12.7"
 
 
 def test_sources_are_told_apart_although_a_name_holds_a_comma(desk: Desk) -> None:
@@ -691,9 +689,7 @@ def test_a_list_from_a_program_that_crashed_is_a_failure(desk: Desk) -> None:
         desk.command(status=134).orphans()
 
 
-@pytest.mark.parametrize(
-    "data", ['{"a": 1}', "[1]", '[{"file": 3}]', '[{"file": "a", "count": "many"}]', '[{"count": 1}]', '["a.md"']
-)
+@pytest.mark.parametrize("data", ['{"a": 1}', "[1]", '[{"file": 3}]', '[{"count": 1}]', '["a.md"'])
 def test_data_of_an_unknown_shape_is_a_failure(desk: Desk, data: str) -> None:
     with pytest.raises(AppCommandFailed):
         desk.quick(answers={"backlinks": data}).backlinks("Alpha.md")
@@ -727,8 +723,8 @@ def test_commands_are_listed_and_run(desk: Desk) -> None:
 
 
 def test_a_note_is_opened(desk: Desk) -> None:
-    assert desk.command().open("Alpha.md", new_tab=True) == "Alpha.md"
-    assert desk.calls()[-1]["argv"] == ["vault=Notes", "open", "path=Alpha.md", "newtab"]
+    assert desk.command().open("Alpha.md") == "Alpha.md"
+    assert desk.calls()[-1]["argv"] == ["vault=Notes", "open", "path=Alpha.md"]
 
 
 def test_older_versions_are_listed_and_read(desk: Desk) -> None:

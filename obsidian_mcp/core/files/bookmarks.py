@@ -109,7 +109,7 @@ def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
             candidates=shown,
         )
     bookmark, node = found[0]
-    array = next(each for each in _arrays(_items(root)) if any(item is node for item in each.items))
+    array = next(array for array in _arrays(_items(root)) if any(item is node for item in array.items))
     kept = [Item(item.value, item) for item in array.items if item is not node]
     text = body or ""
     return _spliced(text, array, rewrite_list(text, array, kept, _layout(text, array))), bookmark

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 if TYPE_CHECKING:
-    from .obsidian import Backlink, NoteText, OutgoingLink, Plugin, UnresolvedLink, Version
+    from .obsidian import Plugin, UnresolvedLink, Version
 
 
 class DiskFile(NamedTuple):
@@ -117,13 +117,16 @@ class Obsidian(Protocol):
     `reason` "cannot_carry" for a value that would not arrive as it is.
     """
 
-    def read(self, path: str) -> NoteText:
-        """Raises: NoteNotFound; AppCommandFailed with `reason` "inexact" where the app's answer is not the note."""
+    def read(self, path: str) -> str:
+        """A note's text, byte for byte.
+
+        Raises: NoteNotFound; AppCommandFailed with `reason` "inexact" where the app's answer is not the note.
+        """
         ...
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
-    def links(self, path: str) -> Sequence[OutgoingLink]: ...
-    def backlinks(self, path: str) -> Sequence[Backlink]: ...
+    def links(self, path: str) -> Sequence[str]: ...
+    def backlinks(self, path: str) -> Sequence[str]: ...
     def unresolved(self) -> Sequence[UnresolvedLink]: ...
     def orphans(self) -> Sequence[str]: ...
     def deadends(self) -> Sequence[str]: ...

@@ -43,18 +43,16 @@ def links(
     if vault.app is None:
         return None
     try:
-        resolved = [link.target for link in vault.app.links(path) if link.resolved]
-        sources = [backlink.path for backlink in vault.app.backlinks(path)]
+        targets = _known(vault, vault.app.links(path))
+        linking = _known(vault, vault.app.backlinks(path))
     except NoteNotFound:  # too new for the app
         return None
-    targets = _known(vault, resolved)
     out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
     out += [
         Reference(path, target, _placeless(target))
         for target in targets
         if target not in {reference.target for reference in outgoing}
     ]
-    linking = _known(vault, sources)
     back = [reference for reference in backlinks if reference.source in linking]
     back += [
         Reference(source, path, _placeless(path))

@@ -395,7 +395,7 @@ class Vault:
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
             try:
-                said = self.app.read(entry.path).text.encode()
+                said = self.app.read(entry.path).encode()
             except NoteNotFound:
                 log.info("the app does not know %s yet", entry.path)
             except AppCommandFailed as error:
