@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
-from obsidian_mcp.core.query.evaluate import Matcher, find, matches
+from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.matchers import name_test, tag_test, value_test
 from obsidian_mcp.core.query.nodes import Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.parser import parse
@@ -68,7 +68,7 @@ def test_a_query_lists_the_files_of_the_table(files: dict[str, Document], case: 
     "row", VECTORS["places"], ids=[f"{r['rule']} {r['query']} in {r['file']}" for r in VECTORS["places"]]
 )
 def test_a_result_shows_the_places_of_the_table(row: dict[str, Any]) -> None:
-    found = find(parse(row["query"]), FILES[row["file"]])
+    found = Matcher(parse(row["query"])).find(FILES[row["file"]])
     shown = None if found is None else [[span.start, span.end] for span in found.content]
     assert shown == row["content"]
     assert ([] if found is None else [[span.start, span.end] for span in found.path]) == row["path"]
@@ -106,7 +106,7 @@ def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
         case Anything():
             return True, True
         case HasTask(operator):
-            exactly = matches(Scope(operator, Phrase("")), file)
+            exactly = Matcher(Scope(operator, Phrase(""))).matches(file)
             return exactly, exactly
         case Holds() | HasWord() | HasTag() | HasProperty():
             exactly = holds(filter_, file)
@@ -272,7 +272,7 @@ def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainF
 @given(st.sampled_from([word for word in WORDS if "/" not in word]), files())
 @settings(max_examples=200, deadline=None)
 def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:  # QUERY-21
-    found = find(parse(word), Document(plain.path, plain.text, plain.kind))
+    found = Matcher(parse(word)).find(Document(plain.path, plain.text, plain.kind))
     if found is not None:
         assert found.content or found.path
         assert {fold(span.of(plain.text)) for span in found.content} <= {fold(word)}
@@ -364,13 +364,13 @@ def test_the_text_is_touched_last_and_parsed_only_where_it_must_be(
     query: str, opened: tuple[str, ...], listed: bool
 ) -> None:
     file = Closed(open=opened)
-    assert matches(parse(query), file) is listed
+    assert Matcher(parse(query)).matches(file) is listed
 
 
 def test_of_an_image_only_the_path_is_asked_for() -> None:  # QUERY-11
     image = Closed("img/work.png", "other")
     for query, listed in [("work", False), ("file:work", True), ("-task:x file:png", True), ("-work", False)]:
-        assert matches(parse(query), image) is listed
+        assert Matcher(parse(query)).matches(image) is listed
 
 
 def test_a_runaway_expression_stops_the_search_within_about_a_second() -> None:  # QUERY-33
@@ -378,7 +378,7 @@ def test_a_runaway_expression_stops_the_search_within_about_a_second() -> None: 
     for query in [r"/(a|aa)+$/", r"line:/^(a|aa)+$/", r"-content:/(a|aa)+$/", r"block:(x OR /(a|aa)+$/)"]:
         start = time.process_time()
         with pytest.raises(OperationTimeout):
-            matches(parse(query), file)
+            Matcher(parse(query)).matches(file)
         assert time.process_time() - start < 3  # of processor time, which is what the limit counts
 
 
@@ -386,10 +386,10 @@ def test_a_search_stops_when_nobody_waits_for_it_any_more() -> None:
     limit = deadline.Deadline(60)
     token = deadline.current.set(limit)
     try:
-        assert matches(parse("a"), Document("a.md", "a"))
+        assert Matcher(parse("a")).matches(Document("a.md", "a"))
         limit.cancel()
         with pytest.raises(OperationTimeout):
-            matches(parse("a"), Document("a.md", "a"))
+            Matcher(parse("a")).matches(Document("a.md", "a"))
     finally:
         deadline.current.reset(token)
 
@@ -431,7 +431,7 @@ def test_a_word_is_looked_for_at_more_than_two_hundred_megabytes_a_second() -> N
 
 
 def test_at_most_a_hundred_thousand_places_are_shown() -> None:  # QUERY-16
-    found = find(parse("a"), Document("x.md", "a" * 150_000))
+    found = Matcher(parse("a")).find(Document("x.md", "a" * 150_000))
     assert found is not None
     assert found.content[:2] == (Span(0, 1), Span(1, 2))
     assert len(found.content) == 100_000
@@ -455,9 +455,9 @@ def test_what_the_sources_leave_open_is_one_constant_each(
     monkeypatch: pytest.MonkeyPatch, constant: str, value: object, query: str, text: str, before: bool
 ) -> None:
     file = Document("a.md", text)
-    assert matches(parse(query), file) is before
+    assert Matcher(parse(query)).matches(file) is before
     monkeypatch.setattr(compat, constant, value)
-    assert matches(parse(query), file) is (query.startswith("/^"))
+    assert Matcher(parse(query)).matches(file) is (query.startswith("/^"))
     if not query.startswith("-"):
         check_narrowed(prefilter(parse(query)), file, listed=query.startswith("/^"))
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.query.regexp import MAX_DEPTH, InvalidRegExp, RegExp, translate
+from obsidian_mcp.core.query.regexp import InvalidRegExp, RegExp, translate
+from obsidian_mcp.core.query.regexp_reader import MAX_DEPTH
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.errors import OperationTimeout
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.query.document import Document
-from obsidian_mcp.core.query.evaluate import matches
+from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.search import Search
@@ -49,4 +49,4 @@ def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]])
 def _is_listed(query: str, path: str) -> bool:
     kind = path.rpartition(".")[2]
     document = Document(path, "word" if kind == "md" else "", "other" if kind == "png" else "note")
-    return matches(parse(query), document)
+    return Matcher(parse(query)).matches(document)

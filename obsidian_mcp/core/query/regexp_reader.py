@@ -1,0 +1,395 @@
+"""Read the source of a JavaScript regular expression and write it for the `regex` module (QUERY-30 to QUERY-34).
+
+The dialect is JavaScript's with the flag `u` for escapes and `m` for anchors; what JavaScript takes leniently without
+`u` (an escaped letter without meaning, a lone `{` or `]`) is taken here too. A line ends at LF or CRLF.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from obsidian_mcp.core.text.casefold import fold, is_caseless, literal
+
+from .regexp_characters import (
+    CLASSES,
+    InvalidRegExp,
+    is_caseless_range,
+    read_character,
+    without,
+    write_class,
+    write_member,
+)
+
+MAX_DEPTH = 40
+"""Deepest nesting of groups."""
+
+MAX_SIZE = 100_000
+"""Most elements of an expression with its counted repeats unrolled, as the module does."""
+
+Clause = tuple[str, ...]
+"""Folded strings of which every matching text contains at least one."""
+
+_LETTER = f"[{CLASSES['w']}]"
+_ANCHORS = {
+    "^": "(?m:^)",
+    "$": r"(?=\r?\n|\Z)",
+    "b": f"(?:(?<={_LETTER})(?!{_LETTER})|(?<!{_LETTER})(?={_LETTER}))",
+    "B": f"(?:(?<={_LETTER})(?={_LETTER})|(?<!{_LETTER})(?!{_LETTER}))",
+}
+_TEXT_ANCHORS = {"^": r"\A", "$": r"\Z"}
+"""What the two mean without the flag `m`."""
+_ANY_BUT_LINE_END = r"(?-i:[^\n\r\u2028\u2029])"
+_ANY = r"(?-i:[\s\S])"
+_QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}", re.ASCII)
+_PROPERTY = re.compile(r"[pP]\{[A-Za-z_0-9]+(?:=[A-Za-z_0-9]+)?\}")
+_NAMED = re.compile(r"\(\?<([^\s>=!][^\s>]*)>")
+_CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
+_DIGITS = re.compile(r"[0-9]+")
+_NAME = re.compile(r"k<([^>]*)>")
+_COMPLEX = re.compile(r"\(|\\[1-9k]")
+"""Begins an element that is no single character: a group, or a reference to one."""
+_GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """One element or several: the folded letter if it is one, what a match requires, and the size."""
+
+    letter: str | None = None
+    clauses: tuple[Clause, ...] = ()
+    size: int = 1
+    """Elements, with counted repeats unrolled."""
+    repeats: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An element outside of all groups: where it and its repeats are in the source."""
+
+    start: int = 0
+    end: int = 0
+    """Of the element without its repeats."""
+    stop: int = 0
+    least: int = 1
+    is_endless: bool = False
+    """Whether it is one character with an unlimited repeat."""
+    branches: bool = False
+    """Whether it is no element but `|`."""
+
+
+_MARK = _Element(repeats=False)
+_CLASS = _Element()
+
+
+class Reader:
+    """Reads a JavaScript source from left to right, and writes the source for the `regex` module to `out`."""
+
+    def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:
+        self.source = source
+        self._dot = _ANY if dot_all else _ANY_BUT_LINE_END
+        self._anchors = _ANCHORS if multiline else _ANCHORS | _TEXT_ANCHORS
+        self.at = 0
+        self.out: list[str] = []
+        self.caseless = True
+        self.looks_around = False
+        self._places: list[tuple[int, int]] = []
+        self._written = 0
+        self._match_case = match_case
+        self._depth = 0
+        self._groups: list[str | None] = []
+        self._opened = 0
+        self._open: set[int] = set()
+        self._parts: list[_Part] = []
+        for capture in _CAPTURES.finditer(source):
+            if capture.group()[0] == "(":
+                named = _NAMED.match(source, capture.start())
+                self._groups.append(named.group(1) if named else None)
+
+    def whole(self) -> _Element:
+        element = self._alternatives()
+        if self.at < len(self.source):
+            raise InvalidRegExp(self.at, "there is no '(' for this ')'")
+        return element
+
+    def shorter(self) -> str:
+        """Return the source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
+
+        Empty if there is nothing to leave out. To be called after `whole`.
+        """
+        if any(part.branches for part in self._parts):
+            return ""
+        for part in self._parts[:1] + self._parts[-1:]:
+            if part.is_endless:
+                before, after = self.source[: part.start], self.source[part.stop :]
+                repeats = "" if part.least == 1 else f"{{{part.least}}}"
+                return before + (self.source[part.start : part.end] + repeats if part.least else "") + after
+        return ""
+
+    def place(self, written: int) -> int:
+        """Return the index in the source of a position in the written pattern."""
+        found = bisect_right(self._places, (written, len(self.source))) - 1
+        return self._places[found][1] if found >= 0 else 0
+
+    def _write(self, text: str, place: int) -> None:
+        self._places.append((self._written, place))
+        self.out.append(text)
+        self._written += len(text)
+
+    def _peek(self, length: int = 1) -> str:
+        return self.source[self.at : self.at + length]
+
+    @property
+    def groups(self) -> tuple[str | None, ...]:
+        """Names of the capturing groups in their order."""
+        return tuple(self._groups)
+
+    # Structure
+
+    def _alternatives(self) -> _Element:
+        branches: list[_Element] = []
+        while True:
+            branches.append(self._sequence())
+            if self._peek() != "|":
+                break
+            if not self._depth:
+                self._parts.append(_Part(branches=True))
+            self._write("|", self.at)
+            self.at += 1
+        if len(branches) == 1:
+            return branches[0]
+        clauses: tuple[Clause, ...] = ()
+        if all(branch.clauses for branch in branches):
+            # One string of each branch: the longest excludes the most texts.
+            best = [max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches]
+            clauses = (tuple(sorted({part for clause in best for part in clause})),)
+        return _Element(clauses=clauses, size=sum(branch.size for branch in branches))
+
+    def _sequence(self) -> _Element:
+        clauses: list[Clause] = []
+        run = ""
+        size = 0
+        while self.at < len(self.source) and self._peek() not in "|)":
+            start = self.at
+            element = self._element()
+            end = self.at
+            least, most = self._quantifier(element)
+            if not self._depth:
+                repeated = self.source[end : self.at].rstrip("?")
+                endless = repeated in ("*", "+") or repeated.endswith(",}")
+                whole = element.repeats and not _COMPLEX.match(self.source, start)
+                self._parts.append(_Part(start, end, self.at, least, is_endless=endless and whole))
+            size += element.size * max(least, 1)
+            if size > MAX_SIZE:
+                raise InvalidRegExp(start, "the repeats ask for too many copies")
+            if element.letter is not None and least == most == 1:
+                run += element.letter
+                continue
+            if element.letter is not None and least:
+                run += element.letter
+            if len(run) > 1:
+                clauses.append((run,))
+            run = element.letter if element.letter is not None and least else ""
+            if least:
+                clauses.extend(element.clauses)
+        if len(run) > 1:
+            clauses.append((run,))
+        return _Element(clauses=tuple(dict.fromkeys(clauses)), size=size)
+
+    def _quantifier(self, element: _Element) -> tuple[int, int]:
+        """(the least number of times, the most)."""
+        found = _QUANTIFIER.match(self.source, self.at)
+        if found is None:
+            return 1, 1
+        if not element.repeats:
+            raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
+        least = int(found.group() == "+")
+        most = 1 if found.group() == "?" else MAX_SIZE
+        if found.group(1) is not None:
+            if max(len(found.group(1)), len(found.group(3))) > 9:
+                raise InvalidRegExp(self.at, "the repeats ask for too many copies")
+            least = int(found.group(1))
+            most = least if not found.group(2) else int(found.group(3) or MAX_SIZE + least)
+            if most < least:
+                raise InvalidRegExp(self.at, "the numbers of the quantifier are out of order")
+        self._write(found.group(), self.at)
+        self.at = found.end()
+        if self._peek() == "?":
+            self._write("?", self.at)
+            self.at += 1
+        if _QUANTIFIER.match(self.source, self.at):
+            raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
+        return least, most
+
+    def _element(self) -> _Element:
+        char = self._peek()
+        start = self.at
+        match char:
+            case "(":
+                return self._group()
+            case "[":
+                return self._class()
+            case "\\":
+                return self._escape()
+            case "*" | "+" | "?":
+                raise InvalidRegExp(start, "there is nothing to repeat before the quantifier")
+            case "{" if _QUANTIFIER.match(self.source, start):
+                raise InvalidRegExp(start, "there is nothing to repeat before the quantifier")
+        self.at += 1
+        if char in "^$":
+            self._write(self._anchors[char], start)
+            return _MARK
+        if char == ".":
+            self._write(self._dot, start)
+            return _CLASS
+        return self._letter(char, start)
+
+    def _letter(self, char: str, start: int) -> _Element:
+        self.caseless = self.caseless and is_caseless(char)
+        self._write(literal(char, match_case=self._match_case), start)
+        return _Element(letter=None if char in "\r\n" else fold(char))
+
+    def _group(self) -> _Element:
+        start = self.at
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise InvalidRegExp(start, f"groups are nested more than {MAX_DEPTH} deep")
+        if named := _NAMED.match(self.source, start):
+            opening = "("
+            self.at = named.end()
+        else:
+            opening = next((form for form in _GROUPS if self.source.startswith(form, start)), "(")
+            self.at += len(opening)
+        if opening == "(" and not named and self._peek() == "?":
+            raise InvalidRegExp(
+                start, "JavaScript knows no such group; it has (?:…), (?<name>…), (?=…), (?!…), (?<=…) and (?<!…)"
+            )
+        outer = self._match_case
+        if opening in {"(?i:", "(?-i:"}:
+            self._match_case = opening == "(?-i:"
+        self._write(opening, start)
+        self._opened += opening == "("
+        number = self._opened if opening == "(" else 0
+        self._open.add(number)
+        inside = self._alternatives()
+        self._open.discard(number)
+        if self._peek() != ")":
+            raise InvalidRegExp(start, "this '(' is not closed")
+        self._write(")", self.at)
+        self.at += 1
+        self._match_case = outer
+        self._depth -= 1
+        self.looks_around = self.looks_around or opening[2:3] in ("=", "!", "<")
+        if opening in {"(?!", "(?<!"}:
+            inside = _Element(size=inside.size)
+        return replace(inside, size=inside.size + 1, repeats=not opening.startswith("(?<"))
+
+    # Escapes
+
+    def _escape(self) -> _Element:
+        start = self.at
+        self.at += 1
+        char = self._peek()
+        if not char:
+            raise InvalidRegExp(start, "the expression ends with a lone backslash")
+        if char in "bB":
+            self.at += 1
+            self._write(self._anchors[char], start)
+            return _MARK
+        if char.lower() in CLASSES:
+            self.at += 1
+            members = CLASSES[char.lower()]
+            self._write(without(members) if char.isupper() else f"(?-i:[{members}])", start)
+            return _CLASS
+        if found := _PROPERTY.match(self.source, self.at):
+            self.at = found.end()
+            self.caseless = False
+            self._write("\\" + found.group(), start)
+            return _CLASS
+        if char in "123456789" or (char == "k" and self._groups and any(self._groups)):
+            return self._reference(start)
+        char, self.at = read_character(self.source, start, self.at)
+        return self._letter(char, start)
+
+    def _reference(self, start: int) -> _Element:
+        if digits := _DIGITS.match(self.source, self.at):
+            self.at = digits.end()
+            number = int(digits.group()) if len(digits.group()) < 9 else len(self._groups) + 1
+            if number > len(self._groups):
+                raise InvalidRegExp(start, f"there is no group {digits.group()} to refer to")
+        else:
+            named = _NAME.match(self.source, self.at)
+            if named is None or named.group(1) not in self._groups:
+                raise InvalidRegExp(start, "there is no group of this name to refer to")
+            self.at = named.end()
+            number = self._groups.index(named.group(1)) + 1
+        self.caseless = False
+        # In JavaScript a group that did not take part, or is not closed yet, matches the empty text.
+        self._write("(?:)" if number in self._open else f"(?({number})\\{number}|)", start)
+        return _CLASS
+
+    # Classes
+
+    def _class(self) -> _Element:
+        start = self.at
+        self.at += 1
+        negated = self._peek() == "^"
+        self.at += negated
+        members: list[str] = []
+        cased = False
+        words = ""
+        others: list[str] = []
+        while self._peek() != "]":
+            if self.at >= len(self.source):
+                raise InvalidRegExp(start, "this '[' is not closed")
+            place = self.at
+            first = self._member()
+            if len(first) > 1:
+                if first.startswith("[^"):
+                    others.append(f"(?-i:{first})")
+                elif first == CLASSES["w"]:
+                    words = first
+                else:
+                    members.append(first)
+                    cased = cased or (first[0] == "\\" and first[1] in "pP")
+                continue
+            last = first
+            if self._peek() == "-" and self._peek(2)[1:] not in ("", "]"):
+                back = self.at
+                self.at += 1
+                last = self._member()
+                if len(last) > 1:
+                    self.at = back
+                    last = first
+                elif last < first:
+                    raise InvalidRegExp(place, "the range is out of order")
+            cased = cased or not is_caseless_range(first, last)
+            members.append(write_member(first) if first == last else f"{write_member(first)}-{write_member(last)}")
+        self.at += 1
+        self.caseless = self.caseless and not cased
+        self._write(write_class("".join(members), words, others, negated=negated, cased=cased), start)
+        return _CLASS
+
+    def _member(self) -> str:
+        """One character, or the inside of a class (longer than one character; `[^` first for a complement)."""
+        start = self.at
+        char = self._peek()
+        self.at += 1
+        if char != "\\":
+            return char
+        escaped = self._peek()
+        if not escaped:
+            raise InvalidRegExp(start, "the expression ends with a lone backslash")
+        if escaped in "bB-":
+            self.at += 1
+            return "\b" if escaped == "b" else escaped
+        if escaped.lower() in CLASSES:
+            self.at += 1
+            inside = CLASSES[escaped.lower()]
+            return f"[^{inside}]" if escaped.isupper() else inside
+        if found := _PROPERTY.match(self.source, self.at):
+            self.at = found.end()
+            return "\\" + found.group()
+        char, self.at = read_character(self.source, start, self.at)
+        return char
