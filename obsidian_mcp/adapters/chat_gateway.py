@@ -29,9 +29,9 @@ class Gateway:
 
         Raises: ToolFailed, OperationTimeout.
         """
-        asked = {"model": model or self._model, "messages": [{"role": "user", "content": content}]}
+        payload = {"model": model or self._model, "messages": [{"role": "user", "content": content}]}
         try:
-            response = self._client.post("chat/completions", json=asked)
+            response = self._client.post("chat/completions", json=payload)
         except httpx.TimeoutException as error:
             raise OperationTimeout("The chat gateway did not answer in time. Try again later.") from error
         except httpx.HTTPError as error:
@@ -49,7 +49,7 @@ class Gateway:
                 summary="chat failed",
                 status=response.status_code,
             )
-        return {"model": asked["model"], **completion}
+        return {"model": payload["model"], **completion}
 
 
 def _reason(answer: Any) -> str:

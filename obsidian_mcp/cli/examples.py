@@ -72,4 +72,4 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
 def epilog(command: str) -> str | None:
     r"""What stands at the end of the help; \b keeps click from joining the lines."""
     shown = EXAMPLES.get(command, ())
-    return "\b\nExamples:\n" + "\n".join(f"  obsidian-mcp {each}" for each in shown) if shown else None
+    return "\b\nExamples:\n" + "\n".join(f"  obsidian-mcp {example}" for example in shown) if shown else None

@@ -79,7 +79,9 @@ def attachments(
     else:
         found = [_shown(entry) for entry in place.entries() if _is_attachment(entry)]
     wanted = name_key(query.strip())
-    found = [each for each in found if wanted in (each.kind, "") or wanted in name_key(each.path)]
+    found = [
+        attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
+    ]
     following = offset + limit if offset + limit < len(found) else None
     return Attachments(found[offset : offset + limit], len(found), missing, following, building)
 

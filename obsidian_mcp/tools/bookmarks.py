@@ -54,8 +54,13 @@ def list_bookmarks(
     place = app.vaults.get(vault)
     known = stored.visible(_body(place.files.config(stored.FILE)), place.policy)
     wanted = text.casefold()
-    shown = [each for each in known if wanted in f"{each.target} {each.title}".casefold()]
-    return Bookmarks([ListedBookmark(each.kind, each.target, each.title or None, each.group or None) for each in shown])
+    shown = [bookmark for bookmark in known if wanted in f"{bookmark.target} {bookmark.title}".casefold()]
+    return Bookmarks(
+        [
+            ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
+            for bookmark in shown
+        ]
+    )
 
 
 @tool("bookmark", title="Edit bookmarks", writes=True, destructive=True)

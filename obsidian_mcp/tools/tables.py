@@ -152,10 +152,10 @@ def _read(key: str, value: Any) -> Any:
                 raise InvalidArguments(f"align must be left, center, right or none, not {value!r}.", argument=key)
         case "values":
             if isinstance(value, dict):
-                return {str(name): _cell(each) for name, each in value.items()}
+                return {str(name): _cell(item) for name, item in value.items()}
             if not isinstance(value, list):
                 raise InvalidArguments("values must be a list, or an object by column.", argument=key)
-            return [_cell(each) for each in value]
+            return [_cell(item) for item in value]
         case "value":
             return _cell(value)
         case "row" | "column":

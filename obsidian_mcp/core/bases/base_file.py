@@ -125,8 +125,8 @@ def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
         case Statement(text, path):
             yield path, text
         case Junction(_, parts):
-            for each in parts:
-                yield from _statements(each)
+            for inner in parts:
+                yield from _statements(inner)
 
 
 def parse_or_problem(text: str) -> Node | SyntaxProblem:
@@ -172,7 +172,7 @@ class _Reader:
         views = self._views(values.get("views"))
         for key in values:
             if key not in KEYS and key.removesuffix("s") in ("filter", "formula", "property", "summary", "view"):
-                wanted = next(each for each in KEYS if each[:4] == key[:4])
+                wanted = next(known for known in KEYS if known[:4] == key[:4])
                 self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
         if self.mistakes:
             return None
@@ -348,4 +348,4 @@ def map_filter(
     """A filter folded up: `statement` for its leaves, `junction` for and, or, not over what their parts gave."""
     if isinstance(part, Statement):
         return statement(part)
-    return junction(part.kind, [map_filter(each, statement, junction) for each in part.parts])
+    return junction(part.kind, [map_filter(operand, statement, junction) for operand in part.parts])

@@ -159,7 +159,7 @@ def _name(name: str) -> Evaluate:
         case "note":
             return lambda scope: properties(scope.row.file, scope)
         case "formula":
-            return lambda scope: {each: formula_value(each)(scope) for each in scope.row.formulas}
+            return lambda scope: {name: formula_value(name)(scope) for name in scope.row.formulas}
     return note_property(name)
 
 

@@ -83,8 +83,8 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
     ids = compat.DEFAULT_COLUMNS if view.order is None else view.order
     shown = rows[page.offset : page.offset + page.limit]
     return Answer(
-        columns=tuple(Column(full_id(each), label(base, each)) for each in ids),
-        rows=list(_cells(shown, [property_value(each) for each in ids], context)),
+        columns=tuple(Column(full_id(id_), label(base, id_)) for id_ in ids),
+        rows=list(_cells(shown, [property_value(id_) for id_ in ids], context)),
         total=len(rows),
         view=view.name,
         paths=[row.row.file.path for row in shown],

@@ -87,12 +87,12 @@ def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField
             date = pattern.search(line)
             if date:
                 found.append(_Found(date.start(), date.end(), InlineField(key, date[1])))
-    found.sort(key=lambda each: each.start)
+    found.sort(key=lambda candidate: candidate.start)
     kept: list[_Found] = []
-    for each in found:
-        if not kept or kept[-1].end < each.start:
-            kept.append(each)
-    return [each.field for each in kept]
+    for candidate in found:
+        if not kept or kept[-1].end < candidate.start:
+            kept.append(candidate)
+    return [candidate.field for candidate in kept]
 
 
 def _wrapped(line: str, opening: str) -> list[_Found]:

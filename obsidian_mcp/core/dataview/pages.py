@@ -78,12 +78,12 @@ class PageStore:
         found = self._canonical.get(name)
         if found is None:
             folded = [key for key in self.vault.field_keys() if canonical_key(key) == name]
-            found = self._canonical[name] = tuple(key for each in folded for key in self.spellings(each))
+            found = self._canonical[name] = tuple(key for lowered in folded for key in self.spellings(lowered))
         return found
 
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
         """The fields of a note with one of these keys, in order."""
-        placed = [each for key in keys for each in self.vault.fields_named(path, key)]
+        placed = [placed_field for key in keys for placed_field in self.vault.fields_named(path, key)]
         if len(keys) > 1:
             placed.sort(key=itemgetter(0))
         return [field for _, field in placed]

@@ -76,7 +76,9 @@ class Sources:
 
     def _has_tag(self, path: str, tag: str) -> bool:
         below = f"{tag}/"
-        return any((own := each.lower()) == tag or own.startswith(below) for each in exact_tags(self._pages, path))
+        return any(
+            (own := written.lower()) == tag or own.startswith(below) for written in exact_tags(self._pages, path)
+        )
 
     def _linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None

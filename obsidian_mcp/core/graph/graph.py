@@ -1,7 +1,7 @@
 """Questions over many notes: links both ways, connected notes, tags, properties, aliases (semantics 1.4, 3.4, 14).
 
 The catalog says which files exist, the index what they contain, and the notice of an `Answer` how current that is.
-Where a link leads is decided when the question is asked.
+Links are resolved at the time of the question.
 """
 
 from __future__ import annotations

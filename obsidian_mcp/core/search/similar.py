@@ -55,4 +55,4 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in (each.decode() for each in words(spread(text))) if word != GAP]
+    return [word for word in (token.decode() for token in words(spread(text))) if word != GAP]

@@ -36,7 +36,7 @@ class Dependencies:
         still_open = [task for task in tasks if not task.status.is_done]
         return Dependencies(
             frozenset(task.id for task in still_open if task.id),
-            frozenset(each for task in still_open for each in task.depends_on),
+            frozenset(id_ for task in still_open for id_ in task.depends_on),
         )
 
     def blocks(self, task: Task) -> bool:

@@ -105,7 +105,7 @@ class Query:
 
     def run(self, tasks: Iterable[Task]) -> Result:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
-        matches = [each.matches for each in self.filters]
+        matches = [part.matches for part in self.filters]
         chosen = (task for task in _checked(tasks) if all(match(task) for match in matches))
         found = sort_tasks(chosen, self.sorters, self.environment)
         matched = len(found)

@@ -96,7 +96,7 @@ def of_members(members: Mapping[str, Any]) -> TaskSettings:
         remove_scheduled_date_on_recurrence=flag("removeScheduledDateOnRecurrence", False),
         use_filename_as_scheduled_date=flag("useFilenameAsScheduledDate", False),
         filename_date_format=text("filenameAsScheduledDateFormat"),
-        filename_date_folders=tuple(each for each in folders if isinstance(each, str))
+        filename_date_folders=tuple(folder for folder in folders if isinstance(folder, str))
         if isinstance(folders, list)
         else (),
         global_query=text("globalQuery"),

@@ -172,7 +172,7 @@ def _value(name: str, written: str, statement: Statement, settings: TaskSettings
             raise statement.invalid(f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}.")
         return _as_text(value)
     if _is_plain_name(name):
-        known = [*_FILE_VALUES, "query.file.property('…')", *(f"preset.{each}" for each in settings.presets)]
+        known = [*_FILE_VALUES, "query.file.property('…')", *(f"preset.{name}" for name in settings.presets)]
         raise statement.invalid(f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}.")
     raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
 

@@ -188,7 +188,7 @@ def _section(note: Note, heading: str) -> Span:
     if not heading.strip():
         return Span(text_start(note.body), len(note.body))
     part = sections.locate(note.body, heading)
-    below = bisect_left(note.outline, part.content.start, key=lambda each: each.span.start)
+    below = bisect_left(note.outline, part.content.start, key=lambda heading: heading.span.start)
     end = note.outline[below].span.start if below < len(note.outline) else len(note.body)
     return Span(part.content.start, min(part.content.end, max(end, part.content.start)))
 

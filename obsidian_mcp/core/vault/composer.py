@@ -53,7 +53,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         raise InvalidArguments("A note cannot be merged into itself.", argument="into")
     _check_notes(source, target)
     rewriting = rewrite_links(vault, {source.path: target.path})
-    after = {each.path: each.after for each in rewriting.rewritten}
+    after = {file.path: file.after for file in rewriting.rewritten}
     before = vault.read_text(target)
     own = after.get(source.path, vault.read_text(source).text.body)
     read = frontmatter.read(own)
@@ -64,16 +64,16 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     if read is not None and read.values:
         body = merge_properties(body, read.values, before.text.newline)
     drawing.check_edit(target.path, before.text.body, body)
-    others = [each for each in rewriting.rewritten if each.path not in (source.path, target.path)]
+    others = [file for file in rewriting.rewritten if file.path not in (source.path, target.path)]
     operations: list[Operation] = [
         operation
-        for each, operation in zip(rewriting.rewritten, rewriting.operations, strict=True)
-        if each.path not in (source.path, target.path)
+        for file, operation in zip(rewriting.rewritten, rewriting.operations, strict=True)
+        if file.path not in (source.path, target.path)
     ]
     operations.append(Write(target.disk, before.data, Text(body, before.text.bom).encode()))
     operations.append(removal(source.disk, vault.settings.trash_option))
-    shown = edits.diff(target.path, before.text.body, body) + "".join(each.diff for each in others)
-    updated = tuple(each.path for each in others)
+    shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
+    updated = tuple(file.path for file in others)
     return Composition(source.path, target.path, False, tuple(operations), updated, shown, rewriting.warnings)
 
 
@@ -106,11 +106,11 @@ def extract(
     others, warnings = [], [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
-    stays = [edit for each in planned if each.path == source.path for edit in each.edits]
+    stays = [edit for edited in planned if edited.path == source.path for edit in edited.edits]
     left_edit = Edit(*_left(vault, found_names, body, span, source.path, target, left))
     if existing is not None:
-        planned = [each for each in planned if each.path != existing.path]
-    rewriting = applied(contents, [each for each in planned if each.path != source.path])
+        planned = [edited for edited in planned if edited.path != existing.path]
+    rewriting = applied(contents, [edited for edited in planned if edited.path != source.path])
     others = list(rewriting.rewritten)
     remaining = apply(body, in_order([*stays, left_edit]))
     drawing.check_edit(source.path, body, remaining)
@@ -125,7 +125,7 @@ def extract(
         shown += edits.diff(target, "", made)
     else:
         there = vault.read_text(existing)
-        own_links = [each for each in extraction.others_edits(referrers) if each.path == existing.path]
+        own_links = [edited for edited in extraction.others_edits(referrers) if edited.path == existing.path]
         now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
         after = join(now, text, position)
         drawing.check_edit(existing.path, there.text.body, after)
@@ -136,8 +136,8 @@ def extract(
         target,
         existing is None,
         tuple(operations),
-        tuple(each.path for each in others),
-        shown + "".join(each.diff for each in others),
+        tuple(file.path for file in others),
+        shown + "".join(file.diff for file in others),
         (*warnings, *rewriting.warnings),
     )
 
@@ -242,6 +242,6 @@ def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultP
         raise NoteNotFound(f'The template of the note composer, "{name}", is not in the vault.', template=name)
     template = fill(vault.read_text(vault.catalog[found]).text.body, Templates(vault).variables(target))
     values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}
-    if not any(each[1].lower() == "content" for each in _VARIABLE.finditer(template)):
+    if not any(variable[1].lower() == "content" for variable in _VARIABLE.finditer(template)):
         template = edits.append(template, "{{content}}")
-    return _VARIABLE.sub(lambda each: values[each[1].lower()], template)
+    return _VARIABLE.sub(lambda variable: values[variable[1].lower()], template)

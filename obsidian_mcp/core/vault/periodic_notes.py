@@ -112,7 +112,7 @@ class PeriodicNotes:
             paths = {str(entry.path): entry for entry in self._vault.catalog if is_note(entry.path)}
         found = period_notes(rule, paths, settings.locale, self.calendar.today)
         return sorted(
-            ((paths[path], day) for path, day in found), key=lambda each: (each[1], each[0].path), reverse=True
+            ((paths[path], day) for path, day in found), key=lambda note: (note[1], note[0].path), reverse=True
         )
 
     def open(
@@ -187,7 +187,7 @@ class PeriodicNotes:
         entry = vault.at(path) or vault.look_for(names.spelled(vault.catalog, path)[1])
         if entry is None and rule.source != "core":
             with vault.lock:
-                paths = [str(each.path) for each in vault.catalog if is_note(each.path)]
+                paths = [str(entry.path) for entry in vault.catalog if is_note(entry.path)]
             elsewhere = find_elsewhere(rule, day, settings.locale, paths)
             entry = None if elsewhere is None else vault.at(VaultPath(elsewhere))
         return Located(rule, entry.path if entry else path, day, first, entry)

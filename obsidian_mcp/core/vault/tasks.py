@@ -214,12 +214,12 @@ class _Source:
         without = [
             status.symbol
             for status in self.settings.statuses.statuses
-            if not all(each.status(self.settings.statuses.get(status.symbol)) for each in filters if each.status)
+            if not all(part.status(self.settings.statuses.get(status.symbol)) for part in filters if part.status)
         ]
         answer = self._vault.graph.tasks(days, without)
         self._notice = answer.notice
         found: list[Task] = []
-        on_path = [each.path for each in filters if each.path is not None]
+        on_path = [part.path for part in filters if part.path is not None]
         for path, facts in groupby(answer.value, key=itemgetter(0)):
             deadline.checkpoint()
             is_wanted = all(matches(path) for matches in on_path)
@@ -246,7 +246,9 @@ class _Source:
         for box in checkboxes(path, note):
             line = read_line(box.text, self.settings.notation) if box.line in lines else None
             if line is not None:
-                heading = next((each.text for each in reversed(note.outline) if each.line < box.line - 1), None)
+                heading = next(
+                    (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1), None
+                )
                 place = Place(path, box.line, heading)
                 found[box.line] = of_line(line, place, self.settings, self._file_date(path))
         return found
@@ -261,7 +263,7 @@ class _Source:
 
         A date that a task takes from its note's name stands in no line.
         """
-        ranges = [each.days for each in filters if each.days is not None]
+        ranges = [part.days for part in filters if part.days is not None]
         if not ranges or self.settings.use_filename_as_scheduled_date:
             return None
         narrowest = min(ranges, key=lambda days: (days.last - days.first).days)
