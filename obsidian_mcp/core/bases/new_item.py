@@ -51,8 +51,8 @@ def _required(part: Filter | None) -> Iterator[Statement]:
         case Statement():
             yield part
         case Junction("and", parts):
-            for each in parts:
-                yield from _required(each)
+            for part in parts:
+                yield from _required(part)
         case Junction("or", (only,)):
             yield from _required(only)
 

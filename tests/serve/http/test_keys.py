@@ -24,7 +24,8 @@ from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
 from tests.conftest import app_on
 from tests.serve.http_client import http_client
 from tests.serve.serving import serving
-from tests.test_safety_scope import MARKS, QUESTIONS, WRITES, contents
+from tests.test_safety_scope import MARKS, QUESTIONS, WRITES
+from tests.vaults import contents
 
 PHONE, LAPTOP, READER, RESEARCH, OLD = (name * 4 for name in ("phone", "laptop", "reader", "research", "old-key"))
 POLICY = f"""
