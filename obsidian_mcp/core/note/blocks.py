@@ -15,10 +15,8 @@ from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
-from .elements import Area, AreaKind, BlockId, Callout, Footnote, Heading, ListItem, Section, SectionKind
-
-MAX_NESTING = 100
-"""Maximum nesting depth of quotes, lists and footnotes; every level reads its lines once more."""
+from .elements import Area, AreaKind, BlockId, Footnote, Heading, ListItem, Section, SectionKind
+from .source_lines import MAX_NESTING, Item, Run, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
 
@@ -40,7 +38,6 @@ class Blocks:
     sections: list[Section] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
     list_items: list[ListItem] = field(default_factory=list)
-    callouts: list[Callout] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
     block_ids: list[BlockId] = field(default_factory=list)
@@ -52,66 +49,17 @@ def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
     return _Reader(body, line_starts).read(first_line)
 
 
-@dataclass(slots=True)
-class _Item:
-    """A list item whose lines are known; it becomes a `ListItem`."""
-
-    line: int
-    last: int
-    marker: str
-    content: int
-    """Offset of its text on its first line."""
-    spaced: bool = False
-    """Whether a blank line and another item follow."""
-    parent: int = 0
-    mark: str | None = None
-    id: str | None = None
-    start: int = 0
-    end: int = 0
-
-    def record(self) -> ListItem:
-        content = Span(min(self.content, self.end), self.end)
-        return ListItem(self.line, self.parent, self.marker, self.mark, self.id, Span(self.start, self.end), content)
-
-
-@dataclass(slots=True)
-class _Run:
-    """A container: its lines from `at`, which moves on, to before `end`."""
-
-    at: int
-    end: int
-    depth: int = 0
-    quoted: bool = False
-    """Whether more than white space was cut from the start of its lines."""
-    item: _Item | None = None
-    holder: int | None = None
-    """The line of the nearest enclosing list item."""
-    is_quote: bool = False
-    has_list: bool = False
-    last_end: int = -1
-    """Offset of the end of its last block."""
-    last_line: int = -1
-    """The last line of the last block if that is a paragraph."""
-
-
 class _Reader:
     def __init__(self, body: str, line_starts: list[int]) -> None:
-        self._body = body
+        self._lines = SourceLines(body, line_starts)
+        self._body, self._starts, self._ends = body, self._lines.starts, self._lines.ends
         self._found = Blocks()
-        self._starts = line_starts.copy()
-        ends = [start - 1 for start in line_starts[1:]]
-        if "\r\n" in body:
-            ends = [
-                end - (end > start and body[end - 1] == "\r") for start, end in zip(line_starts, ends, strict=False)
-            ]
-        ends.append(len(body))
-        self._ends = ends
-        self._stack: list[_Run] = []
-        self._items: list[_Item] = []
+        self._stack: list[Run] = []
+        self._items: list[Item] = []
 
     def read(self, first_line: int) -> Blocks:
         stack, found = self._stack, self._found
-        stack.append(_Run(first_line, len(self._starts)))
+        stack.append(Run(first_line, len(self._starts)))
         while stack:
             run = stack[-1]
             if run.at < run.end:
@@ -124,14 +72,14 @@ class _Reader:
         found.block_ids.sort(key=lambda block: block.span.start)
         return found
 
-    def _close(self, run: _Run) -> None:
+    def _close(self, run: Run) -> None:
         """A block id at the end of a container's own text is the id of the container."""
         if run.item is not None and not run.has_list:
             run.item.id = self._id_at_end(run)
         elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
             self._name_last_section(id_)
 
-    def _block(self, run: _Run, i: int) -> int:
+    def _block(self, run: Run, i: int) -> int:
         """Read the block that starts on line `i` and return the line after it."""
         body, start, end = self._body, self._starts[i], self._ends[i]
         at = md.indent(body, start, end).end()
@@ -145,7 +93,7 @@ class _Reader:
             return self._setext_heading(run, i) or self._table(run, i) or self._paragraph(run, i)
         return self._paragraph(run, i)
 
-    def _add(self, run: _Run, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
+    def _add(self, run: Run, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
         if run.depth == 0:
             self._found.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
@@ -153,13 +101,13 @@ class _Reader:
         run.last_end = end
         run.last_line = -1
 
-    def _add_area(self, run: _Run, kind: AreaKind, i: int, last: int, info: str = "") -> int:
+    def _add_area(self, run: Run, kind: AreaKind, i: int, last: int, info: str = "") -> int:
         span = Span(self._starts[i], self._ends[last])
         self._found.areas.append(Area(kind, True, info, span))
         self._add(run, kind, span.start, span.end)
         return last + 1
 
-    def _read_inline(self, run: _Run, first: int, last: int, begin: int, end: int) -> None:
+    def _read_inline(self, run: Run, first: int, last: int, begin: int, end: int) -> None:
         """Record a region for links and tags, from `begin` on line `first` to `end` on line `last`."""
         parts: tuple[Span, ...] = ()
         if run.quoted and first < last:
@@ -168,15 +116,9 @@ class _Reader:
             parts = (Span(begin, ends[first]), *inner, Span(starts[last], end))
         self._found.regions.append(Region(begin, end, parts))
 
-    def _block_id(self, line: int) -> str | None:
-        """Return the block id at the end of a line."""
-        start, end = self._starts[line], self._ends[line]
-        found = md.block_id(self._body, start, end) if self._body.find("^", start, end) >= 0 else None
-        return found[1] if found else None
-
-    def _id_at_end(self, run: _Run) -> str | None:
+    def _id_at_end(self, run: Run) -> str | None:
         """Return the block id at the end of the container's last paragraph so far."""
-        return self._block_id(run.last_line) if run.last_line >= 0 else None
+        return self._lines.block_id(run.last_line) if run.last_line >= 0 else None
 
     def _name_last_section(self, id_: str) -> None:
         sections = self._found.sections
@@ -185,11 +127,11 @@ class _Reader:
 
     # Leaves. Each gives the line after the block, 0 where there is no such block.
 
-    def _paragraph(self, run: _Run, i: int) -> int:
+    def _paragraph(self, run: Run, i: int) -> int:
         last = self._paragraph_end(run, i)
         start, end = self._starts[i], self._ends[last]
         self._read_inline(run, i, last, start, end)
-        id_ = self._block_id(last) if run.depth == 0 else None
+        id_ = self._lines.block_id(last) if run.depth == 0 else None
         if id_ is not None and i == last and self._is_id_of_previous(i):
             self._name_last_section(id_)
             id_ = None
@@ -197,7 +139,7 @@ class _Reader:
         run.last_line = last
         return last + 1
 
-    def _paragraph_end(self, run: _Run, i: int) -> int:
+    def _paragraph_end(self, run: Run, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         k = i + 1
         while k < run.end:
@@ -211,7 +153,7 @@ class _Reader:
             if at == end or (body[at] > "\x7f" and body[at:end].isspace()):
                 # White space without a line end is still the paragraph's.
                 return k if k == run.end - 1 else k - 1
-            if body[at] in md.INTERRUPTERS and self._interrupts_paragraph(run, k, at):
+            if body[at] in md.INTERRUPTERS and self._lines.interrupts_paragraph(run, k, at):
                 break
             k += 1
         return k - 1
@@ -223,7 +165,7 @@ class _Reader:
             return False
         return md.only_block_id(self._body, self._starts[i], self._ends[i]) is not None
 
-    def _indented_code(self, run: _Run, i: int) -> int:
+    def _indented_code(self, run: Run, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         last = i
         for k in range(i + 1, run.end):
@@ -233,7 +175,7 @@ class _Reader:
                 break
         return self._add_area(run, "code", i, last)
 
-    def _fenced_code(self, run: _Run, i: int, at: int) -> int:
+    def _fenced_code(self, run: Run, i: int, at: int) -> int:
         opening = md.fence(self._body, at, self._ends[i])
         if not opening:
             return 0
@@ -246,8 +188,8 @@ class _Reader:
                 return self._add_area(run, "code", i, k, info)
         return self._add_area(run, "code", i, run.end - 1, info)
 
-    def _math(self, run: _Run, i: int, at: int) -> int:
-        if not (opening := self._math_opening(run, i, at)):
+    def _math(self, run: Run, i: int, at: int) -> int:
+        if not (opening := self._lines.math_opening(run, i, at)):
             return 0
         for k in range(i + 1, run.end):
             closing = md.math_fence_end(self._body, self._starts[k], self._ends[k])
@@ -255,18 +197,12 @@ class _Reader:
                 return self._add_area(run, "math", i, k)
         return self._add_area(run, "math", i, run.end - 1)
 
-    def _math_opening(self, run: _Run, i: int, at: int) -> str:
-        opening = md.math_fence(self._body, at, self._ends[i])
-        if "\t" in self._body[self._starts[i] : at]:
-            return ""
-        return opening[1] if opening and i + 1 < run.end else ""
-
-    def _comment(self, run: _Run, i: int, at: int) -> int:
+    def _comment(self, run: Run, i: int, at: int) -> int:
         """A `%%` comment on lines of its own: nothing in it is a block, but its links and tags count (1.2, 9)."""
         body, starts, ends = self._body, self._starts, self._ends
         if not body.startswith("%%", at):
             return 0
-        last, stop = self._comment_end(run, i, at + 2)
+        last, stop = self._lines.comment_end(run, i, at + 2)
         after = min(stop + 2, ends[last]) if last >= 0 else -1
         if last < 0 or (last == i and not md.blank(body, after, ends[i])):
             return 0
@@ -278,17 +214,7 @@ class _Reader:
         starts[last] = after
         return last
 
-    def _comment_end(self, run: _Run, i: int, begin: int) -> tuple[int, int]:
-        """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`; -1 without
-        one."""
-        body, starts, ends = self._body, self._starts, self._ends
-        for k in range(i, run.end):
-            closing = body.find("%%", begin if k == i else starts[k], ends[k])
-            if closing >= 0:
-                return k, closing
-        return (run.end - 1, ends[run.end - 1]) if compat.OPEN_COMMENT_RUNS_TO_THE_END else (-1, -1)
-
-    def _atx_heading(self, run: _Run, i: int, at: int) -> int:
+    def _atx_heading(self, run: Run, i: int, at: int) -> int:
         body, end = self._body, self._ends[i]
         opening = md.heading(body, at, end)
         if not opening:
@@ -302,7 +228,7 @@ class _Reader:
         self._add_heading(run, len(opening[1]), Span(begin, text_end), Span(self._starts[i], end), i)
         return i + 1
 
-    def _setext_heading(self, run: _Run, i: int) -> int:
+    def _setext_heading(self, run: Run, i: int) -> int:
         if i + 1 >= run.end or not md.setext_underline(self._body, self._starts[i + 1], self._ends[i + 1]):
             return 0
         body, start, end = self._body, self._starts[i], self._ends[i]
@@ -313,12 +239,12 @@ class _Reader:
         self._add_heading(run, level, Span(begin, stop), Span(start, self._ends[i + 1]), i)
         return i + 2
 
-    def _add_heading(self, run: _Run, level: int, text: Span, span: Span, line: int) -> None:
+    def _add_heading(self, run: Run, level: int, text: Span, span: Span, line: int) -> None:
         self._found.headings.append(Heading(level, text.of(self._body), run.depth > 0, line, span))
         self._found.regions.append(Region(text.start, text.end))
-        self._add(run, "heading", span.start, span.end, self._block_id(line))
+        self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 
-    def _html(self, run: _Run, i: int, at: int) -> int:
+    def _html(self, run: Run, i: int, at: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         opening = md.html_block(body, at, ends[i])
         if opening is None and not md.html_alone(body, at, ends[i]):
@@ -332,7 +258,7 @@ class _Reader:
             last = next((k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k])), run.end - 1)
         return self._add_area(run, "html", i, last)
 
-    def _table(self, run: _Run, i: int) -> int:
+    def _table(self, run: Run, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         if i + 1 >= run.end or body.find("|", starts[i] + 1, ends[i]) < 0:
             return 0
@@ -356,14 +282,14 @@ class _Reader:
 
     # Lines that begin with a character of several meanings
 
-    def _mark(self, run: _Run, i: int, at: int) -> int:
+    def _mark(self, run: Run, i: int, at: int) -> int:
         """`-`, `*`, `_`, `+` or a digit: a rule, or a list."""
         if md.thematic_break(self._body, at, self._ends[i]):
             self._add(run, "thematicBreak", self._starts[i], self._ends[i])
             return i + 1
         return self._list(run, i, at)
 
-    def _bracket(self, run: _Run, i: int, at: int) -> int:
+    def _bracket(self, run: Run, i: int, at: int) -> int:
         """`[`: a footnote, or the definition of a reference."""
         if md.footnote(self._body, at, self._ends[i]):
             return self._footnote(run, i, at)
@@ -374,7 +300,7 @@ class _Reader:
 
     # Containers
 
-    def _quote(self, run: _Run, i: int, at: int) -> int:
+    def _quote(self, run: Run, i: int, at: int) -> int:
         if run.depth >= MAX_NESTING:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
@@ -383,18 +309,15 @@ class _Reader:
             at = md.indent(body, starts[k], ends[k]).end()
             if body.startswith(">", at, ends[k]):
                 starts[k] = at + 2 if body.startswith(" ", at + 1, ends[k]) else at + 1
-            elif md.blank(body, at, ends[k]) or self._interrupts_quote(run, k, at):
+            elif md.blank(body, at, ends[k]) or self._lines.interrupts_quote(run, k, at):
                 break
             k += 1
         span = Span(start, ends[k - 1])
-        title = md.callout(body, starts[i], ends[i])
-        if title:
-            self._found.callouts.append(Callout(title[1], title[2], title[3].rstrip(), run.depth > 0, span))
-        self._add(run, "callout" if title else "blockquote", span.start, span.end)
-        self._stack.append(_Run(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True))
+        self._add(run, "callout" if md.callout(body, starts[i], ends[i]) else "blockquote", span.start, span.end)
+        self._stack.append(Run(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True))
         return k
 
-    def _footnote(self, run: _Run, i: int, at: int) -> int:
+    def _footnote(self, run: Run, i: int, at: int) -> int:
         opening = md.footnote(self._body, at, self._ends[i])
         if opening is None or run.depth >= MAX_NESTING:
             return 0
@@ -406,7 +329,7 @@ class _Reader:
             at = md.indent(body, begin, end).end()
             if at < end:
                 width = md.columns(body, begin, at)
-                if width < md.INDENT and (last < k - 1 or self._interrupts_footnote(run, k, at)):
+                if width < md.INDENT and (last < k - 1 or self._lines.interrupts_footnote(run, k, at)):
                     break
                 starts[k] = md.skip_columns(body, begin, at, md.INDENT)
                 last = k
@@ -416,13 +339,13 @@ class _Reader:
         span = Span(start, ends[last])
         self._found.footnotes.append(Footnote(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
-        self._stack.append(_Run(i, last + 1, run.depth + 1, run.quoted, holder=run.holder))
+        self._stack.append(Run(i, last + 1, run.depth + 1, run.quoted, holder=run.holder))
         return last + 1
 
-    def _list(self, run: _Run, i: int, at: int) -> int:
+    def _list(self, run: Run, i: int, at: int) -> int:
         if run.depth >= MAX_NESTING or not md.list_item(self._body, at, self._ends[i]):
             return 0
-        items = self._list_lines(run, i)
+        items = self._lines.list_lines(run, i)
         body, starts, ends = self._body, self._starts, self._ends
         last = items[-1].last
         if run.item is not None and not run.has_list:
@@ -432,23 +355,23 @@ class _Reader:
                 run.item.id = self._id_at_end(run)
         self._add(run, "list", starts[i], ends[last])
         parent = run.holder if run.holder is not None else -max(i, 1)
-        runs: list[_Run] = []
+        runs: list[Run] = []
         for item in items:
             item.parent = parent
             item.start, end = starts[item.line], ends[item.line]
             # If a blank line and a sibling follow, the app's item includes its line end (recorded).
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
             if item.last > item.line:
-                self._cut_indent(item)
+                self._lines.cut_indent(item)
             box = md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
             if box and (box[1] <= "\uffff" or compat.TASK_MARK_MAY_BE_ASTRAL):
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):
                 self._found.regions.append(Region(item.content, end))
-                item.id = self._block_id(item.line)
+                item.id = self._lines.block_id(item.line)
             else:
-                runs.append(_Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
+                runs.append(Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
         self._items += items
         self._stack += reversed(runs)
         return last + 1
@@ -458,114 +381,7 @@ class _Reader:
         opener = self._body[start : start + 1]
         return opener not in self._openers or (opener == "[" and self._body.find("]:", start, end) < 0)
 
-    def _list_lines(self, run: _Run, i: int) -> list[_Item]:
-        """Return the items of the list that starts on line `i`, with their lines."""
-        body, starts, ends = self._body, self._starts, self._ends
-        items: list[_Item] = []
-        indent = 0
-        blank = gap = False
-        kind = ""
-        for k in range(i, run.end):
-            start, end = starts[k], ends[k]
-            at = md.indent(body, start, end).end()
-            width = md.columns(body, start, at) if at > start else 0
-            after_blank, blank = blank, at == end
-            if items and width >= indent:
-                items[-1].last, gap = k, False
-            elif at < end and body[at] in md.LIST_MARKS and (mark := md.list_item(body, at, end)):
-                bullet, number, delimiter, white = mark.groups()
-                if kind not in ("", bullet or delimiter) or md.thematic_break(body, at, end):
-                    break
-                kind = bullet or delimiter
-                if gap:
-                    items[-1].spaced, gap = True, False
-                marker = bullet or number + delimiter
-                width += len(marker)
-                indent = width + (md.INDENT - width % md.INDENT if white == "\t" else len(white or ""))
-                items.append(_Item(k, k, marker, mark.end()))
-            elif width > md.INDENT:
-                items[-1].last, gap = k, False
-            elif blank or md.blank(body, at, end):
-                blank = gap = True
-            elif after_blank or self._interrupts_list(run, k, at):
-                break
-            else:
-                items[-1].last, gap = k, False
-        return items
-
-    def _cut_indent(self, item: _Item) -> None:
-        """Remove the indent of the item's further lines, at most up to the column of its text.
-
-        The app takes the same width from all of them; a number of one digit counts one column more where that makes an
-        even width. A line without an indent only goes on with the paragraph before it.
-        """
-        body, starts, ends = self._body, self._starts, self._ends
-        begin = starts[item.line]
-        lead = md.indent(body, begin, item.content).end()
-        at = lead + len(item.marker)
-        width = md.columns(body, begin, lead) + len(item.marker)
-        if item.marker[-1] == "." and int(item.marker[:-1]) < 10 and (item.content - begin) % 2:
-            width += 1
-        width += md.INDENT - width % md.INDENT if body.startswith("\t", at, item.content) else item.content - at
-        leads = []
-        for k in range(item.line + 1, item.last + 1):
-            at = md.indent(body, starts[k], ends[k]).end()
-            leads.append((k, at))
-            if not md.blank(body, at, ends[k]):
-                width = min(width, md.columns(body, starts[k], at) or width)
-        for k, at in leads:
-            starts[k] = md.skip_columns(body, starts[k], at, width)
-
-    # What ends a run of lines that could go on
-
-    def _interrupts_paragraph(self, run: _Run, i: int, at: int) -> bool:
-        body, end = self._body, self._ends[i]
-        match body[at]:
-            case "#":
-                return md.heading(body, at, end) is not None
-            case ">":
-                return run.depth < MAX_NESTING
-            case "`" | "~":
-                return md.fence(body, at, end) is not None
-            case "<":
-                return md.html_block(body, at, end) is not None
-            case "$":
-                return bool(self._math_opening(run, i, at))
-            case "%":
-                return self._opens_comment(i, at)
-            case _:
-                return md.thematic_break(body, at, end) is not None or self._opens_list(run, i, at)
-
-    def _interrupts_list(self, run: _Run, i: int, at: int) -> bool:
-        match self._body[at]:
-            case ">" | "<" | "$":
-                return False
-            case char:
-                return char in md.INTERRUPTERS and self._interrupts_paragraph(run, i, at)
-
-    def _interrupts_quote(self, run: _Run, i: int, at: int) -> bool:
-        if self._body.startswith(md.CODE_INDENTS, self._starts[i]):
-            return True
-        if self._body[at] in md.INTERRUPTERS and self._interrupts_paragraph(run, i, at):
-            return True
-        return i + 1 < run.end and md.setext_underline(self._body, self._starts[i + 1], self._ends[i + 1]) is not None
-
-    def _interrupts_footnote(self, run: _Run, i: int, at: int) -> bool:
-        body, end = self._body, self._ends[i]
-        if body[at] == "[" and (md.footnote(body, at, end) or md.definition(body, at, end)):
-            return True
-        return self._interrupts_quote(run, i, at)
-
-    def _opens_list(self, run: _Run, i: int, at: int) -> bool:
-        """Return whether a list may interrupt a paragraph here: a numbered one only with 1."""
-        item = md.list_item(self._body, at, self._ends[i])
-        return item is not None and item[2] in (None, "1") and run.depth < MAX_NESTING
-
-    def _opens_comment(self, i: int, at: int) -> bool:
-        body = self._body
-        return body.startswith("%%", at) and body.find("%%", at + 2, self._ends[i]) < 0
-
-    _readers: ClassVar[dict[str, Callable[[_Reader, _Run, int, int], int]]] = {
+    _readers: ClassVar[dict[str, Callable[[_Reader, Run, int, int], int]]] = {
         "#": _atx_heading,
         ">": _quote,
         "`": _fenced_code,

@@ -71,23 +71,6 @@ class ListItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Callout:
-    """A quote that starts with `[!kind]±  title`; `fold` is `+`, `-` or empty, `title` may be empty."""
-
-    kind: str
-    """As written; the app compares it in lower case."""
-    fold: str
-    title: str
-    nested: bool
-    span: Span = field(compare=False)
-
-    @property
-    def shown_title(self) -> str:
-        """Return the title, or the kind with its first letter in upper case (semantics 9)."""
-        return self.title or self.kind[:1].upper() + self.kind[1:].lower()
-
-
-@dataclass(frozen=True, slots=True)
 class Area:
     """An area with its own rules: code, math, HTML or a `%%` comment, as a block or within a line."""
 

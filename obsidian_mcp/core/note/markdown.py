@@ -37,7 +37,7 @@ definition = re.compile(
     r"\[(?!\^)(?:[^\]\\]|\\.)++\]:[ \t]*(?:<[^<>\[\]]++>|[^\s\[\]<][^\s\[\]]*+)"
     r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^)]*\)))?[ \t]*$"
 ).match
-callout = re.compile(r"\[!([^\[\]]+)\]([-+]?)[ \t]*(.*)").match
+callout = re.compile(r"\[![^\[\]]+\]").match
 """Groups: kind, fold, title."""
 block_id = re.compile(r"(?<!\S)\^([A-Za-z0-9-]+)\s*$").search
 """At the end of a line (semantics 2.3)."""

@@ -16,7 +16,7 @@ from obsidian_mcp.core.frontmatter.parser import Frontmatter
 from obsidian_mcp.core.text.text import Lines
 
 from . import blocks, inline
-from .elements import Area, BlockId, Callout, Footnote, FootnoteRef, Heading, ListItem, Section, Tag
+from .elements import Area, BlockId, Footnote, FootnoteRef, Heading, ListItem, Section, Tag
 from .links import Link, PropertyLink, read_property
 
 
@@ -38,7 +38,6 @@ class Note:
     block_ids: tuple[BlockId, ...]
     footnotes: tuple[Footnote, ...]
     footnote_refs: tuple[FootnoteRef, ...]
-    callouts: tuple[Callout, ...]
     areas: tuple[Area, ...]
 
     @property
@@ -94,7 +93,6 @@ def parse(text: str) -> Note:
         block_ids=tuple(found.block_ids),
         footnotes=tuple(found.footnotes),
         footnote_refs=tuple(within.footnote_refs),
-        callouts=tuple(found.callouts),
         areas=tuple(sorted(found.areas + within.areas, key=lambda area: area.span.start)),
     )
 

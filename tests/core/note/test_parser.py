@@ -32,7 +32,6 @@ def seen(note: Note) -> dict[str, Any]:
         "links": [link.target for link in note.links],
         "tags": [tag.name for tag in note.tags],
         "blocks": {block.id: block.span.of(body) for block in note.block_ids},
-        "callouts": [[callout.kind, callout.fold, callout.shown_title] for callout in note.callouts],
         "footnotes": [footnote.id for footnote in note.footnotes],
         "refs": [reference.id for reference in note.footnote_refs],
         "areas": [[area.kind, area.block, area.span.of(body)] for area in note.areas],
@@ -145,7 +144,7 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
     note = parse(text)
     everything: list[Any] = [
         *note.sections, *note.headings, *note.list_items, *note.links, *note.tags, *note.block_ids, *note.footnotes,
-        *note.footnote_refs, *note.callouts, *note.areas,
+        *note.footnote_refs, *note.areas,
     ]  # fmt: skip
     for element in everything:
         assert 0 <= element.span.start <= element.span.end <= len(text), element
