@@ -11,6 +11,7 @@ from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
 from . import metadata
@@ -24,7 +25,6 @@ from .folder import (
     Place,
     VaultFolder,
     linked,
-    shown,
     translated,
 )
 
@@ -147,8 +147,8 @@ class Disk:
             with self._folder.place(disk) as place, self._opened(place, disk) as (descriptor, size):
                 if size > most:
                     raise StorageFailed(
-                        f"{shown(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
-                        path=shown(disk),
+                        f"{printable(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
+                        path=printable(disk),
                         size=size,
                     )
                 return _bytes(descriptor, size)
@@ -252,9 +252,9 @@ class Disk:
         with self._opened(place, disk) as (descriptor, size):
             if _bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
-                    f"{shown(disk)!r} was changed by another program in this moment. Nothing was written; read it "
+                    f"{printable(disk)!r} was changed by another program in this moment. Nothing was written; read it "
                     "again and repeat the edit.",
-                    path=shown(disk),
+                    path=printable(disk),
                 )
 
     def create(self, disk: str, data: bytes) -> None:
@@ -272,7 +272,7 @@ class Disk:
                     raise
                 place.sync()
         except FileExistsError as error:
-            raise NoteExists(f"There is already a file {shown(disk)!r}.", path=shown(disk)) from error
+            raise NoteExists(f"There is already a file {printable(disk)!r}.", path=printable(disk)) from error
         except OSError as error:
             raise translated(error, disk, "creating") from error
 
@@ -294,7 +294,7 @@ class Disk:
                 new.sync()
                 old.sync()
         except FileExistsError as error:
-            raise NoteExists(f"There is already a file {shown(target)!r}.", path=shown(target)) from error
+            raise NoteExists(f"There is already a file {printable(target)!r}.", path=printable(target)) from error
         except OSError as error:
             raise translated(error, source, "moving") from error
 
@@ -337,7 +337,7 @@ class Disk:
                         rename_new(place, bin_place)
                         bin_place.sync()
                         place.sync()
-                        return shown(target)
+                        return printable(target)
                     number += 1
         except OSError as error:
             raise translated(error, disk, "moving to the trash") from error
@@ -366,8 +366,8 @@ def _bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
 
 def _not_downloaded(disk: str) -> StorageFailed:
     return StorageFailed(
-        f"{shown(disk)!r} is in the cloud and not downloaded to this computer, so it was neither read nor changed. "
+        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was neither read nor changed. "
         "Open it once in the Obsidian app or have the cloud keep it on this device, then try again.",
-        path=shown(disk),
+        path=printable(disk),
         downloaded=False,
     )

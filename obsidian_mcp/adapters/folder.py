@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
 
 ABSENT = {errno.ENOENT, errno.ENOTDIR}
@@ -30,7 +31,7 @@ _EXPLAINED = {
 
 def translated(error: OSError, disk: str, doing: str) -> AppError:
     """Return the AppError for a system error (FILE-08)."""
-    path = shown(disk)
+    path = printable(disk)
     if error.errno in ABSENT:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
     if error.errno in _REFUSED:
@@ -43,11 +44,6 @@ def translated(error: OSError, disk: str, doing: str) -> AppError:
         return PermissionDenied(f"{path!r} is a symbolic link, which is not followed.", path=path)
     reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
     return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
-
-
-def shown(disk: str) -> str:
-    """Return a path that can be printed, whatever bytes it has on disk."""
-    return disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
@@ -185,9 +181,9 @@ class VaultFolder:
 def linked(disk: str) -> PermissionDenied:
     """Return the error for a path with a symbolic link in it."""
     return PermissionDenied(
-        f"{shown(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. Give "
-        "the path of the real file inside the vault.",
-        path=shown(disk),
+        f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
+        "Give the path of the real file inside the vault.",
+        path=printable(disk),
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.obsidian import Plugin
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
@@ -125,7 +126,7 @@ def _said(answer: str) -> AppAnswer:
 
 
 def _document(facts: AppAnswer, text: str) -> Document:
-    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = printable(text)
     if len(shown) <= PAGE:
         return Document(facts, shown)
     return Document(AppAnswer(facts.path, cut=True), shown[:PAGE])

@@ -28,7 +28,7 @@ from obsidian_mcp.core.note.canvas_operations import (
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.text.text import Text, etag_of
+from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, is_note
 from obsidian_mcp.core.vault.changes import Create, Write
 from obsidian_mcp.core.vault.edit import stale
@@ -72,7 +72,7 @@ def read_canvas(
         raise CanvasUnreadable(read.error, line=read.line)
     found = outline(content.text.body)
     groups = sum(card.kind == "group" for card in found.cards)
-    text = _shown(found).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = printable(_shown(found))
     facts = ReadCanvas(
         entry.path,
         content.etag,

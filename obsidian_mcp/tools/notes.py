@@ -16,7 +16,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, hidden_text, parser, sections
 from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
     NOTE_EXTENSION,
@@ -256,7 +256,7 @@ def read_note(
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
-    return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return Document(shown, printable(body[start:end]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def _several(app: App, place: Vault, wanted: list[str]) -> Document:
         body = text.body
         end = len(body) if len(body) <= room else body.rfind("\n", 0, room) + 1 or room
         room -= end
-        shown = body[:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        shown = printable(body[:end])
         read.append(
             ReadNote(
                 entry.path,

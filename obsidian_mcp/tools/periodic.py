@@ -10,6 +10,7 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import Position, insert_text
 from obsidian_mcp.core.periodic.periods import ADJECTIVES
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import VaultName
@@ -60,7 +61,7 @@ def daily_note(
 
     place = app.vaults.get(vault)
     opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)
-    text = opened.content.text.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = printable(opened.content.text.body)
     facts = PeriodicNote(
         opened.content.entry.path,
         opened.located.first.isoformat(),

@@ -20,7 +20,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser, patch
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
@@ -63,7 +63,7 @@ def read_note(
     text = place.read_text(place.find(path)).text
     if not section.strip():
         whole = (BOM if text.bom else "") + text.body
-        return Document({}, whole.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        return Document({}, printable(whole))
     body = text.body[frontmatter.text_start(text.body) :]
     parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)

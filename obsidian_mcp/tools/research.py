@@ -13,6 +13,7 @@ from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -59,7 +60,7 @@ def fetch(app: App, id: Annotated[str, Field(description="An id that search foun
     place = app.vaults.get()
     entry = place.find(id)
     body = place.shown(entry).text.body
-    shown = body[:MOST_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = printable(body[:MOST_CHARACTERS])
     metadata = {"modified": timestamp(entry.mtime_ns)}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."

@@ -10,6 +10,7 @@ from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
+from obsidian_mcp.core.text.text import utf16_length
 
 from . import compat
 from .functions import NUMBER, PATTERN, STRING, Method, Parameter
@@ -102,7 +103,7 @@ TEXT: Mapping[str, Method] = {
     "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
 }
 TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
-    "length": lambda text, _: float(javascript.units(text)),
+    "length": lambda text, _: float(utf16_length(text)),
 }
 
 

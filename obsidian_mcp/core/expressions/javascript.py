@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+from obsidian_mcp.core.text.text import utf16_length
+
 from .values import ExpressionError
 
 _EXPONENT_FROM = 1e21
@@ -60,20 +62,15 @@ def remainder(left: float, right: float) -> float:
     return math.fmod(left, right)
 
 
-def units(text: str) -> int:
-    """Length in UTF-16 units, as `length` counts (EXPR-23)."""
-    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
-
-
 def slice_text(text: str, start: float, end: float | None) -> str:
     """`slice`: negative indexes count from the end; indexes count UTF-16 units."""
-    first, last = slice_bounds(units(text), start, end)
+    first, last = slice_bounds(utf16_length(text), start, end)
     return substring(text, first, last)
 
 
 def substring(text: str, first: int, last: int) -> str:
     """The UTF-16 units from `first` to `last`, both in range."""
-    if text.isascii() or units(text) == len(text):
+    if text.isascii() or utf16_length(text) == len(text):
         return text[first:last]
     return text.encode("utf-16-le", "surrogatepass")[2 * first : 2 * last].decode("utf-16-le", "surrogatepass")
 

@@ -6,10 +6,10 @@ import threading
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from itertools import takewhile
 from typing import NamedTuple, Protocol
 
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 
 from .ports import Change, DiskFile
@@ -86,10 +86,6 @@ class Catalog:
     def by_path(self) -> dict[str, FileEntry]:
         """All files as they are now; a copy."""
         return self._by_path.copy()
-
-    def lacking(self, paths: AbstractSet[VaultPath]) -> set[VaultPath]:
-        """Those of some paths at which no file is."""
-        return set(paths).difference(self._by_path)
 
     def moved_since(self, generation: int) -> set[VaultPath] | None:
         """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is
@@ -281,5 +277,5 @@ def normal_form(disk: str) -> str:
     """NFC of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
     if disk.isascii():
         return disk
-    clean = disk.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    clean = printable(disk)
     return unicodedata.normalize("NFC", clean)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.text import utf16_length
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 from obsidian_mcp.errors import InvalidName
 
@@ -113,12 +114,7 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
         below = name_key(folder) + "/"
         near = tuple(path for path in candidates if name_key(path).startswith(below))
         candidates = near or candidates
-    return min(candidates, key=_length, default=None)  # candidates are sorted: on a tie the smallest stays
-
-
-def _length(path: str) -> int:
-    """Length as the app counts it, in UTF-16 code units."""
-    return len(path) if path.isascii() else len(path.encode("utf-16-le", "surrogatepass")) // 2
+    return min(candidates, key=utf16_length, default=None)  # candidates are sorted: on a tie the smallest stays
 
 
 # Writing a link

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import regex
 
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.text.text import utf16_length
 
 _WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]"  # one each
@@ -26,5 +27,4 @@ class Counts:
 def count(body: str) -> Counts:
     """Return how many words and characters the text below a note's properties has."""
     text = body[parser.text_start(body) :].strip()
-    characters = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-    return Counts(sum(1 for _ in _WORD.finditer(text)), characters)
+    return Counts(sum(1 for _ in _WORD.finditer(text)), utf16_length(text))

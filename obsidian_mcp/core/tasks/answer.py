@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.text.text import printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
     from .filters import Dependencies
@@ -81,11 +82,6 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
         blocking=dependencies.blocks(task) or None,
         invalid=dict(task.invalid) or None,
     )
-
-
-def printable(text: str) -> str:
-    """Return a text with U+FFFD for bytes that are not UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)

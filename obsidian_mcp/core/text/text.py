@@ -16,6 +16,16 @@ BOM = "\ufeff"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
+def printable(text: str) -> str:
+    """Return a text with U+FFFD for bytes that are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def utf16_length(text: str) -> int:
+    """Return the length in UTF-16 code units, as the app and JavaScript count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A half-open range of code points: `text[span.start:span.end]` is the source."""

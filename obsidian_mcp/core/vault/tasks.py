@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.periodic.moment_parse import parse_moment
-from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of, printable
+from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
 from obsidian_mcp.core.tasks.day_phrases import Days
 from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
@@ -26,6 +26,7 @@ from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Place, Task, calendar_day, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
 from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NotText
 

@@ -16,6 +16,7 @@ import mcp_types as types
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -103,7 +104,7 @@ def find(name: str) -> Prompt:
 
 def quoted(place: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
-    body = place.read_text(entry).text.body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    body = printable(place.read_text(entry).text.body)
     cut = ""
     if len(body) > most:
         cut = f"\n[… {len(body) - most:,} more characters: obsidian_read_note with offset {most}]"

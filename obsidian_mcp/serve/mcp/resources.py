@@ -16,7 +16,7 @@ from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
@@ -157,7 +157,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     data = place.files.read(entry.disk, MAX_BYTES)
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
-        text = Text.decode(data).body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        text = printable(Text.decode(data).body)
         mime = "text/plain" if mime == media.UNKNOWN else mime
         if hidden_text.warnings(text):
             app.hidden_text_reads.add(entry.path)

@@ -16,11 +16,11 @@ from obsidian_mcp.core.expressions.javascript import (
     slice_bounds,
     slice_text,
     to_fixed,
-    units,
 )
 from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, from_json
+from obsidian_mcp.core.text.text import utf16_length
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_to_fixed_rounds_the_binary_value(number: float, digits: int, text: str)
 
 def test_lengths_and_indexes_count_utf16_units() -> None:
     """EXPR-23, EXPR-24"""
-    assert units("a😀b") == 4
+    assert utf16_length("a😀b") == 4
     assert slice_text("a😀b", 1, 3) == "😀"
     assert slice_text("a😀b", -1, None) == "b"
     assert slice_text("héllo", 1, -1) == "éll"

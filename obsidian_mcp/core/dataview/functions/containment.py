@@ -9,9 +9,9 @@ from obsidian_mcp.core.dataview.comparison import equal
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
 from obsidian_mcp.core.dataview.operators import field_of
 from obsidian_mcp.core.dataview.run import Run
-from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
+from obsidian_mcp.core.text.text import utf16_length
 
 
 def _equal(run: Run, left: Value, right: Value) -> bool:
@@ -97,6 +97,6 @@ FUNCTIONS: dict[str, Implementation] = {
     "length": Overloads("length")
     .on("array", lambda _, values: float(len(values)))
     .on("object", lambda _, fields: float(len(fields)))
-    .on("string", lambda _, text: float(javascript.units(text)))
+    .on("string", lambda _, text: float(utf16_length(text)))
     .on("null", lambda *_: 0.0),
 }

@@ -10,6 +10,7 @@ from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.values import ExpressionError
+from obsidian_mcp.core.text.text import utf16_length
 
 
 def _test(run: Run, pattern: str, text: str) -> bool:
@@ -51,11 +52,11 @@ def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> lis
 
 
 def _padding(run: Run, text: str, length: float, pad: str) -> str:
-    missing = (int(length) if math.isfinite(length) else 0) - javascript.units(text)
+    missing = (int(length) if math.isfinite(length) else 0) - utf16_length(text)
     if missing <= 0 or not pad:
         return ""
     run.budget.charge(missing + len(text))
-    size = javascript.units(pad)
+    size = utf16_length(pad)
     return javascript.substring(pad * (missing // size + 1), 0, missing)
 
 
@@ -68,7 +69,7 @@ def _pad_right(run: Run, text: str, length: float, pad: str = " ") -> str:
 
 
 def _substring(_run: Run, text: str, start: float, end: float | None = None) -> str:
-    length = javascript.units(text)
+    length = utf16_length(text)
 
     def place(index: float) -> int:
         return 0 if index != index else int(min(max(index, 0), length))
@@ -79,8 +80,8 @@ def _substring(_run: Run, text: str, start: float, end: float | None = None) -> 
 
 def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
     """Cut when it is longer than what the suffix leaves room for (DV-96)."""
-    room = length - javascript.units(suffix)
-    if not javascript.units(text) > room:
+    room = length - utf16_length(suffix)
+    if not utf16_length(text) > room:
         return text
     run.budget.charge(len(text) + len(suffix))
     return _substring(run, text, 0, max(0, room)) + suffix
