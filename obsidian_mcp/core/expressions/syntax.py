@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from obsidian_mcp.errors import QueryInvalid
-
 from .values import Value
 
 MAX_DEPTH = 300
@@ -111,10 +109,6 @@ class SyntaxProblem(Exception):
         expected = f" Expected {self.expected}." if self.expected else ""
         hint = f" {self.hint}" if self.hint else ""
         return f"{self.problem}.{expected}{hint}"
-
-    def refusal(self, subject: str) -> QueryInvalid:
-        """As the error of a whole query: `subject` begins the sentence, as in `The query does not parse`."""
-        return QueryInvalid(f"{subject}: {self.message}", line=self.line, column=self.column)
 
 
 def position(text: str, at: int) -> tuple[int, int]:

@@ -38,6 +38,9 @@ class Rect(NamedTuple):
     def holds(self, other: Rect) -> bool:
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
+    def moved(self, dx: float, dy: float) -> Rect:
+        return Rect(self.x + dx, self.y + dy, self.width, self.height)
+
 
 def around(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
     """Return the rectangle around others, on the grid."""

@@ -167,6 +167,4 @@ def test_a_syntax_problem_names_line_column_and_what_was_expected() -> None:
     """EXPR-31"""
     problem = SyntaxProblem("a +\n  ==", 6, '"==" cannot stand here', "a value", "Remove it.")
     assert problem.message == 'line 2, column 3: "==" cannot stand here. Expected a value. Remove it.'
-    refusal = problem.refusal("The query does not parse")
-    assert refusal.data == {"line": 2, "column": 3}
-    assert refusal.message.startswith("The query does not parse: line 2, column 3")
+    assert (problem.line, problem.column) == (2, 3)
