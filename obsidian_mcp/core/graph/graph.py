@@ -10,6 +10,7 @@ import json
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
@@ -24,9 +25,8 @@ from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .indexed_notes import IndexedNotes
 from .indexed_vault import IndexedVault
-from .link_graph import LinkGraph, target_of, update
+from .link_graph import LinkGraph, spread, target_of, update
 from .link_lines import link_lines
 from .results import (
     LinkMaps,
@@ -43,9 +43,11 @@ QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
 
 T = TypeVar("T")
-
+V = TypeVar("V")
 
 Hides = Callable[[str], bool]
+View = Callable[[Rows, Catalog, Hides, Callable[[], LinkGraph]], V]
+"""Makes what a query sees of a vault at one moment of the index."""
 
 
 class Graph:
@@ -227,7 +229,7 @@ class Graph:
         """
 
         def question(rows: Rows) -> tuple[Neighbour, ...]:
-            found = self._spread(self._link_graph(rows), path, depth, None)
+            found = spread(self._link_graph(rows), path, depth, None, self._hides())
             return tuple(
                 Neighbour(near, distance, via)
                 for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
@@ -240,7 +242,7 @@ class Graph:
         """Return a shortest path over links in either direction, both ends included; empty when there is none."""
 
         def question(rows: Rows) -> tuple[VaultPath, ...]:
-            found = self._spread(self._link_graph(rows), start, len(self._catalog) + 1, end)
+            found = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
             if end not in found:
                 return ()
             path = [end]
@@ -249,26 +251,6 @@ class Graph:
             return tuple(reversed(path))
 
         return self._indexer.ask(question)
-
-    def _spread(
-        self, links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None
-    ) -> dict[VaultPath, tuple[int, VaultPath]]:
-        """Return distance and predecessor of every file within `depth` links, until `end` is among them."""
-        found = {start: (0, start)}
-        ring = [start]
-        hidden = self._hides()
-        for distance in range(1, depth + 1):
-            following = []
-            for here in ring:
-                deadline.checkpoint()
-                for there in sorted({*links.resolved.get(here, ()), *links.incoming.get(here, ())}):
-                    if there not in found and (there == end or not hidden(there)):
-                        found[there] = (distance, here)
-                        following.append(there)
-            ring = sorted(following)
-            if not ring or end in found:
-                break
-        return found
 
     # -- tags, properties, aliases -----------------------------------------------------------------------------
 
@@ -351,7 +333,11 @@ class Graph:
         return self._indexer.ask(lambda rows: tuple(sorted({path for path, _ in self._there(rows.aliases(key))})))
 
     def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
-        """What a query over all files gives; it may be run again when the index was replaced meanwhile.
+        """Return what a query over all files gives; see `evaluate_on`."""
+        return self.evaluate_on(partial(IndexedVault, created_ns=created_ns), query)
+
+    def evaluate_on(self, view: View[V], query: Callable[[V], T]) -> Answer[T]:
+        """Return what a query gives for a view of the index; it may be run again when that was replaced meanwhile.
 
         Raises: OperationTimeout after QUERY_SECONDS where the call has no limit of its own.
         """
@@ -359,27 +345,7 @@ class Graph:
 
         def run(rows: Rows) -> T:
             with deadline.limited_to(QUERY_SECONDS):
-                return query(IndexedVault(rows, self._catalog, hides, lambda: self._link_graph(rows), created_ns))
-
-        return self._indexer.ask(run)
-
-    def evaluate_notes(
-        self,
-        query: Callable[[IndexedNotes], T],
-        created_ns: Callable[[FileEntry], int],
-        read_text: Callable[[FileEntry], str | None],
-        bookmarks: Callable[[], frozenset[str]],
-    ) -> Answer[T]:
-        """As `evaluate`, for Dataview, which also asks for texts of files that are no notes, and for the bookmarks."""
-        hides = self._hides()
-
-        def run(rows: Rows) -> T:
-            with deadline.limited_to(QUERY_SECONDS):
-                return query(
-                    IndexedNotes(
-                        rows, self._catalog, hides, lambda: self._link_graph(rows), created_ns, read_text, bookmarks
-                    )
-                )
+                return query(view(rows, self._catalog, hides, lambda: self._link_graph(rows)))
 
         return self._indexer.ask(run)
 

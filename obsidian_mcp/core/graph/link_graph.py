@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,6 +56,29 @@ def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath 
     """Return the file that a link leads to, None when there is none."""
     path, is_card = target
     return catalog.at(path) if is_card else resolve(catalog, source, path)
+
+
+def spread(
+    links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None, hidden: Callable[[str], bool]
+) -> dict[VaultPath, tuple[int, VaultPath]]:
+    """Return distance and predecessor of every file within `depth` links, until `end` is among them.
+
+    No path leads over a hidden file.
+    """
+    found = {start: (0, start)}
+    ring = [start]
+    for distance in range(1, depth + 1):
+        following = []
+        for here in ring:
+            deadline.checkpoint()
+            for there in sorted({*links.resolved.get(here, ()), *links.incoming.get(here, ())}):
+                if there not in found and (there == end or not hidden(there)):
+                    found[there] = (distance, here)
+                    following.append(there)
+        ring = sorted(following)
+        if not ring or end in found:
+            break
+    return found
 
 
 def _with_links(

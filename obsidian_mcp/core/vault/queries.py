@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.bases.base_file import EXTENSION, is_base
@@ -150,15 +151,20 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[Answer]:
 
 def _dataview(vault: Vault, query: Query) -> IndexAnswer[Answer]:
     from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
+    from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 
     settings, this, page = _dataview_settings(vault), query.this or "", query.page
-    return vault.graph.evaluate_notes(
+    view = partial(
+        IndexedNotes,
+        created_ns=lambda entry: vault.files.created_ns(entry.disk),
+        read_text=lambda entry: _text_of(vault, entry),
+        bookmarks=lambda: read_bookmarks(_config(vault, BOOKMARKS_FILE)),
+    )
+    return vault.graph.evaluate_on(
+        view,
         lambda notes: run_dql(
             query.text, notes, now=query.now, this=this, settings=settings, limit=page.limit, offset=page.offset
         ),
-        lambda entry: vault.files.created_ns(entry.disk),
-        lambda entry: _text_of(vault, entry),
-        lambda: read_bookmarks(_config(vault, BOOKMARKS_FILE)),
     )
 
 
