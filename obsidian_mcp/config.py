@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from .errors import InvalidArguments
 
@@ -89,7 +89,6 @@ class Config:
     """Seconds one tool call may take (contract: -32006 after 30 s)."""
     error_style: ErrorStyle = "error"
     """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
-    home: Path = field(default_factory=Path.home)
     cache: Path = field(default_factory=lambda: Path.home() / ".cache")
     """Folder of the program's own index files; losing it costs only time."""
     state: Path = field(default_factory=lambda: Path.home() / ".local/state")
@@ -142,47 +141,37 @@ def read(
     """
     env = os.environ if environ is None else environ
     named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
-    style = env.get("OBSIDIAN_MCP_ERRORS", "error")
-    if style not in ("error", "result"):
-        raise InvalidArguments(f"OBSIDIAN_MCP_ERRORS is {style!r}; it must be 'error' or 'result'.")
-    views = env.get("OBSIDIAN_MCP_VIEWS", "").strip() or "auto"
-    if views not in get_args(Views):
-        raise InvalidArguments(f"OBSIDIAN_MCP_VIEWS is {views!r}; it must be 'auto', 'on' or 'off'.")
     home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
     return Config(
         vaults=tuple(Path(folder.strip()).expanduser() for folder in named),
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
-        error_style="result" if style == "result" else "error",
-        home=home,
+        error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
         cache=_own_folder(env, "CACHE"),
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         policy_file=_policy_file(env),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
-        scope=scope or env.get("OBSIDIAN_MCP_SCOPE", "").strip(),
+        scope=scope or _text(env, "SCOPE"),
         key=key,
-        tools=tools or env.get("OBSIDIAN_MCP_TOOLS", "").strip() or "all",
-        views=cast("Views", views),
+        tools=tools or _text(env, "TOOLS") or "all",
+        views=_choice("OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", Views),
         watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
         http=_http(env),
         app=_app(env, backend, allow_eval=allow_eval),
         plugin=_plugin(env),
-        bridge=any(env.get(f"OBSIDIAN_MCP_{name}", "").strip() for name in ("HOST", "PORT", "TRANSPORT")),
-        today=_today(env.get("OBSIDIAN_MCP_TODAY", "").strip()),
-        language=env.get("OBSIDIAN_MCP_LOCALE", "").strip(),
-        week_start=env.get("OBSIDIAN_MCP_WEEK_START", "").strip().lower(),
+        bridge=any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT")),
+        today=_today(_text(env, "TODAY")),
+        language=_text(env, "LOCALE"),
+        week_start=_text(env, "WEEK_START").lower(),
         colours=not env.get("NO_COLOR") and env.get("TERM") != "dumb",
     )
 
 
 def _app(env: Mapping[str, str], backend: str, *, allow_eval: bool) -> AppConfig:
-    chosen = backend or env.get("OBSIDIAN_MCP_BACKEND", "").strip() or "files"
-    if chosen not in get_args(Backend):
-        raise InvalidArguments(f"The backend is {chosen!r}; it must be 'files', 'cli' or 'auto'.")
     return AppConfig(
-        backend=cast("Backend", chosen),
-        program=env.get("OBSIDIAN_MCP_CLI", "").strip(),
+        backend=_choice("The backend", backend or _text(env, "BACKEND") or "files", Backend),
+        program=_text(env, "CLI"),
         assume_running=_flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING"),
         allow_eval=allow_eval or _flag(env, "OBSIDIAN_MCP_ALLOW_EVAL"),
         environment=dict(env),
@@ -191,18 +180,27 @@ def _app(env: Mapping[str, str], backend: str, *, allow_eval: bool) -> AppConfig
 
 def _plugin(env: Mapping[str, str]) -> PluginConfig:
     standard = PluginConfig()
-    port = env.get("OBSIDIAN_MCP_PORT", "").strip() or str(standard.port)
+    port = _text(env, "PORT") or str(standard.port)
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
         raise InvalidArguments(f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535.")
-    dialect = env.get("OBSIDIAN_MCP_TRANSPORT", "").strip() or standard.dialect
-    if dialect not in get_args(PluginDialect):
-        raise InvalidArguments(f"OBSIDIAN_MCP_TRANSPORT is {dialect!r}; it must be 'auto', 'mcp' or 'v1'.")
     return PluginConfig(
-        host=env.get("OBSIDIAN_MCP_HOST", "").strip() or standard.host,
+        host=_text(env, "HOST") or standard.host,
         port=int(port),
-        dialect=cast("PluginDialect", dialect),
+        dialect=_choice("OBSIDIAN_MCP_TRANSPORT", _text(env, "TRANSPORT") or standard.dialect, PluginDialect),
         key=next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""),
     )
+
+
+def _text(env: Mapping[str, str], name: str) -> str:
+    return env.get(f"OBSIDIAN_MCP_{name}", "").strip()
+
+
+def _choice(name: str, chosen: str, choices: Any) -> Any:
+    """Return one of the members of a Literal type. Raises: InvalidArguments."""
+    allowed = [repr(choice) for choice in get_args(choices)]
+    if chosen not in get_args(choices):
+        raise InvalidArguments(f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
+    return chosen
 
 
 def _flag(env: Mapping[str, str], name: str) -> bool:
@@ -215,7 +213,7 @@ def _http(env: Mapping[str, str]) -> HttpConfig:
     standard = HttpConfig()
     keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
     chat = ChatGateway(url, env.get("OBSIDIAN_MCP_CHAT_KEY", "")) if url else None
-    if chat and (model := env.get("OBSIDIAN_MCP_CHAT_MODEL", "").strip()):
+    if chat and (model := _text(env, "CHAT_MODEL")):
         chat = replace(chat, model=model)
     return HttpConfig(
         keys=tuple(dict.fromkeys(keys)),

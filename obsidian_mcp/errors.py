@@ -1,38 +1,4 @@
-"""Every failure the program reports, in one tree (specs/errors.md).
-
-AppError
-├── application errors with a code of the stdio contract
-│   ├── ObsidianNotRunning   -32001  OBSIDIAN_NOT_RUNNING
-│   ├── VaultNotFound        -32002  VAULT_NOT_FOUND
-│   ├── NoteNotFound         -32003  FILE_NOT_FOUND
-│   ├── AmbiguousName        -32004  AMBIGUOUS_NAME
-│   ├── PermissionDenied     -32005  PERMISSION_DENIED
-│   └── OperationTimeout     -32006  TIMEOUT
-├── application errors under the generic code -32000, told apart by `error_code`
-│   ├── NoteExists                   NOTE_EXISTS
-│   ├── InvalidName                  INVALID_NAME
-│   ├── TextNotFound                 TEXT_NOT_FOUND
-│   ├── TextNotUnique                TEXT_NOT_UNIQUE
-│   ├── SectionNotFound              SECTION_NOT_FOUND
-│   ├── PropertiesUnreadable         PROPERTIES_UNREADABLE
-│   ├── StaleEtag                    STALE_ETAG
-│   ├── NotText                      NOT_TEXT
-│   ├── QueryInvalid                 QUERY_INVALID
-│   ├── ChangeNotFound               CHANGE_NOT_FOUND
-│   ├── UndoConflict                 UNDO_CONFLICT
-│   ├── ConfirmationRequired         CONFIRMATION_REQUIRED
-│   ├── PolicyInvalid                POLICY_INVALID
-│   ├── StorageFailed                STORAGE_FAILED
-│   ├── AppCommandFailed             APP_COMMAND_FAILED
-│   ├── ClientConfigRefused          CLIENT_CONFIG_REFUSED
-│   ├── NotShowable                  NOT_SHOWABLE
-│   ├── TemplateFailed               TEMPLATE_FAILED
-│   ├── CanvasUnreadable             CANVAS_UNREADABLE
-│   └── ToolFailed                   TOOL_FAILED
-└── protocol errors
-    ├── InvalidArguments     -32602  INVALID_ARGUMENTS
-    ├── UnknownTool          -32602  UNKNOWN_TOOL
-    └── InternalError        -32603  INTERNAL_ERROR
+"""Every failure the program reports, in one tree (specs/errors.md has the table of codes).
 
 The message begins with a plain sentence and says what to do next: many hosts drop `data`.
 """
@@ -72,6 +38,8 @@ class AppError(Exception):
 
 
 class ObsidianNotRunning(AppError):
+    """The app does not run, and a tool needs it."""
+
     code = -32001
     error_code = "OBSIDIAN_NOT_RUNNING"
     exit_status = 11
@@ -81,56 +49,76 @@ class ObsidianNotRunning(AppError):
 
 
 class VaultNotFound(AppError):
+    """There is no vault of this name, or none at all."""
+
     code = -32002
     error_code = "VAULT_NOT_FOUND"
     exit_status = 12
 
 
 class NoteNotFound(AppError):
+    """There is no file or folder of this name."""
+
     code = -32003
     error_code = "FILE_NOT_FOUND"
     exit_status = 13
 
 
 class AmbiguousName(AppError):
+    """Several files have the name."""
+
     code = -32004
     error_code = "AMBIGUOUS_NAME"
     exit_status = 14
 
 
 class PermissionDenied(AppError):
+    """The system, the user's policy or the user does not allow it."""
+
     code = -32005
     error_code = "PERMISSION_DENIED"
     exit_status = 15
 
 
 class OperationTimeout(AppError):
+    """The call took longer than it may."""
+
     code = -32006
     error_code = "TIMEOUT"
     exit_status = 16
 
 
 class NoteExists(AppError):
+    """Something has the name already."""
+
     error_code = "NOTE_EXISTS"
     exit_status = 17
 
 
 class InvalidName(AppError):
+    """No file, folder or tag can have this name."""
+
     error_code = "INVALID_NAME"
     exit_status = 18
 
 
 class TextNotFound(AppError):
+    """The note does not have the text that an edit looks for."""
+
     error_code = "TEXT_NOT_FOUND"
     exit_status = 19
 
 
 class TextNotUnique(AppError):
+    """The note has the text that an edit looks for more than once."""
+
     error_code = "TEXT_NOT_UNIQUE"
     exit_status = 20
 
 
 class SectionNotFound(AppError):
+    """The note has no such heading or block."""
+
     error_code = "SECTION_NOT_FOUND"
     exit_status = 21
 
@@ -143,16 +131,22 @@ class PropertiesUnreadable(AppError):
 
 
 class StaleEtag(AppError):
+    """The file has changed since the version that a change was made from."""
+
     error_code = "STALE_ETAG"
     exit_status = 23
 
 
 class NotText(AppError):
+    """The file is no text."""
+
     error_code = "NOT_TEXT"
     exit_status = 24
 
 
 class QueryInvalid(AppError):
+    """A query cannot be read or run."""
+
     error_code = "QUERY_INVALID"
     exit_status = 25
 
@@ -172,6 +166,8 @@ class AppCommandFailed(AppError):
 
 
 class ChangeNotFound(AppError):
+    """The journal has no such change."""
+
     error_code = "CHANGE_NOT_FOUND"
     exit_status = 28
 
@@ -240,6 +236,8 @@ class PolicyInvalid(AppError):
 
 
 class InvalidArguments(AppError):
+    """The arguments of a call, command or request are wrong."""
+
     application = False
     code = -32602
     error_code = "INVALID_ARGUMENTS"
@@ -247,6 +245,8 @@ class InvalidArguments(AppError):
 
 
 class UnknownTool(AppError):
+    """There is no tool of this name."""
+
     application = False
     code = -32602
     error_code = "UNKNOWN_TOOL"
@@ -254,6 +254,8 @@ class UnknownTool(AppError):
 
 
 class InternalError(AppError):
+    """A fault of this program; the details are in its log."""
+
     application = False
     code = -32603
     error_code = "INTERNAL_ERROR"
