@@ -256,7 +256,7 @@ def read_note(
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
-    return Document(shown, printable(body[start:end]))
+    return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, cast
-
-import regex
+from typing import Literal, Protocol, cast
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
-from . import conditions, scopes
-from .conditions import Anyplace, Condition, File, Hits, InContent, InPart, InPath, Place, Tagged, WithProperty
+from . import scopes
 from .document import Subject
-from .matchers import Finder, expression_of, finder, name_test, tag_test, value_test
+from .matchers import Finder, finder, name_test, tag_test, value_test
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
+from .parts import InPart, expression_anchor, holds_section, literal_anchor
 from .prefilter import required
-from .scopes import Anchor
 
 MAX_SPANS = 100_000
 """Most places that are listed of one file (semantics 5.5)."""
@@ -54,11 +52,11 @@ class Matcher:
 
     def matches(self, subject: Subject) -> bool:
         """Return whether the file matches."""
-        return self._holds(Place(File(subject), None))
+        return self._holds(Place(_File(subject), None))
 
     def find(self, subject: Subject) -> Match | None:
         """Return the places to show of a file; None if it does not match."""
-        place = Place(File(subject), None)
+        place = Place(_File(subject), None)
         if not self._holds(place):
             return None
         hits = Hits()
@@ -68,23 +66,23 @@ class Matcher:
     def leaf(self) -> Leaf | None:
         """Return what to find if the query is one word or expression in the path or content of notes; else None."""
         match self._test:
-            case InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(None, found)
-            case InPath(finder=found, name_only=name_only):
+            case _InPath(finder=found, name_only=name_only):
                 return Leaf(found, None, name_only)
-            case Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
                 return Leaf(path.finder, content.finder)
         return None
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
         """Return where each part of the query matches in the content of a matching file, lazily."""
-        parts = self._test.parts if isinstance(self._test, conditions.All) else (self._test,)
-        contents = [part.content if isinstance(part, Anyplace) else part for part in parts]
-        place = Place(File(subject), None)
-        if all(isinstance(content, InContent) for content in contents):
+        parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
+        contents = [part.content if isinstance(part, _Anyplace) else part for part in parts]
+        place = Place(_File(subject), None)
+        if all(isinstance(content, _InContent) for content in contents):
             text = place.file.text
             return [
-                content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, InContent)
+                content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
             ]
         hits = Hits()
         self._test.collect(place, hits)
@@ -99,6 +97,232 @@ class Matcher:
 
 def _ordered(spans: list[Span]) -> tuple[Span, ...]:
     return tuple(sorted(set(spans), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
+
+
+class Hits:
+    """Places in the content and in the path of a file."""
+
+    def __init__(self) -> None:
+        self.content: list[Span] = []
+        self.path: list[Span] = []
+
+
+class _File:
+    """A subject, and what was read of it so far."""
+
+    __slots__ = ("_parts", "_text", "has_content", "subject")
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.has_content = subject.kind != "other"
+        self._text: str | None = None
+        self._parts: dict[scopes.Scope, scopes.Parts] = {}
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = self.subject.text if self.has_content else ""
+        return self._text
+
+    def parts(self, scope: scopes.Scope) -> scopes.Parts:
+        if scope not in self._parts:
+            self._parts[scope] = self.subject.structure.parts(scope)
+        return self._parts[scope]
+
+
+class Place:
+    """The whole content of a file (`span` None) or a part of it."""
+
+    __slots__ = ("file", "span")
+
+    def __init__(self, file: _File, span: Span | None) -> None:
+        self.file = file
+        self.span = span
+
+    def within(self, part: Span) -> Place:
+        """Return a part of the same file."""
+        return Place(self.file, part)
+
+    def bounds(self) -> tuple[int, int]:
+        if self.span is not None:
+            return self.span.start, self.span.end
+        text = self.file.text
+        if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            return 0, len(text)
+        from obsidian_mcp.core.frontmatter.parser import text_start
+
+        return text_start(text), len(text)
+
+
+class Condition(Protocol):
+    """A part of a query, compiled once for many files."""
+
+    cost: int
+    """Cheaper conditions are checked first."""
+
+    def holds(self, place: Place) -> bool:
+        """Whether it is fulfilled."""
+        ...
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
+        return False
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        """Add the places where it holds; called only if it does."""
+        ...
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _InContent(Condition):
+    finder: Finder
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return place.file.has_content and self.finder.found(place.file.text, *place.bounds())
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        hits.content.extend(self.finder.spans(place.file.text, *place.bounds()))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _InPath(Condition):
+    finder: Finder
+    name_only: bool
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        path = place.file.subject.path
+        name = self._start(path)
+        return self.finder.found(path[name:], 0, len(path) - name)
+
+    def shows(self, place: Place) -> bool:
+        return self.holds(place)
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        path = place.file.subject.path
+        name = self._start(path)
+        hits.path.extend(
+            Span(span.start + name, span.end + name) for span in self.finder.spans(path[name:], 0, len(path) - name)
+        )
+
+    def _start(self, path: str) -> int:
+        return path.rfind("/") + 1 if self.name_only else 0
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Anyplace(Condition):
+    """A bare term: in the path or in the content of a note or canvas."""
+
+    path: _InPath
+    content: _InContent
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return place.file.has_content and (self.path.holds(place) or self.content.holds(place))
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        self.path.collect(place, hits)
+        self.content.collect(place, hits)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _Tagged(Condition):
+    """The file has a tag, or a part of it has one in its text."""
+
+    accepts: Callable[[str], bool]
+    cost: int = 2
+
+    def holds(self, place: Place) -> bool:
+        if place.span is None:
+            return any(self.accepts(tag.removeprefix("#")) for tag in place.file.subject.tags)
+        return any(True for _ in self._here(place))
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        hits.content.extend(self._here(place))
+
+    def _here(self, place: Place) -> Iterator[Span]:
+        start, end = place.bounds()
+        tags = place.file.subject.structure.tags
+        for at in range(bisect_left(tags, start, key=lambda tag: tag[1].start), len(tags)):
+            name, span = tags[at]
+            if span.end > end:
+                return
+            if self.accepts(name):
+                yield span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _WithProperty(Condition):
+    names: Callable[[str], bool]
+    values: Callable[[object], bool]
+    cost: int = 3
+
+    def holds(self, place: Place) -> bool:
+        return any(self.names(name) and self.values(value) for name, value in place.file.subject.properties.items())
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
+        from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
+
+        text = place.file.text
+        block = parser.locate(text)
+        if block is None or place.span is not None:
+            return
+        try:
+            entries = parser.outline(text, block).entries
+        except (NoValue, InvalidYaml):
+            return
+        for entry in entries:
+            if self.names(entry.key) and self.values(entry.value):
+                value = entry.value_span
+                end = value.end if value.start < value.end else entry.key_span.end
+                hits.content.append(Span(entry.key_span.start, end))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _All(Condition):
+    parts: tuple[Condition, ...]
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return all(part.holds(place) for part in self.parts)
+
+    def shows(self, place: Place) -> bool:
+        return any(part.shows(place) for part in self.parts)
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        for part in self.parts:
+            part.collect(place, hits)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _AnyOf(Condition):
+    parts: tuple[Condition, ...]
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return any(part.holds(place) for part in self.parts)
+
+    def shows(self, place: Place) -> bool:
+        return any(part.holds(place) and part.shows(place) for part in self.parts)
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        for part in self.parts:
+            if part.holds(place):
+                part.collect(place, hits)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _NoneOf(Condition):
+    part: Condition
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return not self.part.holds(place)
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        """What is absent has no place."""
 
 
 # From the tree to conditions
@@ -119,7 +343,7 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
             return _compile(node.part, field, negated=not negated)
         case And() | Or():
             parts = sorted((_compile(part, field, negated=negated) for part in node.parts), key=lambda test: test.cost)
-            combine = conditions.All if isinstance(node, And) != negated else conditions.AnyOf
+            combine = _All if isinstance(node, And) != negated else _AnyOf
             return combine(tuple(parts), parts[-1].cost)
         case Scope(operator="match-case" | "ignore-case"):
             field = replace(field, match_case=node.operator == "match-case")
@@ -127,7 +351,7 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
         case Scope(operator="file" | "path" | "content" | "tag"):
             return _compile(node.part, replace(field, where=_FIELDS[node.operator]), negated=negated)
     test = _compile_one(node, field)
-    return conditions.Not(test, test.cost) if negated else test
+    return _NoneOf(test, test.cost) if negated else test
 
 
 _FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
@@ -143,58 +367,29 @@ def _compile_one(node: Node, field: _Field) -> Condition:
         case Scope():
             return _in_part(node, field)
         case Property():
-            return WithProperty(name_test(node.key), value_test(node.value, field.match_case))
+            return _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex():
             if field.where == "tag":
-                return Tagged(tag_test(node))
+                return _Tagged(tag_test(node))
             expensive = isinstance(node, Regex)
-            content = InContent(finder(node, field.match_case), 20 if expensive else 10)
-            path = InPath(finder(node, field.match_case, path=True), field.where == "name", 1 if expensive else 0)
+            content = _InContent(finder(node, field.match_case), 20 if expensive else 10)
+            path = _InPath(finder(node, field.match_case, path=True), field.where == "name", 1 if expensive else 0)
             if field.where == "anyplace":
-                return Anyplace(path, content, content.cost)
+                return _Anyplace(path, content, content.cost)
             return content if field.where == "content" else path
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
 def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Condition:
     if tree is None:
-        tree = _holds_section(node.part)
+        tree = holds_section(node.part)
     if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
-        return conditions.AnyOf(parts, max(part.cost for part in parts))
+        return _AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, replace(field, where="content"))
     musts = tuple(substring(text, match_case=False) for text in required(node.part))
-    anchor = _literal_anchor(musts[0]) if musts else None
+    anchor = literal_anchor(musts[0]) if musts else None
     if node.operator == "line":
-        return InPart(test, "line", anchor or _expression_anchor(node.part, field), musts[1:], 15 + test.cost)
+        return InPart(test, "line", anchor or expression_anchor(node.part, field.match_case), musts[1:], 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
     return InPart(test, scope, anchor, musts[1:], 30 + test.cost)
-
-
-def _literal_anchor(must: regex.Pattern[str]) -> Anchor:
-    def first(text: str, start: int, end: int) -> int:
-        found = must.search(text, start, end, concurrent=False)
-        return found.start() if found else -1
-
-    return first
-
-
-def _expression_anchor(operand: Node, field: _Field) -> Anchor | None:
-    """A regular expression to search for in the whole text, instead of trying line after line."""
-    for leaf in operand.parts if isinstance(operand, And) else (operand,):
-        if isinstance(leaf, Regex):
-            expression = expression_of(leaf, field.match_case)
-            if not expression.looks_around:
-                return expression.first
-    return None
-
-
-def _holds_section(node: Node) -> bool:
-    match node:
-        case And() | Or():
-            return any(_holds_section(part) for part in node.parts)
-        case Not():
-            return _holds_section(node.part)
-        case Scope():
-            return node.operator == "section" or _holds_section(node.part)
-    return False

@@ -1,0 +1,99 @@
+"""A condition that one part of a text fulfils by itself: a line, a block, a section, a task (QUERY-34 to QUERY-45)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import regex
+
+from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.text import Span
+
+from . import scopes
+from .matchers import expression_of
+from .nodes import And, Node, Not, Or, Regex, Scope
+from .scopes import Anchor
+
+if TYPE_CHECKING:
+    from .evaluate import Condition, Hits, Place
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class InPart:
+    """One part of the text (a line, a block, …) satisfies `test` by itself."""
+
+    test: Condition
+    scope: scopes.Scope | Literal["line"]
+    anchor: Anchor | None
+    """Finds something that the part must contain: cheaper than to try one part after the other."""
+    musts: tuple[regex.Pattern[str], ...]
+    """What else the part must contain: a search for it is cheaper than parsing the note."""
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return any(True for _ in self._satisfied(place))
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        return False
+
+    def collect(self, place: Place, hits: Hits) -> None:
+        for part in self._satisfied(place):
+            before = len(hits.content)
+            self.test.collect(place.within(part), hits)
+            if len(hits.content) == before and part.start < part.end:
+                hits.content.append(part)
+
+    def _satisfied(self, place: Place) -> Iterator[Span]:
+        file = place.file
+        if not file.has_content:
+            return
+        text, (start, end) = file.text, place.bounds()
+        if not self._has_musts(text, start, end):
+            return
+        if self.scope == "line":
+            parts = scopes.lines_within(start, end, text, self.anchor)
+        elif self.anchor is None:
+            parts = scopes.parts_within(file.parts(self.scope), start, end, text, None)
+        elif (first := self.anchor(text, start, end)) >= 0:  # else without a look at the structure
+            parts = scopes.parts_within(file.parts(self.scope), start, end, text, self.anchor, first)
+        else:
+            return
+        for part in parts:
+            checkpoint()
+            if self._has_musts(text, part.start, part.end) and self.test.holds(place.within(part)):
+                yield part
+
+    def _has_musts(self, text: str, start: int, end: int) -> bool:
+        return not self.musts or all(must.search(text, start, end, concurrent=False) for must in self.musts)
+
+
+def literal_anchor(must: regex.Pattern[str]) -> Anchor:
+    def first(text: str, start: int, end: int) -> int:
+        found = must.search(text, start, end, concurrent=False)
+        return found.start() if found else -1
+
+    return first
+
+
+def expression_anchor(operand: Node, match_case: bool | None) -> Anchor | None:
+    """A regular expression to search for in the whole text, instead of trying line after line."""
+    for leaf in operand.parts if isinstance(operand, And) else (operand,):
+        if isinstance(leaf, Regex):
+            expression = expression_of(leaf, match_case)
+            if not expression.looks_around:
+                return expression.first
+    return None
+
+
+def holds_section(node: Node) -> bool:
+    """Whether a query has a `section:` somewhere in it."""
+    match node:
+        case And() | Or():
+            return any(holds_section(part) for part in node.parts)
+        case Not():
+            return holds_section(node.part)
+        case Scope():
+            return node.operator == "section" or holds_section(node.part)
+    return False
