@@ -46,8 +46,8 @@ def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
     with pytest.raises(PermissionDenied):
         notes.check_permanent("Inbox/a.md")
     with pytest.raises(ConfirmationRequired):
-        notes.check_confirmed("delete", "delete 'a.md'")
-    notes.check_confirmed("move", "move 'a.md'")
+        notes.check_confirmed("delete 'a.md'", "delete")
+    notes.check_confirmed("move 'a.md'", "move")
     assert parse(TEXT, "Work", "/home/me/Work").visible("Private/a.md")
 
 
