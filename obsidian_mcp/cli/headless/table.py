@@ -198,8 +198,8 @@ hotkey | id=<command-id>! verbose | app | | Hotkey of a command
 hotkeys | total verbose format=json|tsv|csv all | app | | List hotkeys
 links | file path total | files | links | List the links of a file
 move | file path to! | limits | writing | Move a file; links follow | writes
-note:extract | file path part! into position=append|prepend leave=link|embed|nothing | files | composer | Take a part of a note into another one | writes | ours
-note:merge | file path into! position=append|prepend | files | composer | Merge a note into another one | writes | ours
+note:extract | file path part! into position=append|prepend leave=link|embed|nothing | files | writing | Take a part of a note into another one | writes | ours
+note:merge | file path into! position=append|prepend | files | writing | Merge a note into another one | writes | ours
 open | file path newtab | app | | Open a file
 orphans | total all | files | links | List files that no file links to
 outline | file path format=tree|md|json total | files | files | Print the headings of a note

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.media import kind_of
@@ -308,11 +308,33 @@ def _is_moment(given: str, form: re.Pattern[str]) -> bool:
         return False
 
 
+def _compose(call: Call, action: Literal["merge", "extract"]) -> str:
+    """Merge a note or take a part out of it, by the MCP tool; return `a -> b`, from which note to which."""
+    from obsidian_mcp.tools.composer import compose_notes  # imports every tool: only for these commands
+
+    given: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
+    entry, into = call.note(), call.text("into")
+    if action == "merge":
+        into = (call.at(into) if into in call.vault.catalog else call.called(into)).path
+    done: Any = compose_notes(call.place.app, action, entry.path, into, **given)
+    return f"{done.path} -> {done.into}"
+
+
+def note_merge(call: Call) -> str:
+    return f"Merged: {_compose(call, 'merge')}"
+
+
+def note_extract(call: Call) -> str:
+    return f"Extracted: {_compose(call, 'extract')}"
+
+
 ANSWERS: dict[str, Answer] = {
     "append": append,
     "create": create,
     "delete": delete,
     "move": move,
+    "note:extract": note_extract,
+    "note:merge": note_merge,
     "prepend": prepend,
     "property:remove": property_remove,
     "property:set": property_set,
