@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from obsidian_mcp import config
 from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files, parse_registry
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, is_note, name_key
+from obsidian_mcp.errors import PermissionDenied
 
 from .output import rows
 from .words import Refused, Words
@@ -238,6 +239,14 @@ class Call:
         """As `settings_file`, for an object; empty for anything else."""
         found = self.settings_file(name)
         return found if isinstance(found, dict) else {}
+
+    def may_change_settings(self, name: str) -> bool:
+        """Whether the user's policy lets a settings file be written."""
+        try:
+            self.vault.policy.check_write(f"{SETTINGS}/{name}")
+        except PermissionDenied:
+            return False
+        return True
 
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
         """Change the text of a settings file, as one change in the journal. Raises: Refused."""

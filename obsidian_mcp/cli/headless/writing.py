@@ -222,7 +222,7 @@ def property_set(call: Call) -> str:
         return property_edits.set_property(body, name, value, Text(body).newline)
 
     types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))
-    if types:
+    if types and call.may_change_settings(TYPES):
         with call.vault.changing():
             edited = call.vault.edit("set_properties", entry, change, dry_run=True)
             note = Write(entry.disk, edited.before.data, edited.after.data)

@@ -41,6 +41,11 @@ def test_the_policy_holds(vault: Path, run: Run, tmp_path: Path) -> None:
     assert run("read", "file=Gamma") == 'Error: File "Gamma" not found.\n'
     before = (vault / "Beta.md").read_bytes()
     assert run("append", "path=Beta.md", "content=x").startswith("Error: ")
+    assert run("property:set", "name=when", "value=2026-01-02T03:04", "type=datetime", "path=Alpha.md") == (
+        "Set when: 2026-01-02T03:04\n"
+    )
+    assert not (vault / ".obsidian" / "types.json").exists()
+    assert run("theme:set", "name=").startswith("Error: ")
     assert (vault / "Beta.md").read_bytes() == before
 
 
