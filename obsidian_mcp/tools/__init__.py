@@ -3,7 +3,7 @@
 # isort: off
 from . import search, query, notes, edits, replace, tables, periodic, templates, tasks, canvas, composer
 from . import moves, files, attachments, links, bookmarks, tags, properties, history, app, plugin, research, retired
-from . import plans, views
+from . import plans, query_view, views
 
 # isort: on
 from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Outcome, Tool, call, listed
@@ -32,6 +32,7 @@ __all__ = [
     "plugin",
     "properties",
     "query",
+    "query_view",
     "replace",
     "research",
     "retired",

@@ -16,6 +16,8 @@ whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=Fal
 """True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 MOST_BYTES: Final = 100_000
 """Of JSON in one page of a list for a model."""
+VIEW_BYTES: Final = 9_500
+"""Of JSON in an answer that opens a view: a model should see at most 10 000 (VIEW-06)."""
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
 

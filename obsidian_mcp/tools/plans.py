@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.plans import FileChange, Plan, changed_files
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
-from .params import Names, VaultName, whole_answers
+from .params import Names, whole_answers
 from .registry import CONFIRM, TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -35,14 +35,12 @@ Cursor = Annotated[int, Field(ge=0)]
 @tool("", title="Show changes", among=VIEW_TOOLS, view="changes")
 def show_changes(
     app: App,
-    tool: Annotated[str, Field(description="Writing tool to plan, not run")] = "",
+    tool: Annotated[str, Field(description="Writing tool to plan")] = "",
     arguments: Annotated[dict[str, Any], Field(description="Of that tool")] = {},  # noqa: B006
-    change: Annotated[int, Field(description="Instead: number from obsidian_history; 0: your last", ge=0)] = 0,
-    vault: VaultName = "",
+    change: Annotated[int, Field(description="Instead: of obsidian_history; 0: your last", ge=0)] = 0,
+    vault: str = "",
 ) -> dict[str, Any]:
-    """Opens an interactive view for the user: what a change would do, to apply or discard per file; or a change made
-    before, to undo.
-    """
+    """Opens a view for the user: what a change would do, to apply or discard per file; or a change made, to undo."""
     place = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
         recorded = undo.recall(place, change) if change else undo.last(place)
@@ -136,7 +134,7 @@ def plan_diff(
     change: ChangeNumber = 0,
     path: Annotated[str, Field(description="File; without it more files of the change are listed")] = "",
     cursor: Cursor = 0,
-    vault: VaultName = "",
+    vault: str = "",
 ) -> dict[str, Any]:
     """The lines of one file that a change changes, or more of its files."""
     place = app.vaults.get(vault)
@@ -174,7 +172,7 @@ def apply_plan(
     app: App,
     plan: PlanId,
     paths: Annotated[Names, Field(description="Only these files; without it all")] = [],  # noqa: B006
-    vault: VaultName = "",
+    vault: str = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
     place = app.vaults.get(vault)

@@ -1,1 +1,173 @@
-"""Show the link graph, a query's result or a note as an interactive view (specs/views.md)."""
+"""Show the links around a note, or a note itself, as an interactive view (specs/views.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.files import media
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.note import hidden_text, parser
+from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.vault_path import VaultPath, basename
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NotText
+
+from .params import VIEW_BYTES, Offset, whole_answers
+from .registry import VIEW_TOOLS, tool
+
+# --- graph
+
+MOST_NODES = 150
+
+
+@tool("", title="Show link graph", among=VIEW_TOOLS, view="graph")
+def show_graph(
+    app: App,
+    note: Annotated[str, Field(min_length=1)],
+    depth: Annotated[int, Field(ge=1, le=3)] = 2,
+    vault: str = "",
+) -> dict[str, Any]:
+    """Opens an interactive graph of the links around a note for the user."""
+    place = app.vaults.get(vault)
+    entry = place.find(note)
+    most = MOST_NODES
+    while True:
+        answer = place.graph.around(entry.path, depth, most)
+        near = answer.value
+        data: dict[str, Any] = {
+            "view": "graph",
+            "vault": place.name,
+            "center": entry.path,
+            "depth": depth,
+            "nodes": [[node.path, node.kind, node.links_in, node.links_out] for node in near.nodes],
+            "edges": [list(edge) for edge in near.edges],
+            "cut": near.left_out,
+        }
+        if answer.notice:
+            data["note"] = answer.notice
+        if len(to_json(data)) <= VIEW_BYTES or most <= 1 or whole_answers.get():
+            return data
+        most = min(most, len(near.nodes)) * 9 // 10
+
+
+# --- note
+
+EXCERPT_CHARACTERS = 1_000
+PAGE_CHARACTERS = 40_000
+OUTLINE_BYTES = 3_000
+PROPERTIES_BYTES = 3_000
+HEADING_CHARACTERS = 200
+
+
+@tool("", title="Show note", among=VIEW_TOOLS, view="note")
+def show_note(
+    app: App,
+    path: Annotated[str, Field(description="Name or path", min_length=1)],
+    heading: str = "",
+    vault: str = "",
+) -> dict[str, Any]:
+    """Opens a note for the user, formatted, with images."""
+    place = app.vaults.get(vault)
+    entry, note = _note(place, path)
+    if hidden_text.warnings(note.body):
+        app.hidden_text_reads.add(entry.path)
+    start = text_start(note.body)
+    data: dict[str, Any] = {
+        "view": "note",
+        "vault": place.name,
+        "path": entry.path,
+        "title": basename(entry.path),
+        "etag": place.read_text(entry).etag,
+        "properties": _bounded([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
+        "outline": _bounded(
+            [[found.level, found.text[:HEADING_CHARACTERS], found.line + 1] for found in note.outline], OUTLINE_BYTES
+        ),
+        "excerpt": _printable(note.body[start : start + EXCERPT_CHARACTERS]),
+        "length": len(note.body) - start,
+    }
+    return data | ({"heading": heading} if heading else {})
+
+
+@tool("", title="Page of a note", among=VIEW_TOOLS)
+def note_page(
+    app: App,
+    path: Annotated[str, Field(min_length=1)],
+    offset: Offset = 0,
+    vault: str = "",
+) -> dict[str, Any]:
+    """The text of a note from a character on, with where its links lead."""
+    place = app.vaults.get(vault)
+    entry, note = _note(place, path)
+    body = note.body
+    start = text_start(body) + offset
+    end = _page_end(body, start)
+    links: dict[str, dict[str, Any]] = {}
+    images = []
+    for reference in place.graph.outgoing(entry.path).value:
+        link = reference.link
+        if link.at or link.start is None or not start <= link.start < end:
+            continue
+        target = str(reference.target) if reference.target is not None else None
+        kind = media.kind_of(target) if target is not None else "missing"
+        links[link.original] = {
+            "path": target or link.path,
+            "kind": kind,
+            "exists": target is not None,
+            "subpath": link.subpath,
+        }
+        if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
+            images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
+    return {
+        "path": entry.path,
+        "markdown": _printable(body[start:end]),
+        "links": links,
+        "images": images,
+        "next_offset": offset + end - start if end < len(body) else None,
+    }
+
+
+def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
+    entry = place.find(name)
+    if media.kind_of(entry.path) != "note":
+        raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
+    return entry, parser.parse(place.shown(entry).text.body)
+
+
+def _page_end(body: str, start: int) -> int:
+    """Where a page ends: behind a paragraph, else behind a line, where there is one in its second half."""
+    end = start + PAGE_CHARACTERS
+    if end >= len(body):
+        return len(body)
+    for mark in ("\n\n", "\n"):
+        found = body.rfind(mark, start + PAGE_CHARACTERS // 2, end)
+        if found >= 0:
+            return found + len(mark)
+    return end
+
+
+def _bounded(items: list[Any], most: int) -> list[Any]:
+    """The first items whose JSON fits."""
+    room = most
+    for number, item in enumerate(items):
+        room -= len(to_json(item)) + 1
+        if room < 0:
+            return items[:number]
+    return items
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _value(value: Any) -> tuple[str, Any]:
+    """A property's value as words, or a list of them."""
+    if isinstance(value, list):
+        return "list", [_value(item)[1] for item in value]
+    if value is None or isinstance(value, str):
+        return "text", _printable(value or "")
+    return "text", to_json(value, fallback=str).decode()

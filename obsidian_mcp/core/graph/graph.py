@@ -28,6 +28,7 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 from .indexed_vault import IndexedVault
 from .link_graph import LinkGraph, spread, target_of, update
 from .link_lines import link_lines
+from .neighbourhood import Neighbourhood, around
 from .results import (
     LinkMaps,
     Neighbour,
@@ -235,6 +236,19 @@ class Graph:
                 for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
                 if near != path
             )
+
+        return self._indexer.ask(question)
+
+    def around(self, path: VaultPath, depth: int, most: int) -> Answer[Neighbourhood]:
+        """Return the links within `depth` links of a file, with at most `most` nodes."""
+
+        def question(rows: Rows) -> Neighbourhood:
+            def embedded(source: VaultPath) -> set[VaultPath | None]:
+                return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
+
+            links = self._link_graph(rows)
+            found = self._spread(links, path, depth, None)
+            return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
 
         return self._indexer.ask(question)
 

@@ -71,6 +71,20 @@ def run_query(vault: Vault, query: Query) -> Found:
     return language(vault, query)
 
 
+def view_type(vault: Vault, query: Query) -> str:
+    """Return the type that a base gives its view, such as `cards`; empty for queries of other languages.
+
+    Raises: QueryInvalid, NoteNotFound.
+    """
+    query = _of_file(vault, query)
+    query = query if query.language else _told_from_text(query)
+    if query.language != "base":
+        return ""
+    from obsidian_mcp.core.bases.base_file import read
+
+    return read(query.text).view(query.view or None).type
+
+
 def _of_file(vault: Vault, query: Query) -> Query:
     """Where the query is the path of a base, the text of that file; `this` is then the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-NAMES: Final = ("changes",)
+NAMES: Final = ("changes", "graph", "query", "note")
 PLACE_OF_DATA: Final = '<script id="data" type="application/json"></script>'
 """In every page; empty where a host sends the data."""
 

@@ -75,7 +75,16 @@ export class Bridge {
 
   /** Whether the view can call tools; without it, it only shows. */
   get canCall(): boolean {
-    return !this.data && "serverTools" in this.capabilities;
+    return !this.isAlone && "serverTools" in this.capabilities;
+  }
+
+  /** Whether the page stands outside a chat, with its data inside. */
+  get isAlone(): boolean {
+    return this.data !== null;
+  }
+
+  get canOpen(): boolean {
+    return this.isAlone || "openLinks" in this.capabilities;
   }
 
   /** Call a tool of our server; its data. Throws the text of an error. */

@@ -1,0 +1,221 @@
+"""Show the result of a query as a table, cards, a list or a board (specs/views.md VIEW-30 to VIEW-34)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.tasks.answer import TaskPage
+from obsidian_mcp.core.text.vault_path import VaultPath, basename
+from obsidian_mcp.core.vault import queries
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import InvalidArguments
+
+from .params import VIEW_BYTES, whole_answers
+from .registry import VIEW_TOOLS, tool
+
+PAGE_ROWS = 50
+SORTED_ROWS = 10_000
+"""Rows that are sorted or grouped; of a longer result the first ones."""
+CELL_CHARACTERS = 200
+CELL_ITEMS = 20
+_LINK = re.compile(r"!?\[\[([^\]|#]*)([^\]|]*)(?:\|([^\]]*))?\]\]")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?")
+TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
+Layout = Literal["", "table", "cards", "list", "board"]
+
+
+@tool("", title="Show query", among=VIEW_TOOLS, view="query")
+def show_query(
+    app: App,
+    query: Annotated[str, Field(description="As obsidian_query")] = "",
+    language: Literal["", "base", "dataview", "tasks"] = "",
+    view: str = "",
+    layout: Layout = "",
+    sort: Annotated[str, Field(description="Column id, -id")] = "",
+    group: str = "",
+    offset: Annotated[int, Field(ge=0)] = 0,
+    vault: str = "",
+) -> dict[str, Any]:
+    """Opens a query's result for the user: table, cards, board; tasks can be ticked."""
+    place = app.vaults.get(vault)
+    if not query.strip() and language != "tasks":
+        raise InvalidArguments("Give query.", argument="query")
+    page = Page(SORTED_ROWS, 0) if sort or group else Page(PAGE_ROWS, offset)
+    asked = queries.Query(query, page, place.calendar.now(), language, view)
+    found = queries.run_query(place, asked)
+    tasks = isinstance(found, TaskPage)
+    if isinstance(found, TaskPage):
+        columns, rows, total, notice = _task_columns(), _task_rows(found), found.total, found.note
+        kind, given_groups = "list", []
+    else:
+        answer, notice = found.value, found.notice
+        columns = [{"id": column.id, "label": column.name} for column in answer.columns]
+        paths = answer.paths or [None] * len(answer.rows)
+        rows = [_row(place, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
+        total = answer.total
+        kind = {"list": "list"}.get(answer.kind or "", queries.view_type(place, asked))
+        given_groups = [(_label(_cell(place, each.key)), each.count) for each in answer.groups or ()]
+    if sort or group:
+        rows = _sorted(columns, rows, sort, group)[offset : offset + PAGE_ROWS]
+    data: dict[str, Any] = {
+        "view": "query",
+        "vault": place.name,
+        "layout": layout or ("board" if group else kind if kind in ("cards", "list") else "table"),
+        "columns": columns,
+        "rows": rows if whole_answers.get() else _fitting(rows, len(to_json(columns))),
+        "total": total,
+        "offset": offset,
+        "tasks": tasks,
+        "query": {"query": query, "language": language, "view": view, "sort": sort, "group": group},
+    }
+    if group:
+        data["groups"] = _groups(columns, data["rows"], group)
+    elif given_groups:
+        data["groups"] = _groups_of_page(given_groups, offset, len(data["rows"]))
+    if offset + len(data["rows"]) < min(total, SORTED_ROWS if sort or group else total):
+        data["next_offset"] = offset + len(data["rows"])
+    return data | ({"note": notice} if notice else {})
+
+
+def _task_columns() -> list[dict[str, str]]:
+    return [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
+
+
+def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
+    return [
+        {
+            "path": task.path,
+            "line": task.line,
+            "text": task.text,
+            "done": task.status_type in ("DONE", "CANCELLED"),
+            "cells": [
+                ["text", _cut(task.description)],
+                ["text", task.status_type.replace("_", " ").lower()],
+                ["date", task.due] if task.due else None,
+                ["text", task.priority] if task.priority else None,
+                ["list", [["text", _cut(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]] if task.tags else None,
+                ["link", basename(VaultPath(task.path)), task.path],
+            ],
+        }
+        for task in found.tasks
+    ]
+
+
+def _row(place: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None) -> dict[str, Any]:
+    shown = [_cell(place, cell) for cell in cells]
+    for number, column in enumerate(columns):
+        if path and column["id"] in ("file.name", "file.basename", "file.file") and shown[number]:
+            shown[number] = ["link", _label(shown[number]), path]
+    return {"cells": shown} | ({"path": path} if path else {})
+
+
+def _cell(place: Vault, value: Any) -> list[Any] | None:
+    """A value with its type: text, number, bool, date, link, list or error."""
+    match value:
+        case None | "" | [] | {}:
+            return None
+        case bool():
+            return ["bool", value]
+        case int() | float():
+            return ["number", value]
+        case str() if link := _LINK.fullmatch(value):
+            target = resolve(place.catalog, "", link[1]) if link[1] else None
+            return ["link", _cut(link[3] or link[1] + link[2]), target]
+        case str():
+            return ["date" if _DATE.fullmatch(value) else "text", _cut(value)]
+        case list():
+            return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(place, item))]]
+        case {"error": str(problem)}:
+            return ["error", _cut(problem)]
+    return ["text", _cut(to_json(value).decode())]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CELL_CHARACTERS else f"{text[: CELL_CHARACTERS - 1]}…"
+
+
+def _label(cell: list[Any] | None) -> str:
+    """A cell as words."""
+    match cell:
+        case None:
+            return ""
+        case ["list", items]:
+            return ", ".join(map(_label, items))
+        case ["bool", value]:
+            return "yes" if value else "no"
+        case [_, value, *_]:
+            return str(value)
+    return ""
+
+
+def _position(columns: list[dict[str, str]], column: str) -> int:
+    """Raises: InvalidArguments for an unknown column."""
+    ids = [each["id"] for each in columns]
+    if column not in ids:
+        raise InvalidArguments(f"There is no column {column!r}; there are {', '.join(ids)}.", argument="sort")
+    return ids.index(column)
+
+
+_PRIORITIES = ("highest", "high", "medium", "none", "low", "lowest")
+
+
+def _sorted(columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str) -> list[dict[str, Any]]:
+    """The rows by the group's column first, and in a group by the column of `sort`; empty cells last."""
+
+    def key(position: int) -> Any:
+        def of(row: dict[str, Any]) -> tuple[int, float, str]:
+            cell = row["cells"][position]
+            if cell and cell[0] == "number":
+                return (0, float(cell[1]), "")
+            text = _label(cell)
+            if columns[position]["id"] == "priority":
+                return (1, _PRIORITIES.index(text or "none"), "")
+            return (1, 0, text.casefold())
+
+        return of
+
+    if sort:
+        position = _position(columns, sort.removeprefix("-"))
+        filled = [row for row in rows if row["cells"][position]]
+        empty = [row for row in rows if not row["cells"][position]]
+        rows = sorted(filled, key=key(position), reverse=sort.startswith("-")) + empty
+    if group:
+        position = _position(columns, group)
+        rows = sorted(rows, key=lambda row: (not row["cells"][position], key(position)(row)))
+    return rows
+
+
+def _groups(columns: list[dict[str, str]], rows: list[dict[str, Any]], group: str) -> list[dict[str, Any]]:
+    position = _position(columns, group)
+    found: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        found.setdefault(_label(row["cells"][position]), []).append(number)
+    return [{"label": label, "rows": numbers} for label, numbers in found.items()]
+
+
+def _groups_of_page(groups: list[tuple[str, int]], offset: int, count: int) -> list[dict[str, Any]]:
+    """The groups that a query itself makes, as far as their rows are on a page."""
+    found, start = [], 0
+    for label, size in groups:
+        numbers = [row - offset for row in range(start, start + size) if offset <= row < offset + count]
+        if numbers:
+            found.append({"label": label, "rows": numbers})
+        start += size
+    return found
+
+
+def _fitting(rows: list[dict[str, Any]], used: int) -> list[dict[str, Any]]:
+    """The rows that fit an answer, at least one."""
+    room = VIEW_BYTES - used - 500
+    for number, row in enumerate(rows):
+        room -= len(to_json(row)) + 1
+        if room < 0:
+            return rows[: max(number, 1)]
+    return rows

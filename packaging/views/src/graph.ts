@@ -1,0 +1,369 @@
+// The links around a note: as a picture to move about in, and as a list.
+import type { Data } from "./bridge";
+import { layout, type Place } from "./layout";
+import { button, count, fileName, h, View } from "./ui";
+
+type Kind = "note" | "missing" | "file";
+type Edge = [from: number, to: number, kind: "link" | "embed"];
+
+interface Node extends Place {
+  path: string;
+  kind: Kind;
+  linksIn: number;
+  linksOut: number;
+  radius: number;
+  neighbours: Set<number>;
+  element: SVGGElement;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+const LABELLED = 20;
+const FIRST_LINES = 400;
+const DRAGGED = 4;
+const KINDS: Record<Kind, string> = { note: "Note", missing: "Not created", file: "File" };
+
+function s<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+class Graph extends View {
+  private data: Data = {};
+  private nodes: Node[] = [];
+  private edges: { edge: Edge; element: SVGPathElement }[] = [];
+  private history: Data[] = [];
+  private selected = -1;
+  private isList = false;
+  private zoom = { x: 0, y: 0, scale: 1 };
+  private readonly world = s("g", {});
+  private readonly picture = s("svg", { class: "graph", role: "group", "aria-label": "Link graph" });
+  private readonly panel = h("section", { class: "panel", "aria-live": "polite" });
+
+  show(data: Data): void {
+    this.data = data;
+    this.selected = -1;
+    const edges: Edge[] = data.edges;
+    const places = layout(data.nodes.length, edges.map(([from, to]) => [from, to] as const));
+    this.nodes = data.nodes.map(([path, kind, linksIn, linksOut]: [string, Kind, number, number], index: number) => ({
+      ...places[index]!,
+      path,
+      kind,
+      linksIn,
+      linksOut,
+      radius: 6 + Math.min(14, 2 * Math.sqrt(linksIn)),
+      neighbours: new Set<number>(),
+    }));
+    for (const [from, to] of edges) {
+      if (from === to) continue;
+      this.nodes[from]!.neighbours.add(to);
+      this.nodes[to]!.neighbours.add(from);
+    }
+    this.render();
+  }
+
+  private render(): void {
+    const { data } = this;
+    const facts = [count(this.nodes.length, "file"), count(this.edges.length || data.edges.length, "link")];
+    if (data.cut) facts.push(`${data.cut} more are not shown`);
+    const head = h(
+      "header",
+      {},
+      h("h1", {}, `Links around ${fileName(data.center)}`),
+      h("p", { class: "meta" }, facts.join(" · ")),
+    );
+    const bar = h(
+      "div",
+      { class: "row" },
+      button(this.isList ? "Picture" : "List", () => this.turn(), { "aria-pressed": String(this.isList) }),
+      this.history.length > 0 && button("Back", () => this.back()),
+    );
+    this.body.replaceChildren(head, bar);
+    if (this.isList) this.drawList();
+    else {
+      bar.append(
+        button("+", () => this.zoomBy(1.25), { "aria-label": "Zoom in" }),
+        button("−", () => this.zoomBy(0.8), { "aria-label": "Zoom out" }),
+        button("Fit", () => this.fit()),
+      );
+      this.drawPicture();
+    }
+    this.panel.replaceChildren();
+    this.body.append(this.panel);
+  }
+
+  private turn(): void {
+    this.isList = !this.isList;
+    this.render();
+    this.body.querySelector<HTMLElement>("[aria-pressed]")!.focus();
+  }
+
+  // --- the picture
+
+  private drawPicture(): void {
+    const lines = s("g", { class: "edges" });
+    this.edges = (this.data.edges as Edge[])
+      .filter(([from, to]) => from !== to)
+      .map((edge) => ({ edge, element: s("path", { class: `edge ${edge[2]}` }) }));
+    lines.append(...this.edges.map(({ element }) => element));
+    const byLinks = this.nodes.map((_, index) => index).sort((a, b) => this.links(b) - this.links(a));
+    const labelled = new Set([0, ...byLinks.slice(0, LABELLED)]);
+    for (const index of byLinks) this.nodes[index]!.element = this.drawNode(index, labelled.has(index));
+    this.world.replaceChildren(lines, ...byLinks.map((index) => this.nodes[index]!.element));
+    this.picture.replaceChildren(this.world);
+    this.picture.onpointerdown = (event) => this.startPan(event);
+    this.picture.onwheel = (event) => {
+      event.preventDefault();
+      this.zoomBy(Math.exp(-event.deltaY / 400), event);
+    };
+    this.picture.onkeydown = (event) => this.press(event);
+    const legend = h(
+      "p",
+      { class: "legend meta" },
+      ...(Object.keys(KINDS) as Kind[])
+        .filter((kind) => this.nodes.some((node) => node.kind === kind))
+        .flatMap((kind) => [this.sample(kind), ` ${KINDS[kind]}  `]),
+      "Larger: more links lead there. Dashed line: embed.",
+    );
+    this.body.append(this.picture, legend);
+    this.nodes.forEach((_, index) => this.put(index));
+    this.edges.forEach(({ edge, element }) => this.putEdge(edge, element));
+    this.fit();
+  }
+
+  private links(index: number): number {
+    return index === 0 ? Infinity : this.nodes[index]!.linksIn + this.nodes[index]!.linksOut;
+  }
+
+  private sample(kind: Kind): Element {
+    const image = s("svg", { class: `sample ${kind}`, viewBox: "-8 -8 16 16", "aria-hidden": "true" });
+    image.append(shape(kind, 6));
+    return image;
+  }
+
+  private drawNode(index: number, isLabelled: boolean): SVGGElement {
+    const node = this.nodes[index]!;
+    const said = `${fileName(node.path)}, ${KINDS[node.kind].toLowerCase()}, ${count(node.linksIn, "link")} in, ${node.linksOut} out`;
+    const element = s("g", {
+      class: `node ${node.kind}${index === 0 ? " center" : ""}${isLabelled ? " labelled" : ""}`,
+      tabindex: 0,
+      role: "button",
+      "aria-label": said,
+      "data-node": index,
+    });
+    const label = s("text", { y: node.radius + 14 });
+    label.textContent = shortened(fileName(node.path));
+    element.append(shape(node.kind, node.radius), label);
+    element.onpointerdown = (event) => this.startDrag(event, index);
+    element.ondblclick = () => void this.center(index);
+    return element;
+  }
+
+  private put(index: number): void {
+    const node = this.nodes[index]!;
+    node.element.setAttribute("transform", `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`);
+  }
+
+  private putEdge([from, to]: Edge, element: SVGPathElement): void {
+    const [a, b] = [this.nodes[from]!, this.nodes[to]!];
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const [ux, uy] = [(b.x - a.x) / length, (b.y - a.y) / length];
+    const [x, y] = [b.x - ux * (b.radius + 2), b.y - uy * (b.radius + 2)];
+    const wing = (side: number) => `L${(x - ux * 6 + uy * side).toFixed(1)} ${(y - uy * 6 - ux * side).toFixed(1)}`;
+    const tip = `${x.toFixed(1)} ${y.toFixed(1)}`;
+    element.setAttribute("d", `M${a.x.toFixed(1)} ${a.y.toFixed(1)}L${tip}${wing(3)}M${tip}${wing(-3)}`);
+  }
+
+  private startDrag(event: PointerEvent, index: number): void {
+    event.stopPropagation();
+    const node = this.nodes[index]!;
+    const start = { x: event.clientX, y: event.clientY, nodeX: node.x, nodeY: node.y };
+    const touched = this.edges.filter(({ edge }) => edge[0] === index || edge[1] === index);
+    let isDragged = false;
+    node.element.setPointerCapture(event.pointerId);
+    node.element.onpointermove = (move) => {
+      const [across, down] = [move.clientX - start.x, move.clientY - start.y];
+      isDragged ||= Math.hypot(across, down) > DRAGGED;
+      if (!isDragged) return;
+      const scale = this.unit * this.zoom.scale;
+      node.x = start.nodeX + across / scale;
+      node.y = start.nodeY + down / scale;
+      this.put(index);
+      for (const { edge, element } of touched) this.putEdge(edge, element);
+    };
+    node.element.onpointerup = () => {
+      node.element.onpointermove = node.element.onpointerup = null;
+      if (!isDragged) this.select(index);
+    };
+  }
+
+  private startPan(event: PointerEvent): void {
+    const start = { x: event.clientX - this.zoom.x * this.unit, y: event.clientY - this.zoom.y * this.unit };
+    this.picture.setPointerCapture(event.pointerId);
+    this.picture.onpointermove = (move) => {
+      this.zoom.x = (move.clientX - start.x) / this.unit;
+      this.zoom.y = (move.clientY - start.y) / this.unit;
+      this.transform();
+    };
+    this.picture.onpointerup = () => {
+      this.picture.onpointermove = this.picture.onpointerup = null;
+    };
+  }
+
+  /** Pixels of one unit of the picture's own coordinates. */
+  private get unit(): number {
+    return 1;
+  }
+
+  private zoomBy(factor: number, at?: { clientX: number; clientY: number }): void {
+    const box = this.picture.getBoundingClientRect();
+    const x = at ? at.clientX - box.left : box.width / 2;
+    const y = at ? at.clientY - box.top : box.height / 2;
+    const scale = Math.min(5, Math.max(0.15, this.zoom.scale * factor));
+    const grown = scale / this.zoom.scale;
+    this.zoom = { x: x - (x - this.zoom.x) * grown, y: y - (y - this.zoom.y) * grown, scale };
+    this.transform();
+  }
+
+  private fit(): void {
+    const box = this.picture.getBoundingClientRect();
+    const [xs, ys] = [this.nodes.map((node) => node.x), this.nodes.map((node) => node.y)];
+    const [left, right] = [Math.min(...xs) - 60, Math.max(...xs) + 60];
+    const [top, bottom] = [Math.min(...ys) - 30, Math.max(...ys) + 45];
+    const scale = Math.min(1.6, box.width / (right - left), box.height / (bottom - top));
+    this.zoom = {
+      x: box.width / 2 - ((left + right) / 2) * scale,
+      y: box.height / 2 - ((top + bottom) / 2) * scale,
+      scale,
+    };
+    this.transform();
+  }
+
+  private transform(): void {
+    const { x, y, scale } = this.zoom;
+    this.world.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale.toFixed(3)})`);
+    this.picture.classList.toggle("near", scale > 1.5);
+  }
+
+  private press(event: KeyboardEvent): void {
+    const focused = (event.target as Element).closest<SVGGElement>("[data-node]");
+    const index = focused ? Number(focused.dataset.node) : -1;
+    const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+    if (event.key === "+" || event.key === "=") this.zoomBy(1.25);
+    else if (event.key === "-") this.zoomBy(0.8);
+    else if (index >= 0 && (event.key === "Enter" || event.key === " ")) {
+      if (index === this.selected) void this.center(index);
+      else this.select(index);
+    } else if (index >= 0 && direction) this.walk(index, direction[0]!, direction[1]!);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Go along the link that leads most in a direction. */
+  private walk(index: number, right: number, down: number): void {
+    const here = this.nodes[index]!;
+    let [best, most] = [-1, 0];
+    for (const other of here.neighbours) {
+      const there = this.nodes[other]!;
+      const length = Math.hypot(there.x - here.x, there.y - here.y) || 1;
+      const along = ((there.x - here.x) * right + (there.y - here.y) * down) / length;
+      if (along > most) [best, most] = [other, along];
+    }
+    if (best >= 0) this.nodes[best]!.element.focus();
+  }
+
+  // --- the list
+
+  private drawList(): void {
+    const seen = new Set([0]);
+    let ring = [0];
+    const found = new Map<number, number[]>();
+    while (ring.length) {
+      const following: number[] = [];
+      for (const index of ring) {
+        const below = [...this.nodes[index]!.neighbours].filter((other) => !seen.has(other));
+        below.forEach((other) => seen.add(other));
+        found.set(index, below);
+        following.push(...below);
+      }
+      ring = following;
+    }
+    const item = (index: number): HTMLElement => {
+      const node = this.nodes[index]!;
+      const name = button(fileName(node.path), () => this.select(index), { class: "plain", "data-node": index });
+      const facts = h("span", { class: "meta" }, `${KINDS[node.kind]}, ${node.linksIn} in, ${node.linksOut} out`);
+      const below = found.get(index) ?? [];
+      return h("li", {}, name, facts, below.length > 0 && h("ul", {}, ...below.map(item)));
+    };
+    const list = h("ul", { class: "tree" });
+    this.body.append(list);
+    const first = item(0);
+    const nested = [...(first.querySelector("ul")?.children ?? [])];
+    const inner = first.querySelector("ul");
+    inner?.replaceChildren();
+    list.append(first);
+    if (inner) this.reveal(inner, nested);
+  }
+
+  // --- one node
+
+  private select(index: number): void {
+    this.selected = index;
+    const node = this.nodes[index]!;
+    this.nodes.forEach((each, place) => each.element?.classList.toggle("selected", place === index));
+    const text = h("p", { class: "lines" });
+    const title = h("h2", {}, node.path);
+    const outgoing = (this.data.edges as Edge[]).filter(([from, to]) => from === index && to !== index).map(([, to]) => to);
+    const incoming = (this.data.edges as Edge[]).filter(([from, to]) => to === index && from !== index).map(([from]) => from);
+    this.panel.replaceChildren(title, text, this.linked("Links to", outgoing), this.linked("Linked from", incoming));
+    const canCenter = index !== 0 && this.bridge.canCall && node.kind !== "missing";
+    if (canCenter) title.after(button("Show links around it", () => void this.center(index)));
+    if (node.kind === "missing") text.textContent = "There is no file of this name yet.";
+    else if (node.kind === "note" && this.bridge.canCall) void this.preview(node, text);
+    else text.remove();
+  }
+
+  private linked(title: string, others: number[]): HTMLElement | string {
+    if (!others.length) return "";
+    const go = (other: number) => () => this.select(other);
+    const buttons = [...new Set(others)].map((other) =>
+      button(fileName(this.nodes[other]!.path), go(other), { class: "plain" }),
+    );
+    return h("div", {}, h("h3", {}, title), h("div", { class: "row links" }, ...buttons));
+  }
+
+  private async preview(node: Node, text: HTMLElement): Promise<void> {
+    try {
+      const page = await this.bridge.call("obsidian_note_page", { path: node.path, vault: this.data.vault });
+      text.textContent = shortened(page.markdown.trim(), FIRST_LINES);
+    } catch (error) {
+      text.textContent = (error as Error).message;
+    }
+  }
+
+  private async center(index: number): Promise<void> {
+    const node = this.nodes[index]!;
+    if (!this.bridge.canCall || index === 0 || node.kind === "missing") return;
+    await this.attempt(async () => {
+      const given = { note: node.path, depth: this.data.depth, vault: this.data.vault };
+      const data = await this.bridge.call("obsidian_show_graph", given);
+      this.history.push(this.data);
+      this.show(data);
+      this.say(`Now around ${fileName(node.path)}.`);
+    });
+  }
+
+  private back(): void {
+    const data = this.history.pop();
+    if (data) this.show(data);
+  }
+}
+
+function shape(kind: Kind, radius: number): SVGElement {
+  if (kind !== "file") return s("circle", { r: radius });
+  return s("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius, rx: 2 });
+}
+
+const shortened = (text: string, most = 28): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+new Graph("graph", "obsidian_show_graph").start();
