@@ -32,7 +32,7 @@ def show_graph(
     depth: Annotated[int, Field(ge=1, le=3)] = 2,
     vault: str = "",
 ) -> dict[str, Any]:
-    """Opens an interactive graph of the links around a note for the user."""
+    """Opens a graph of the links around a note for the user."""
     place = app.vaults.get(vault)
     entry = place.find(note)
     most = MOST_NODES
@@ -45,7 +45,7 @@ def show_graph(
             "center": entry.path,
             "depth": depth,
             "nodes": [[node.path, node.kind, node.links_in, node.links_out] for node in near.nodes],
-            "edges": [list(edge) for edge in near.edges],
+            "edges": [list(edge if edge[2] == "embed" else edge[:2]) for edge in near.edges],
             "cut": near.left_out,
         }
         if answer.notice:
@@ -71,7 +71,7 @@ def show_note(
     heading: str = "",
     vault: str = "",
 ) -> dict[str, Any]:
-    """Opens a note for the user, formatted, with images."""
+    """Opens a note, formatted, for the user."""
     place = app.vaults.get(vault)
     entry, note = _note(place, path)
     if hidden_text.warnings(note.body):
@@ -122,13 +122,8 @@ def note_page(
         }
         if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
             images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
-    return {
-        "path": entry.path,
-        "markdown": _printable(body[start:end]),
-        "links": links,
-        "images": images,
-        "next_offset": offset + end - start if end < len(body) else None,
-    }
+    page = {"path": entry.path, "markdown": _printable(body[start:end]), "links": links, "images": images}
+    return page | ({"next_offset": offset + end - start} if end < len(body) else {})
 
 
 def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:

@@ -4,7 +4,7 @@ import { layout, type Place } from "./layout";
 import { button, count, fileName, h, View } from "./ui";
 
 type Kind = "note" | "missing" | "file";
-type Edge = [from: number, to: number, kind: "link" | "embed"];
+type Edge = [from: number, to: number, kind?: "embed"];
 
 interface Node extends Place {
   path: string;
@@ -104,7 +104,7 @@ class Graph extends View {
     const lines = s("g", { class: "edges" });
     this.edges = (this.data.edges as Edge[])
       .filter(([from, to]) => from !== to)
-      .map((edge) => ({ edge, element: s("path", { class: `edge ${edge[2]}` }) }));
+      .map((edge) => ({ edge, element: s("path", { class: `edge ${edge[2] ?? ""}` }) }));
     lines.append(...this.edges.map(({ element }) => element));
     const byLinks = this.nodes.map((_, index) => index).sort((a, b) => this.links(b) - this.links(a));
     const labelled = new Set([0, ...byLinks.slice(0, LABELLED)]);

@@ -90,7 +90,7 @@ export function render(markdown: string): Rendered {
       inline("footnote-inline", /\^\[/, /^\^\[([^\]\n]+)\]/, ([raw, text]) => place("note", raw, text!)),
       inline("highlight", /==/, /^==(?=\S)([^\n]*?\S)==/, ([, text]) => `<mark>${marked.parseInline(text!) as string}</mark>`),
       inline("formula", /\$/, /^\$\$?(?!\s)([^$\n]+?)(?<!\s)\$\$?(?!\d)/, ([, text]) => `<code>${escaped(text!)}</code>`),
-      inline("tag", /(?<=^|\s)#(?=[^\s#])/, /^#(?=[^\s#]*[^\d\s#/])[\p{L}\p{N}\p{M}\p{So}_/-]+/u, ([raw]) => place("tag", raw, raw)),
+      inline("tag", /(?<=^|\s)#(?=[^\s#])/, /^#(?=[\p{N}/]*[\p{L}\p{M}\p{So}_-])[\p{L}\p{N}\p{M}\p{So}_/-]+/u, ([raw]) => place("tag", raw, raw)),
       inline("block-id", /(?<=\s)\^[a-zA-Z0-9-]+[ \t]*(?:\n|$)/, /^\^([a-zA-Z0-9-]+)[ \t]*(?=\n|$)/, ([raw, id]) => place("block", raw, id!)),
     ],
     renderer: {

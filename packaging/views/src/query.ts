@@ -173,7 +173,7 @@ class Query extends View {
     rest.forEach((cell, index) => {
       if (cell) facts.append(h("dt", {}, this.columns[index + 1]!.label), h("dd", {}, this.cell(cell)));
     });
-    const title = h("div", { class: "row" }, this.tick(row), h("h2", {}, this.cell(first ?? null) || "–"));
+    const title = h("div", { class: "row" }, this.tick(row), h("h3", {}, this.cell(first ?? null) || "–"));
     return h("li", { class: "card" }, title, facts, this.mover(row));
   }
 

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from obsidian_mcp.app import App
 from tests.serve.serving import serving
 
 from .reference_host import ReferenceHost, hosting, launched
 
+PATIENCE = 20_000
+"""Milliseconds; a busy machine is slow."""
+
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         running = launched(playwright)
+        expect.set_options(timeout=PATIENCE)
         yield running
         running.close()
 
 
 @pytest.fixture
-def host(browser: Browser, app: App) -> Iterator[ReferenceHost]:
+def notes() -> dict[str, str]:
+    """Notes beside those of the fixture vault; a test parametrizes it."""
+    return {}
+
+
+@pytest.fixture
+def host(browser: Browser, app: App, basic: Path, notes: dict[str, str]) -> Iterator[ReferenceHost]:
+    for path, text in notes.items():
+        (basic / path).write_text(text, encoding="utf-8")
     with serving(app) as url, hosting(browser, url) as opened:
         yield opened
