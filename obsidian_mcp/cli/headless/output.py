@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from obsidian_mcp.core.tasks.collation import collation_key
+from obsidian_mcp.core.text.collation import collation_key
 
 
 def order(text: str) -> tuple[object, str]:

@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from obsidian_mcp.core.expressions.collation import natural_key
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
 from obsidian_mcp.core.expressions.javascript import divide, remainder
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.text.collation import natural_key
 
 from . import compat
 from .dates import add, difference, parse_date, parse_duration

@@ -6,12 +6,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
-from obsidian_mcp.core.text import clock, tags, tokenizer
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text import clock, tags
+from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, parent
 from obsidian_mcp.errors import InvalidArguments
 
@@ -32,7 +31,6 @@ _KINDS: tuple[FacetKind, ...] = get_args(FacetKind)[:-1]
 _SYNONYMS = {"tags": "tag"}
 _PROPERTY = re.compile(r"property:\s*(.+)|\[(.+)\]", re.IGNORECASE | re.DOTALL)
 _DIRECTED = re.compile(r"(.*\S)[\s:](asc|ascending|desc|descending)", re.IGNORECASE | re.DOTALL)
-_DIGITS = re.compile("([0-9]{1,18})")
 
 
 class Item(NamedTuple):
@@ -110,7 +108,6 @@ def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
 
 
 def _key(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Key | int | None]:
-    natural = lru_cache(maxsize=None)(_natural)  # folders and tags come again and again
     match by.kind:
         case "modified":
             times = _times(snapshot, items)
@@ -119,19 +116,16 @@ def _key(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item
             return lambda item: _natural(basename(item.path))
         case "tag":
             tags_ = _tags(snapshot, items)
-            return lambda item: min(map(natural, tags_[item.number])) if item.number in tags_ else None
+            return lambda item: min(map(_natural, tags_[item.number])) if item.number in tags_ else None
         case "property":
             values = _values(snapshot, by.property, items)
             return lambda item: _value_key(values[item.number]) if item.number in values else None
-    return lambda item: tuple(map(natural, item.path.split("/")))
+    return lambda item: tuple(map(_natural, item.path.split("/")))
 
 
 def _natural(text: str) -> Key:
-    """Without case and accents first, and numbers by their value: `Note 2` before `Note 10`."""
-    folded = fold(text[:COMPARED_CHARACTERS])
-    parts: list[Any] = _DIGITS.split(tokenizer.plain(folded))
-    parts[1::2] = map(int, parts[1::2])
-    return tuple(parts), folded
+    """As people order texts, numbers by their value: `Note 2` before `Note 10`."""
+    return collation_key(text[:COMPARED_CHARACTERS])
 
 
 def _value_key(value: object) -> Key | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from .collation import collation_key
+from obsidian_mcp.core.text.collation import collation_key
+
 from .fields import PRIORITIES
 from .filters import DATE_FIELDS, Environment, without_global_filter
 from .recurrence import WEEKDAYS

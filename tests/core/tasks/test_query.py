@@ -7,12 +7,12 @@ from datetime import date
 
 import pytest
 
-from obsidian_mcp.core.tasks.collation import collation_key
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment
 from obsidian_mcp.core.tasks.query import Result, parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings, of_members
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task
+from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.errors import QueryInvalid
 
 from .vectors import TODAY, Case, measured, members, needs_vectors, query_note, settings_of, tasks_of, today_of

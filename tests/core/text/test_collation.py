@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.core.expressions.collation import natural_key
+from obsidian_mcp.core.text.collation import natural_key
 
 
 def test_texts_are_in_the_order_of_people() -> None:
