@@ -247,7 +247,7 @@ class Graph:
                 return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
 
             links = self._link_graph(rows)
-            found = self._spread(links, path, depth, None)
+            found = spread(links, path, depth, None, self._hides())
             return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
 
         return self._indexer.ask(question)
