@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from obsidian_mcp.core.dataview.collation import same_text
 from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
 from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
 from obsidian_mcp.core.dataview.objects import Record
@@ -105,12 +106,20 @@ def _joined(left: Value, right: Value, context: Context) -> str:
 
 
 def _comparison(holds: Callable[[float], bool]) -> Operate:
+    below, same, above = holds(-1), holds(0), holds(1)
+
     def apply(left: Value, right: Value, context: Context) -> Value:
         if type(left) is float and type(right) is float:
-            return holds(-1 if left < right else 0 if left == right else 1)
+            return below if left < right else same if left == right else above
         return holds(compare(left, right, run_of(context).path_of))
 
     return apply
+
+
+def _equal(left: Value, right: Value, context: Context) -> bool:
+    if type(left) is str and type(right) is str:
+        return same_text(left, right)
+    return equal(left, right, run_of(context).path_of)
 
 
 OPERATORS: dict[str, Operate] = {
@@ -119,8 +128,8 @@ OPERATORS: dict[str, Operate] = {
     "<=": _comparison(lambda order: order <= 0),
     ">": _comparison(lambda order: order > 0),
     ">=": _comparison(lambda order: order >= 0),
-    "=": lambda left, right, context: equal(left, right, run_of(context).path_of),
-    "!=": lambda left, right, context: not equal(left, right, run_of(context).path_of),
+    "=": _equal,
+    "!=": lambda left, right, context: not _equal(left, right, context),
     "&": lambda left, right, _: is_true(left) and is_true(right),
     "|": lambda left, right, _: is_true(left) or is_true(right),
 }

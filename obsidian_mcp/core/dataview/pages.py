@@ -44,7 +44,8 @@ class PageStore:
         self._pages: dict[str, Page | None] = {}
         self._spellings: dict[str, tuple[str, ...]] = {}
         self._canonical: dict[str, tuple[str, ...]] = {}
-        self._known: dict[str, dict[str, Value]] = {}
+        self.columns: dict[str, dict[str, Value]] = {}
+        """The values of a field by path, as far as they are known; see `known`."""
         self._values: dict[tuple[str, bool], Value] = {}
         """Values of the texts of fields: most stand in many notes."""
 
@@ -58,12 +59,21 @@ class PageStore:
 
     def known(self, name: str) -> dict[str, Value]:
         """The values of a field by path, as far as they are known; `ABSENT` for a note without it."""
-        found = self._known.get(name)
+        found = self.columns.get(name)
         if found is None:
             column = None if name == "position" else self.vault.field_column(name)
-            found = self._known[name] = {
-                path: self.value(placed[0][1], path) for path, placed in (column or {}).items() if len(placed) == 1
-            }
+            found = self.columns[name] = {}
+            shared: dict[int, Value] = {}
+            """By identity: equal fields of a column are one object. Where links lead depends on the note."""
+            for path, placed in (column or {}).items():
+                if len(placed) == 1:
+                    field = placed[0][1]
+                    value = shared.get(id(field), MISSING)
+                    if value is MISSING:
+                        value = self.value(field, path)
+                        if not isinstance(value, Link | list | dict):
+                            shared[id(field)] = value
+                    found[path] = value
         return found
 
     def spellings(self, key: str) -> tuple[str, ...]:
@@ -144,7 +154,9 @@ class Page(Computed):
         """The field, `default` where the note has none of this name."""
         if name == "file":
             return self.file
-        known = self.store.known(name)
+        known = self.store.columns.get(name)
+        if known is None:
+            known = self.store.known(name)
         value = known.get(self.path, MISSING)
         if value is MISSING:
             value = known[self.path] = self._found(name)

@@ -26,7 +26,7 @@ from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
 from obsidian_mcp.core.dataview.tasks import task_answer
 from obsidian_mcp.core.dataview.text import value_text
-from obsidian_mcp.core.dataview.vault_view import DataviewVault, is_page
+from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.answer import Answer, Column
 from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
@@ -118,10 +118,9 @@ class _Execution:
         paths = list(sources.paths(self.query.source))
         self.run.pages.vault.expect(paths)
         for path in paths:
-            if is_page(path):
-                page = self.run.pages.page(path)
-                if page is not None:
-                    rows.append(Scope(self.run, page))
+            page = self.run.pages.page(path)
+            if page is not None:
+                rows.append(Scope(self.run, page))
             elif path.endswith(".csv"):
                 rows += (Scope(self.run, record) for record in sources.csv_rows(path))
         return rows

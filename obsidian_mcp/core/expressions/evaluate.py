@@ -161,6 +161,8 @@ class Compiler:
                 return _unary(self.language.unary[operator], inner.compile(operand))
             case Binary(operator, left, right) if operator in self.language.lazy:
                 return self.language.lazy[operator](inner.compile(left), inner.compile(right))
+            case Binary(operator, left, Literal(value)):
+                return _binary_with(self.language.binary[operator], inner.compile(left), value)
             case Binary(operator, left, right):
                 return _binary(self.language.binary[operator], inner.compile(left), inner.compile(right))
             case ListOf(items):
@@ -210,6 +212,11 @@ def _unary(operate: Callable[[Value, Context], Value], operand: Evaluate) -> Eva
 
 def _binary(operate: Callable[[Value, Value, Context], Value], left: Evaluate, right: Evaluate) -> Evaluate:
     return lambda scope: operate(left(scope), right(scope), scope.context)
+
+
+def _binary_with(operate: Callable[[Value, Value, Context], Value], left: Evaluate, value: Value) -> Evaluate:
+    """As `_binary`, with a value that is the same for every row."""
+    return lambda scope: operate(left(scope), value, scope.context)
 
 
 def _list(items: list[Evaluate]) -> Evaluate:

@@ -92,4 +92,7 @@ class Budget:
                     "or make its texts and lists shorter."
                 )
         self._row = self._row_held = 0
-        self.tick()
+        self._ticks += 1
+        if self._ticks >= _TICKS:
+            self._ticks = 0
+            checkpoint()
