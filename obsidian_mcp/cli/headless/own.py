@@ -64,6 +64,5 @@ def _entry(command: Command) -> str:
     for parameter in command.parameters:
         shown = parameter.shown
         padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
-        text = TEXTS.get(parameter.name, parameter.name)
-        parts.append(f"    {padded}- {text}{' (required)' if parameter.required else ''}\n")
+        parts.append(f"    {padded}- {TEXTS[parameter.name]}{' (required)' if parameter.required else ''}\n")
     return "".join(parts) + "\n"

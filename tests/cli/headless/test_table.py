@@ -96,6 +96,24 @@ def test_help_has_the_layout_that_programs_read(run: Run) -> None:
     assert run("version") == f"1.13.8 (obsidian-mcp {__version__})\n"
 
 
+def test_a_program_reads_every_command_and_key_out_of_the_help(run: Run) -> None:
+    """HEADLESS-08: 22 columns for a command, 20 for a key, and an empty line behind each command."""
+    commands, developer = run("help").partition("Commands:\n")[2].split("\n\nDeveloper:\n")
+    for text, is_developers in ((commands, False), (developer, True)):
+        entries = [entry.split("\n") for entry in text.strip("\n").split("\n\n")]
+        known = [each for each in COMMANDS.values() if ("developer" in each.marks) is is_developers]
+        assert [lines[0][2:24].rstrip() for lines in entries] == sorted(each.name for each in known)
+        for lines in entries:
+            command = COMMANDS[lines[0][2:24].rstrip()]
+            assert lines[0].endswith("[needs the app]") == (command.verdict == "app")
+            keys = [re.fullmatch(r"    (\S+) *- (.+?)( \(required\))?", line) for line in lines[1:]]
+            shown = [(key[1], bool(key[3])) for key in keys if key is not None]
+            assert shown == [(parameter.shown, parameter.required) for parameter in command.parameters]
+            for line, parameter in zip(lines[1:], command.parameters, strict=True):
+                width = len(parameter.shown)
+                assert line.index("- ", 4 + width) == 4 + (20 if width < 20 else width + 2)
+
+
 def test_help_and_errors_load_little() -> None:
     """HEADLESS-08: neither the tools nor the parser of notes."""
     code = (
