@@ -221,10 +221,6 @@ class Call:
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
         return [entry for entry in self.vault.entries() if entry.path.startswith(start)]
 
-    def values(self, name: str) -> list[Any]:
-        """The values that a property has in the visible notes of the vault."""
-        return list(self.vault.graph.evaluate(lambda view: view.column(name), lambda _: 0).value.values())
-
     # -- the app's own files -----------------------------------------------------------------------------------
 
     def settings_file(self, name: str) -> object:

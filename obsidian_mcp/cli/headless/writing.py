@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import count
@@ -273,13 +272,11 @@ def _items(given: str) -> list[Any] | None:
 
 
 def _known_type(call: Call, name: str, values: Mapping[str, Any]) -> str:
-    """The type of a property: assigned in `types.json`, else that of its value in the note, else of most notes."""
+    """The type of a property: assigned in `types.json`, else that of its value in the note. No index is opened."""
     if assigned := call.vault.property_types.of(name):
         return assigned
     key = parser.key_of(values, name)
-    found = [values[key]] if key is not None and values[key] is not None else call.values(name)
-    kinds = Counter(infer_type(value) for value in found if value is not None)
-    kind = kinds.most_common(1)[0][0] if kinds else "text"
+    kind = infer_type(values[key]) if key is not None else "text"
     return "text" if kind == "unknown" else kind
 
 
