@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from obsidian_mcp.core.dataview.literals import inline_value
@@ -30,7 +29,6 @@ from .facts import (
     BODY_LIMIT,
     LINKS_LIMIT,
     AliasFact,
-    BlockFact,
     Facts,
     HeadingFact,
     InlineFieldFact,
@@ -110,12 +108,9 @@ def of(path: str, data: bytes, size: int) -> Facts:
 
 def of_pdf(found: content.Content, starts: Sequence[int], problem: str) -> Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
-    line, pages = 0, list[HeadingFact]()
-    for number, (before, start) in enumerate(pairwise([0, *starts]), 1):
-        line += found.text.count("\n", before, start)
-        pages.append(HeadingFact(0, str(number), line, start))
+    pages = tuple(HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
     found = found._replace(structure=scopes.structure_of_pages(starts, len(found.text)).pack())
-    return Facts(headings=tuple(pages), warnings=(_one_line(problem),) if problem else (), content=found)
+    return Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=found)
 
 
 def searched_text(path: str, body: str) -> str:
@@ -149,15 +144,14 @@ def _of_note(parsed: parser.Note) -> Facts:
     lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
-    tagged = [_tag(storable(tag.removeprefix("#")), "tags", None, None) for tag in frontmatter.tags(values) or ()]
-    tagged += [_tag(tag.name, "", lines.line(tag.span.start), tag.span.start) for tag in parsed.tags]
+    tagged = [_tag(storable(tag.removeprefix("#")), "tags", None) for tag in frontmatter.tags(values) or ()]
+    tagged += [_tag(tag.name, "", lines.line(tag.span.start)) for tag in parsed.tags]
     return Facts(
         tuple(links),
         tuple(tagged),
         tuple(_property(name, value) for name, value in values.items()),
         tuple(AliasFact(name_key(alias), alias) for alias in map(storable, parsed.aliases)),
-        tuple(HeadingFact(found.level, found.text, found.line, found.span.start) for found in parsed.outline),
-        tuple(BlockFact(found.id.lower(), found.id, lines.line(found.span.start)) for found in parsed.block_ids),
+        tuple(HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
         (ListItemsFact(pack_items(data.items)),) if data.items else (),
@@ -179,19 +173,18 @@ def _of_canvas(parsed: canvas.Canvas) -> Facts:
             text = parser.parse(storable(card.text.value))
             lines = text.lines
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
-            tagged += [_tag(tag.name, at, lines.line(tag.span.start), tag.span.start) for tag in text.tags]
+            tagged += [_tag(tag.name, at, lines.line(tag.span.start)) for tag in text.tags]
     warnings = () if parsed.error is None else (_one_line(parsed.error),)
     return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings)
 
 
 def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
     """Where the text of each card begins in `cards_text`, as headings of level 0."""
-    parts, start, line = [], 0, 0
+    parts, start = [], 0
     for card in parsed.cards:
         if card.text is not None:
-            parts.append(HeadingFact(0, storable(card.id), line, start))
+            parts.append(HeadingFact(0, storable(card.id), start))
             start += len(card.text.value) + 2
-            line += card.text.value.count("\n") + 2
     return tuple(parts)
 
 
@@ -204,33 +197,21 @@ def _broken(parsed: parser.Note) -> Iterator[str]:
 
 def _link(link: Link, at: str, line: int) -> LinkFact:
     kind: LinkKind = "embed" if link.embed else "link"
-    start, stop = link.span.start, link.span.end
-    return LinkFact(
-        link_key(link.path),
-        kind,
-        link.style,
-        link.path,
-        link.subpath,
-        link.display,
-        link.original,
-        at,
-        line,
-        start,
-        stop,
-    )
+    key, start = link_key(link.path), link.span.start
+    return LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
 
 
 def _property_link(link: PropertyLink) -> LinkFact:
     path, subpath, original, at = map(storable, (link.path, link.subpath, link.original, link.key))
     display = None if link.display is None else storable(link.display)
-    return LinkFact(link_key(path), "property", link.style, path, subpath, display, original, at, None, None, None)
+    return LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)
 
 
 def _card(path: str, subpath: str, at: str) -> LinkFact:
     """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
     path, subpath = storable(path), storable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
-    return LinkFact(key, "card", "wiki", path, subpath, None, path + subpath, at, None, None, None)
+    return LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
 
 
 def _property(name: str, value: Any) -> PropertyFact:
@@ -247,8 +228,8 @@ def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
     return TaskFact(item.mark or " ", item.line, text, heading, *written_days(text), names_dependency(text))
 
 
-def _tag(name: str, at: str, line: int | None, start: int | None) -> TagFact:
-    return TagFact(tags.key(name), name, at, line, start)
+def _tag(name: str, at: str, line: int | None) -> TagFact:
+    return TagFact(tags.key(name), name, at, line)
 
 
 def _one_line(text: str) -> str:

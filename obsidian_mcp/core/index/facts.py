@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSIO
 from .search_document import Content
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.note.links import Style
+    pass
 
 VERSION = "3"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
@@ -40,7 +40,6 @@ class LinkFact(NamedTuple):
     key: str
     """`link_key` of the path, which it shares with every file that it may lead to."""
     kind: LinkKind
-    style: Style
     path: str
     """Decoded, without subpath; empty for `[[#heading]]`."""
     subpath: str
@@ -53,7 +52,6 @@ class LinkFact(NamedTuple):
     """0-based, in a card the line of its text; None where the link has no position."""
     start: int | None
     """Code points of the body, in a card of its text."""
-    stop: int | None
 
 
 class TagFact(NamedTuple):
@@ -66,7 +64,6 @@ class TagFact(NamedTuple):
     at: str
     """As in `LinkFact`; `tags` in the properties."""
     line: int | None
-    start: int | None
 
 
 class PropertyFact(NamedTuple):
@@ -89,15 +86,7 @@ class HeadingFact(NamedTuple):
     level: int
     """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF, whose number it is."""
     text: str
-    line: int
     start: int
-
-
-class BlockFact(NamedTuple):
-    key: str
-    """The id in lower case, as links compare it."""
-    id: str
-    line: int
 
 
 class TaskFact(NamedTuple):
@@ -146,7 +135,6 @@ class Facts:
     properties: tuple[PropertyFact, ...] = ()
     aliases: tuple[AliasFact, ...] = ()
     headings: tuple[HeadingFact, ...] = ()
-    blocks: tuple[BlockFact, ...] = ()
     tasks: tuple[TaskFact, ...] = ()
     inline_fields: tuple[InlineFieldFact, ...] = ()
     list_items: tuple[ListItemsFact, ...] = ()

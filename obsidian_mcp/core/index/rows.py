@@ -14,7 +14,6 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .database import Connection
 from .facts import (
     AliasFact,
-    BlockFact,
     Facts,
     HeadingFact,
     InlineFieldFact,
@@ -33,7 +32,6 @@ TABLES: Mapping[str, type[NamedTuple]] = {
     "properties": PropertyFact,
     "aliases": AliasFact,
     "headings": HeadingFact,
-    "blocks": BlockFact,
     "tasks": TaskFact,
     "inline_fields": InlineFieldFact,
     "list_items": ListItemsFact,

@@ -86,4 +86,4 @@ def _known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
 
 
 def _placeless(target: str) -> LinkFact:
-    return LinkFact("", "link", "wiki", target, "", None, target, "", None, None, None)
+    return LinkFact("", "link", target, "", None, target, "", None, None)

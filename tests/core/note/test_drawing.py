@@ -50,7 +50,6 @@ def test_the_texts_of_a_drawing_are_searched_and_the_drawing_is_not() -> None:
     assert not {"m6jwxfuq", "compressed", "n4kakaralgngdguwglgaqqqdwmyemaa2algcybouatl"} & set(words)
     assert [tag.tag for tag in found.tags] == ["own", "note"]
     assert [link.path for link in found.links] == ["Other", "Picture.png"]
-    assert "M6JWXfuQ" in [block.id for block in found.blocks]
 
 
 def test_older_drawings_are_read_too() -> None:
