@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test budgets demo views bench bench-peers bundle clean lock
+.PHONY: test budgets demo views bench bench-find bench-peers bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
@@ -21,6 +21,10 @@ views:
 
 bench: .venv/.installed
 	@$(PY) -m benchmarks $(BENCH)
+
+# how well searches find what questions are about
+bench-find: .venv/.installed
+	@$(PY) -m benchmarks.find
 
 # other servers to measure beside, into .bench; the only part of this that needs a network
 bench-peers: .venv/.installed

@@ -1,0 +1,236 @@
+"""How well searches find the note that a question is about: `make bench-find`; no network.
+
+The questions of `find.tsv` were written before anything was tuned for them, as a person would ask who does not remember
+the words of the note. Tuning looks at one half; the other half is for the report. Beside ours: SQLite's FTS5 with Porter
+stems and any of the words, and files with most of the words, as a person would pick from what grep prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sqlite3
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from obsidian_mcp import compose, config, tools
+from obsidian_mcp.app import App
+from tests import findability
+from tests.check import SHARED
+
+HERE = Path(__file__).parent
+QUESTIONS = HERE / "find.tsv"
+REPORT = HERE / "find.md"
+OWN = "findability"
+"""The vault that comes with the tests; the others are other people's and may be absent."""
+FIRST = 10
+HALVES = ("tuning", "reporting")
+CLASSES = ("keyword", "misspelled", "natural", "paraphrase", "other language")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    half: str
+    kind: str
+    """One of CLASSES; the question of the last is in another language than the note."""
+    vault: str
+    query: str
+    notes: frozenset[str]
+    """Paths, of which one must be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    paths: Sequence[str]
+    """The first ten, best first."""
+    size: int
+    """Bytes of the whole answer."""
+
+
+Way = Callable[[str], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Of the questions of one class: shares from 0 to 1, and bytes."""
+
+    count: int
+    reciprocal_rank: float
+    recall: Mapping[int, float]
+    """Among the first 1, 3 and 10."""
+    size: float
+    """Median bytes of an answer."""
+
+
+def read_questions(file: Path) -> list[Question]:
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()[1:]]
+    return [Question(half, kind, vault, query, frozenset(notes.split("|"))) for half, kind, vault, query, notes in rows]
+
+
+def rank_of(question: Question, answer: Answer) -> int | None:
+    """The place of the first right note, from 1 on; None if it is not among the first ten."""
+    return next((place for place, path in enumerate(answer.paths, 1) if path in question.notes), None)
+
+
+def score(asked: Sequence[tuple[Question, Answer]]) -> Score:
+    ranks = [rank_of(question, answer) for question, answer in asked]
+    recall = {most: sum(rank is not None and rank <= most for rank in ranks) / len(ranks) for most in (1, 3, FIRST)}
+    reciprocal = sum(1 / rank for rank in ranks if rank) / len(ranks)
+    return Score(len(ranks), reciprocal, recall, statistics.median(answer.size for _, answer in asked))
+
+
+# -- three ways to search ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def ours(vault: Path) -> Iterator[Way]:
+    with tempfile.TemporaryDirectory(prefix="bench-find-") as beside:
+        places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
+        app: App = compose.build(config.read((str(vault),), places), serving=False)
+        app.vaults.get("").indexer.begin()
+        app.vaults.get("").indexer.complete()
+
+        def ask(query: str) -> Answer:
+            outcome = tools.call(app, "obsidian_search", {"query": query})
+            return Answer([hit["path"] for hit in outcome.data["hits"]][:FIRST], len(outcome.envelope().encode()))
+
+        try:
+            yield ask
+        finally:
+            app.vaults.close()
+
+
+def plain_fts5(texts: Mapping[str, str]) -> Way:
+    """Names and texts in FTS5 as it comes, with stems; any of the words, best first by BM25."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE notes USING fts5(path UNINDEXED, name, text, tokenize='porter unicode61')")
+    rows = ((path, Path(path).stem, text) for path, text in texts.items())
+    connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
+
+    def ask(query: str) -> Answer:
+        expression = " OR ".join(f'"{word}"' for word in words_of(query))
+        sql = "SELECT path, snippet(notes, 2, '', '', '…', 30) FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 20"
+        found = connection.execute(sql, (expression,)).fetchall() if expression else []
+        return Answer([path for path, _ in found][:FIRST], sum(len(f"{path}\n{part}\n".encode()) for path, part in found))
+
+    return ask
+
+
+def grep(texts: Mapping[str, str]) -> Way:
+    """Files with most of the words, those with more lines first; the bytes are those of all lines with any word."""
+    lines = {path: text.lower().splitlines() for path, text in texts.items()}
+
+    def ask(query: str) -> Answer:
+        wanted = words_of(query)
+        found: list[tuple[int, int, str]] = []
+        size = 0
+        for path, its_lines in lines.items():
+            matching = [line for line in its_lines if any(word in line for word in wanted)]
+            size += sum(len(f"{path}:{line}\n".encode()) for line in matching)
+            if matching:
+                words = sum(any(word in line for line in matching) for word in wanted)
+                found.append((-words, -len(matching), path))
+        return Answer([path for _, _, path in sorted(found)[:FIRST]], size)
+
+    return ask
+
+
+def words_of(query: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"\w+", query.lower())))
+
+
+def read_notes(vault: Path) -> dict[str, str]:
+    return {
+        file.relative_to(vault).as_posix(): file.read_text(encoding="utf-8", errors="replace")
+        for file in sorted(vault.rglob("*.md"))
+    }
+
+
+# -- asking, and the report --------------------------------------------------------------------------------------
+
+
+def asked(vault: Path, questions: Sequence[Question]) -> dict[str, list[tuple[Question, Answer]]]:
+    """The answers that each way gives."""
+    texts = read_notes(vault)
+    with ours(vault) as search:
+        ways: dict[str, Way] = {"obsidian_search": search, "plain FTS5": plain_fts5(texts), "grep": grep(texts)}
+        return {name: [(question, way(question.query)) for question in questions] for name, way in ways.items()}
+
+
+def table(answers: Mapping[str, Sequence[tuple[Question, Answer]]]) -> str:
+    """One row for each class and way, as Markdown."""
+    rows = ["| class | questions | | MRR@10 | first | first 3 | first 10 | bytes |", "|---|--:|---|--:|--:|--:|--:|--:|"]
+    for kind in (*CLASSES, ""):
+        for name, its in answers.items():
+            chosen = [pair for pair in its if kind in ("", pair[0].kind)]
+            if chosen:
+                found = score(chosen)
+                shares = " | ".join(f"{100 * share:.0f} %" for share in found.recall.values())
+                label = f"{kind or '**all**'} | {found.count}" if name == next(iter(answers)) else " | "
+                rows.append(f"| {label} | {name} | {found.reciprocal_rank:.2f} | {shares} | {found.size:,.0f} |")
+    return "\n".join(rows)
+
+
+def missed(answers: Sequence[tuple[Question, Answer]]) -> list[str]:
+    """The questions whose note is not among the first three, and what came instead."""
+    lines = []
+    for question, answer in answers:
+        rank = rank_of(question, answer)
+        if rank is None or rank > 3:
+            first = ", ".join(answer.paths[:3])
+            lines.append(f"{question.kind}: {question.query!r} → {' | '.join(question.notes)} at {rank}; first {first}")
+    return lines
+
+
+def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]], absent: Sequence[str]) -> str:
+    parts = [
+        "# How well searches find\n\nWritten by `make bench-find`: the share of the questions of `find.tsv` whose note"
+        " comes first, among the first\nthree and among the first ten, and the median bytes of an answer. Tuning looked"
+        " at the first half only.\n"
+    ]
+    parts += [f"## {half.capitalize()} half\n\n{table(answers)}\n" for half, answers in halves.items()]
+    if absent:
+        parts.append(f"Not on this machine: {', '.join(absent)}.\n")
+    return "\n".join(parts)
+
+
+def options() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="python -m benchmarks.find", description="Measure, print and keep a table.")
+    found.add_argument("--half", choices=HALVES, help="only this half, with what was missed; keeps nothing")
+    found.add_argument("--questions", type=Path, default=QUESTIONS, help="a table as find.tsv; keeps nothing")
+    found.add_argument("--vault", type=Path, help="the vault of those questions")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = options().parse_args(arguments)
+    questions = [row for row in read_questions(chosen.questions) if chosen.half in (None, row.half)]
+    halves: dict[str, dict[str, list[tuple[Question, Answer]]]] = {}
+    absent = []
+    with tempfile.TemporaryDirectory(prefix="bench-vault-") as folder:
+        for name in dict.fromkeys(question.vault for question in questions):
+            vault = chosen.vault or SHARED / "data" / "vaults" / name
+            if name == OWN:
+                vault = findability.unpack(Path(folder) / name)
+            if not vault.is_dir():
+                absent.append(name)
+                continue
+            for way, pairs in asked(vault, [question for question in questions if question.vault == name]).items():
+                for pair in pairs:
+                    halves.setdefault(pair[0].half, {}).setdefault(way, []).append(pair)
+    text = report({half: halves[half] for half in HALVES if half in halves}, absent)
+    sys.stdout.write(text)
+    if chosen.half:
+        sys.stdout.write("\n".join(["", *missed(halves[chosen.half]["obsidian_search"]), ""]))
+    elif chosen.questions == QUESTIONS:
+        REPORT.write_text(text, encoding="utf-8", newline="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
