@@ -1,8 +1,8 @@
 """How well searches find the note that a question is about: `make bench-find`; no network.
 
-The questions of `find.tsv` were written before anything was tuned for them, as a person would ask who does not remember
-the words of the note. Tuning looks at one half; the other half is for the report. Beside ours: SQLite's FTS5 with Porter
-stems and any of the words, and files with most of the words, as a person would pick from what grep prints.
+The questions of `find.tsv` were written before anything was tuned for them, as a person would ask who does not
+remember the words of the note. Tuning looks at one half; the other half is for the report. Beside ours: SQLite's FTS5
+with Porter stems and any of the words, and files with most of the words, as a person would pick from what grep prints.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ REPORT = HERE / "find.md"
 OWN = "findability"
 """The vault that comes with the tests; the others are other people's and may be absent."""
 FIRST = 10
+HEAD = """# How well searches find
+
+Written by `make bench-find`: the share of the questions of `find.tsv` whose note comes first, among the first three and
+among the first ten, and the median bytes of an answer. Tuning looked at the first half only.
+"""
 HALVES = ("tuning", "reporting")
 CLASSES = ("keyword", "misspelled", "natural", "paraphrase", "other language")
 
@@ -116,7 +121,9 @@ def plain_fts5(texts: Mapping[str, str]) -> Way:
         expression = " OR ".join(f'"{word}"' for word in words_of(query))
         sql = "SELECT path, snippet(notes, 2, '', '', '…', 30) FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 20"
         found = connection.execute(sql, (expression,)).fetchall() if expression else []
-        return Answer([path for path, _ in found][:FIRST], sum(len(f"{path}\n{part}\n".encode()) for path, part in found))
+        return Answer(
+            [path for path, _ in found][:FIRST], sum(len(f"{path}\n{part}\n".encode()) for path, part in found)
+        )
 
     return ask
 
@@ -164,7 +171,10 @@ def asked(vault: Path, questions: Sequence[Question]) -> dict[str, list[tuple[Qu
 
 def table(answers: Mapping[str, Sequence[tuple[Question, Answer]]]) -> str:
     """One row for each class and way, as Markdown."""
-    rows = ["| class | questions | | MRR@10 | first | first 3 | first 10 | bytes |", "|---|--:|---|--:|--:|--:|--:|--:|"]
+    rows = [
+        "| class | questions | | MRR@10 | first | first 3 | first 10 | bytes |",
+        "|---|--:|---|--:|--:|--:|--:|--:|",
+    ]
     for kind in (*CLASSES, ""):
         for name, its in answers.items():
             chosen = [pair for pair in its if kind in ("", pair[0].kind)]
@@ -188,11 +198,7 @@ def missed(answers: Sequence[tuple[Question, Answer]]) -> list[str]:
 
 
 def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]], absent: Sequence[str]) -> str:
-    parts = [
-        "# How well searches find\n\nWritten by `make bench-find`: the share of the questions of `find.tsv` whose note"
-        " comes first, among the first\nthree and among the first ten, and the median bytes of an answer. Tuning looked"
-        " at the first half only.\n"
-    ]
+    parts = [HEAD]
     parts += [f"## {half.capitalize()} half\n\n{table(answers)}\n" for half, answers in halves.items()]
     if absent:
         parts.append(f"Not on this machine: {', '.join(absent)}.\n")

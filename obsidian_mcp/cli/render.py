@@ -61,7 +61,7 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
     if found.next_offset is not None:
         lines[0] += f"; more with --offset {found.next_offset}"
     if found.widened:
-        lines.append(f"Nothing has all of this; these were found by {found.widened}.")
+        lines.append(found.widened)
     lines += [said for said in (found.note, found.building) if said]
     return "".join(f"{safe(line)}\n" for line in lines)
 

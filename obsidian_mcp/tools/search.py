@@ -29,8 +29,8 @@ def search(
     query: Annotated[
         str,
         Field(
-            description='Words, "phrase", /regex/, OR, -not, (group), file: path: content: tag: line:() section:() '
-            "task-todo: [property:value]",
+            description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", /regex/, OR, -not, (group), '
+            "file: path: content: tag: line:() section:() task-todo: [property:value]",
         ),
     ],
     match: Annotated[Match, Field(description="smart: also word forms, accents, typos")] = "smart",
@@ -45,9 +45,7 @@ def search(
     paths_only: Annotated[bool, Field(description="Paths of notes, no snippets")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
-    """Find notes and files that mention something, in Obsidian's search syntax. Give 1 to 3 distinctive words; if
-    weak, retry with synonyms.
-    """
+    """Find notes and files that mention something, in Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
     request = Request(

@@ -192,11 +192,11 @@ def test_groups_have_a_line_of_their_own() -> None:
 
 
 def test_remarks_say_how_the_files_were_found() -> None:
-    found = Hits(1, [HITS.hits[1]], None, "any of the words", "The index is being built.", "By the app.")
+    found = Hits(1, [HITS.hits[1]], None, "No file has all the words.", "The index is being built.", "By the app.")
 
     assert remarks(found, 0).splitlines() == [
         "1 file",
-        "Nothing has all of this; these were found by any of the words.",
+        "No file has all the words.",
         "By the app.",
         "The index is being built.",
     ]

@@ -86,7 +86,7 @@ class Hits:
     hits: list[Hit]
     next_offset: int | None = None
     widened: str | None = None
-    """How the search was widened, where no file had all words (SEARCH-51)."""
+    """How the search was widened, where few files have all words, and what to try (SEARCH-51)."""
     building: str | None = None
     """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read (PDF-4)."""
     note: str | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import regex
@@ -21,13 +22,8 @@ from . import dates
 from .dates import Date
 from .vocabulary import ACCENTS, FORM, PREFIX, SAME, Lexicon, Term, Vocabulary, without_gaps
 
-WIDENINGS = (
-    "",
-    "words that begin with or contain them",
-    "words that differ from them in one letter",
-    "any of the words",
-)
-ANY_WORD = len(WIDENINGS) - 1
+FOREIGN_STOP_WORDS = 2
+"""Stop words of a language that the vault is not in, by which a query is in that language."""
 PART_WORDS = 4
 """Words of the vocabulary that stand for a part of a word where results are ranked."""
 MONTH_ALONE = 0.5
@@ -72,8 +68,12 @@ class Plan:
     """Queries whose places are shown."""
     light: tuple[Term, ...] = ()
     """Words that are not required, but say which files come first (SEARCH-56)."""
-    widened: str | None = None
-    """How the plan goes beyond the forms of the words (SEARCH-51)."""
+    is_wide: bool = False
+    """Whether any of the words is enough (SEARCH-51)."""
+    missing: tuple[str, ...] = ()
+    """Words of a wide plan that no note has in any form."""
+    found: int = 0
+    """Files that have all the words, of a wide plan."""
 
 
 # Smart plans
@@ -98,13 +98,13 @@ class Group:
     """Words that are not required, but say which files come first."""
 
 
-def read_groups(query: Node) -> list[Group]:
-    """Return the alternatives of a query."""
+def read_groups(query: Node, languages: Sequence[str]) -> list[Group]:
+    """Return the alternatives of a query; `languages` are those of the vault."""
     alternatives = query.parts if isinstance(query, Or) else (query,)
-    return [_group(alternative) for alternative in alternatives]
+    return [_group(alternative, languages) for alternative in alternatives]
 
 
-def _group(query: Node) -> Group:
+def _group(query: Node, languages: Sequence[str]) -> Group:
     choices: list[Choice] = []
     symbols: list[Word] = []
     strict: list[Node] = []
@@ -117,7 +117,7 @@ def _group(query: Node) -> Group:
             strict.append(part)
         elif not is_mark(part) or len(parts) == 1:
             symbols.append(part)
-    required, light = _required(list(dict.fromkeys(choices)))
+    required, light = _required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
     loose = [*dated, *((_without_symbols(word),) for word in symbols)]
     return Group(tuple(dated), _all([*strict, *symbols]), tuple(symbols), tuple(loose), _all(strict), tuple(light))
@@ -134,13 +134,21 @@ def _choice(part: Node) -> Choice:
     return words if len(words) == len(parts) else ()
 
 
-def _required(choices: Sequence[Choice]) -> tuple[list[Choice], list[Word]]:
+def _required(choices: Sequence[Choice], languages: Sequence[str]) -> tuple[list[Choice], list[Word]]:
     """The choices that say what is searched for, and words of those that only ask for it (SEARCH-56)."""
-    content = [choice for choice in choices if not STOP_WORDS.issuperset(_bare_words(choice))]
+    empty = _stop_words(languages, {word for choice in choices for word in _bare_words(choice)})
+    content = [choice for choice in choices if not empty.issuperset(_bare_words(choice))]
     required = [choice for choice in content if not ASKING.issuperset(_bare_words(choice))]
     if not required:
         return content or list(choices), []
     return required, [word for choice in content if choice not in required for word in choice if isinstance(word, Word)]
+
+
+def _stop_words(languages: Sequence[str], query: AbstractSet[str]) -> frozenset[str]:
+    """The stop words of the languages of the vault, and of another one in which the words of the query are."""
+    found = frozenset[str]().union(*[STOP_WORDS[language] for language in languages if language in STOP_WORDS])
+    others = [words for language, words in STOP_WORDS.items() if language not in languages]
+    return found.union(*[words for words in others if len((query & words) - found) >= FOREIGN_STOP_WORDS])
 
 
 def _bare_words(choice: Choice) -> list[str]:
@@ -184,23 +192,23 @@ def _single(choice: Choice) -> Word | None:
     return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
 
 
-def smart_plan(read: Sequence[Group], lexicon: Lexicon, width: int) -> Plan:
-    """Return the plan of one of the circles of `WIDENINGS`."""
+def smart_plan(read: Sequence[Group], lexicon: Lexicon, *, wide: bool = False) -> Plan:
+    """Return the plan that requires all the words, or with `wide` any of them."""
     alternatives: list[Alternative] = []
     terms: list[Term] = []
     for group in read:
         found: list[Term] = []
-        for choice in group.loose if width == ANY_WORD else group.choices:
+        for choice in group.loose if wide else group.choices:
             word = _single(choice)
-            found += expand(word, lexicon, width) if word is not None else [_one_of(choice, lexicon, width)]
+            found += expand(word, lexicon, wide=wide) if word is not None else [_one_of(choice, lexicon, wide)]
         terms += found
-        expressions = [term.expression for term in found]
+        expressions = [f"({term.expression})" for term in found if term.expression]
         expression: str | None = None
-        if width == ANY_WORD:
-            expression = " OR ".join(filter(None, expressions)) if found else None
+        if wide and found:
+            expression = " OR ".join(expressions)
         elif found:
-            expression = " AND ".join([f"({part})" for part in expressions]) if all(expressions) else ""
-        alternatives.append(Alternative(expression, group.strict if width == ANY_WORD else group.exact))
+            expression = " AND ".join(expressions) if len(expressions) == len(found) else ""
+        alternatives.append(Alternative(expression, group.strict if wide else group.exact))
     shown = tuple([term for term in terms if term.variants or term.phrases])
     return Plan(
         tuple(alternatives),
@@ -209,11 +217,20 @@ def smart_plan(read: Sequence[Group], lexicon: Lexicon, width: int) -> Plan:
         shown,
         tuple([part.exact for part in alternatives if part.exact is not None]),
         tuple(_light_terms(read, lexicon)),
-        WIDENINGS[width] or None,
+        wide,
+        tuple(_missing(read, lexicon)) if wide else (),
     )
 
 
-def _one_of(choice: Choice, lexicon: Lexicon, width: int) -> Term:
+def _missing(read: Sequence[Group], lexicon: Lexicon) -> Iterator[str]:
+    """The words, as in the query, that no note has."""
+    for word in (word for group in read for choice in group.loose if (word := _single(choice)) is not None):
+        parts = without_gaps(tokenizer.wanted(bare(word)).words)
+        if len(parts) == 1 and is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
+            yield word.text.strip(_SENTENCE_MARKS)
+
+
+def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
     """A choice as one term; if a word of several is expanded to several terms, only its forms count."""
     variants: dict[str, float] = {}
     phrases: dict[tuple[str, ...], float] = {}
@@ -222,8 +239,8 @@ def _one_of(choice: Choice, lexicon: Lexicon, width: int) -> Term:
             weight = MONTH_ALONE if part.is_month_alone else SAME
             phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
             continue
-        found = expand(part, lexicon, width)
-        for term in found if len(found) == 1 else expand(part, lexicon, 0):
+        found = expand(part, lexicon, wide=wide)
+        for term in found if len(found) == 1 else expand(part, lexicon):
             variants = {**term.variants, **variants}
             phrases = {**term.phrases, **phrases}
     return Term(" ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases)
@@ -233,7 +250,7 @@ def _light_terms(read: Sequence[Group], lexicon: Lexicon) -> list[Term]:
     light: list[Term] = []
     for group in read:
         for word in group.light:
-            light += expand(word, lexicon, 0)
+            light += expand(word, lexicon)
     for group in read:
         light += [_literal(word, lexicon.vocabulary) for word in group.symbols]
     return [term for term in light if term.variants or term.phrases]
@@ -262,25 +279,27 @@ def _without_symbols(word: Word) -> Word:
     return replace(word, text=_MEANINGFUL.sub(" ", word.text).strip())
 
 
-def expand(word: Word, lexicon: Lexicon, width: int) -> list[Term]:
+def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     """Return the terms for a word; a file needs all of them.
 
-    `width` is an index of `WIDENINGS`; a circle includes those before it.
+    With `wide` parts of words count too, and near words stand for one that no note has.
     """
     text = bare(word)
     wanted = tokenizer.wanted(text).words
     parts = without_gaps(wanted)
     if len(parts) == 1 and is_spaced(parts[0][0]):
-        variants = lexicon.variants(parts[0], width)
-        if not variants and width and (compound := lexicon.compound(parts[0])):
-            return [Term(part, found) for part, found in compound]
+        variants = lexicon.variants(parts[0])
+        if wide:
+            variants = lexicon.near(parts[0]) if lexicon.has_compounds or not variants else variants
+            if not variants and (compound := lexicon.compound(parts[0])):
+                return [Term(part, found) for part, found in compound]
         return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
     if any(not is_spaced(part[0]) for part in parts):
-        return _unspaced(text, wanted, lexicon, width)
-    if not width:
+        return _unspaced(text, wanted, lexicon, wide)
+    if not wide:
         return [_joined(text, wanted, lexicon)]
     # `node.js`: from here on its parts may stand apart
-    return [Term(part, lexicon.variants(part, width)) for part in _without_articles(text, parts)]
+    return [Term(part, lexicon.variants(part) or lexicon.near(part)) for part in _without_articles(text, parts)]
 
 
 def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
@@ -290,7 +309,7 @@ def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
     phrases = dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME)
     words = _without_articles(text, parts)
     if len(words) == 1:  # `l'école`, `Anna's`
-        return Term(text, lexicon.variants(words[0], 0), phrases)
+        return Term(text, lexicon.variants(words[0]), phrases)
     return Term(text, {}, phrases)
 
 
@@ -315,10 +334,10 @@ def _humps(text: str) -> dict[tuple[str, ...], float]:
     return {humps: FORM, with_gaps: FORM}
 
 
-def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, width: int) -> list[Term]:
+def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
     """Letters of scripts without spaces between words, perhaps with others among them (SEARCH-54)."""
     parts = without_gaps(wanted)
-    if not width:
+    if not wide:
         usual = _usual_width(text)
         phrases = dict.fromkeys((wanted, parts, tokenizer.wanted(usual).words), SAME)
         for other in unspaced_scripts.spellings(usual):
@@ -327,9 +346,9 @@ def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, width: int) 
     found: list[Term] = []
     for run in unspaced_scripts.runs(without_gaps(tokenizer.wanted(_usual_width(text)).words)):
         if len(run) == 1 and is_spaced(run[0][0]):
-            found.append(Term(run[0], lexicon.variants(run[0], width)))
+            found.append(Term(run[0], lexicon.variants(run[0])))
         else:
-            pieces = [run] if width == 1 else unspaced_scripts.pairs(run, overlapping=width == ANY_WORD)
+            pieces = unspaced_scripts.pairs(run, overlapping=True)
             found += (Term("".join(piece), {}, {piece: SAME / len(pieces)}) for piece in pieces)
     return found
 

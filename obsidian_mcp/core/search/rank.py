@@ -1,12 +1,14 @@
-"""In which order the files of a search are listed: BM25 first, then a closer look at the best (SEARCH-60 to 63)."""
+"""In which order the files of a search are listed: BM25 first, then a closer look at the best (SEARCH-60 to 63, 86)."""
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from obsidian_mcp.core.index import search_document
@@ -27,6 +29,10 @@ CLOSE_FILES = 20
 """The best files of the first pass whose texts are read."""
 WEIGHED_FILES_ONE_TERM, WEIGHED_FILES = 1_000, 3_000
 """Most results scored with BM25, for one term and for several; of more, only paths, headings and times count."""
+WIDE_FILES = 40
+"""As `CLOSE_FILES`, where any of the words is enough; more files are not listed then."""
+WIDE_SHARE = 0.5
+"""Of the first file's score, what another one must have to be listed then."""
 LIGHT = 0.3
 """Weight of words that only ask, beside those that are required."""
 LIGHT_IN_PATH = 1.5
@@ -35,11 +41,21 @@ PLACES = 20
 """Places of one word in a text that are counted."""
 SPELLINGS = 8
 """Forms of a word that are looked up in paths."""
+MOST_OF_WORD = 2.2
+"""What BM25 gives a word at most, for its rarity."""
 SATURATION = 1.2
 USUAL_CHARACTERS = 3_000
 """Of a usual note."""
 WORD_CHARACTERS = 6
 """From one word to the next."""
+PASSAGE_CHARACTERS = 150
+"""Of a passage that may answer a question."""
+READ_CHARACTERS = 50_000
+"""Of a text, what is looked at for a wide plan: of a list of links, words anywhere say little."""
+NAME = 2.0
+"""Weight of the name, beside the text."""
+ROUGH, COVERAGE, LENGTH = 0.7, 0.3, 0.3
+"""Of a wide plan: weight of the first pass, and exponents of what is covered and of the length of the text."""
 
 _BM25 = f"bm25(search, {', '.join(str(WEIGHTS[field]) for field in FIELDS)})"
 
@@ -83,18 +99,45 @@ def rank(
         first = _roughly(snapshot, plan, files, max(most, CLOSE_FILES))
         if len(files) > few and len(plan.terms) == 1:  # then the text of a note says little
             return list(islice(first.items(), most)), {}
-    close = list(islice(first, CLOSE_FILES))
-    fields = fetch(snapshot, close)
-    rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
-    scores = _Scores((*plan.terms, *plan.light), rarities, query)
-    scored = {number: round(scores.score(snapshot.table.paths[number], fields[number]), 2) for number in close}
-    # `first` has the newest of equal files first, and sorting keeps that
-    close = newest_first(snapshot, close, CLOSE_FILES)
-    close.sort(key=scored.__getitem__, reverse=True)
-    listed: list[Scored] = [(number, scored[number]) for number in close]
-    least = min(scored.values(), default=math.inf)
-    listed += ((number, round(min(least, rough), 2)) for number, rough in first.items() if number not in scored)
-    return listed[:most], fields
+    fields = fetch(snapshot, list(islice(first, CLOSE_FILES)))
+    listed = _scored(snapshot, _Scores(snapshot, plan, query), fields)
+    least = min((score for _, score in listed), default=math.inf)
+    listed += ((number, round(min(least, rough), 2)) for number, rough in first.items() if number not in fields)
+    return list(listed[:most]), fields
+
+
+def rank_wide(
+    snapshot: Snapshot,
+    plan: Plan,
+    files: AbstractSet[int],
+    complete: AbstractSet[int],
+    query: str,
+    *,
+    complete_first: bool,
+) -> tuple[list[Scored], dict[int, Fields]]:
+    """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86)."""
+    first = _covering(snapshot, plan, files, complete)
+    fields = fetch(snapshot, list(first))
+    listed = _scored(snapshot, _Scores(snapshot, plan, query), fields, first)
+    if complete and complete_first:
+        most = min(score for number, score in listed if number in complete)
+        listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
+        listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
+    least = WIDE_SHARE * listed[0][1]
+    return [(number, score) for number, score in listed if score >= least or number in complete], fields
+
+
+def _scored(
+    snapshot: Snapshot, scores: _Scores, fields: Mapping[int, Fields], rough: Mapping[int, float] | None = None
+) -> list[tuple[int, float]]:
+    """Files with the scores of the second pass, best first; of equal ones the newest."""
+    paths = snapshot.table.paths
+    scored = {
+        number: round(scores.score(paths[number], its, None if rough is None else rough[number]), 2)
+        for number, its in fields.items()
+    }
+    newest = newest_first(snapshot, fields.keys(), len(fields))
+    return sorted([(number, scored[number]) for number in newest], key=itemgetter(1), reverse=True)
 
 
 def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
@@ -133,6 +176,27 @@ def newest_first(
 
 
 # The first pass
+
+
+def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], complete: AbstractSet[int]) -> dict[int, float]:
+    """The files that have most of what the words of a wide plan say, with their weights.
+
+    Every word counts by BM25 for itself, its forms together no more than a word that is as rare. Words that very many
+    files have select none, unless there are no others.
+    """
+    weights: dict[int, float] = {}
+    rarest_first = sorted(zip(rarities_of(snapshot, plan.terms), plan.terms, strict=True), key=lambda pair: -pair[0])
+    sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
+    for rarity, term in rarest_first:
+        if weights and _count(snapshot, term.expression) > WEIGHED_FILES:
+            break
+        found = snapshot.connection.execute(sql, (term.expression,)).fetchall()
+        for number, weight in found:
+            if number in files:
+                most = weight if len(plan.terms) == 1 else MOST_OF_WORD * rarity
+                weights[number] = weights.get(number, 0.0) + min(weight, most)
+    best = heapq.nlargest(WIDE_FILES, weights.items(), key=itemgetter(1))
+    return dict(best) | {number: weights.get(number, 0.0) for number in complete}
 
 
 def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
@@ -180,8 +244,10 @@ def _in_path(snapshot: Snapshot, term: Term) -> set[int]:
 class _Scores:
     """Scores notes, one at a time (SEARCH-61, SEARCH-62)."""
 
-    def __init__(self, terms: Sequence[Term], rarities: Sequence[float], query: str) -> None:
-        """`rarities` are the weights of the terms; `query` is the whole text of the query."""
+    def __init__(self, snapshot: Snapshot, plan: Plan, query: str) -> None:
+        """`query` is the whole text of the query."""
+        terms = (*plan.terms, *plan.light)
+        rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
         self._weighed = list(zip(terms, rarities, strict=True))
         self._query = _plain_words(fold(query))
         self._first_words: list[str] = []
@@ -191,8 +257,9 @@ class _Scores:
             )
             self._first_words += words
 
-    def score(self, path: str, fields: Fields) -> float:
-        text = fold(fields.text)
+    def score(self, path: str, fields: Fields, rough: float | None = None) -> float:
+        """`rough` is the weight of the file in the first pass of a wide plan."""
+        text = fold(fields.text if rough is None else fields.text[:READ_CHARACTERS])
         length = SATURATION * (0.3 + 0.7 * len(text) / USUAL_CHARACTERS)
         starts: list[tuple[int, int]] = []
         score = 0.0
@@ -200,10 +267,12 @@ class _Scores:
             places = term.places(text, PLACES)
             starts += [(start, number) for start, _, _ in places]
             score += rarity * sum([weight for _, _, weight in places]) / (len(places) + length)
-        nearness = self._nearness(starts)
+        present = {number for _, number in starts}
+        nearness_of = self._nearness if rough is None else self._passage
+        nearness = nearness_of(starts)
         name = path[path.rfind("/") + 1 : path.rfind(".")]
         for weight, joined, several in (
-            (1.6, name, False),
+            (NAME, name, False),
             (1.4, fields.aliases, True),
             (0.7, fields.headings, True),
             (0.6, fields.tags, False),
@@ -216,9 +285,30 @@ class _Scores:
             for item in folded.split(ITEMS) if several else [folded]:
                 item_score, item_starts = self._field(item)
                 best = max(best, item_score)
-                nearness = max(nearness, self._nearness(item_starts))
+                nearness = max(nearness, nearness_of(item_starts))
+                present.update(number for _, number in item_starts)
             score += weight * best
-        return score + nearness
+        score += nearness
+        if rough is None:
+            return score
+        coverage = self._rarity(present) / self._rarity(range(len(self._weighed)))
+        longer = 1 + len(fields.text) / USUAL_CHARACTERS
+        return (score + ROUGH * rough) * math.pow(coverage, COVERAGE) * math.pow(longer, -LENGTH)
+
+    def _rarity(self, numbers: Iterable[int]) -> float:
+        return sum([self._weighed[number][1] for number in numbers])
+
+    def _passage(self, starts: Sequence[tuple[int, int]]) -> float:
+        """How much the terms of the densest passage weigh."""
+        inside: Counter[int] = Counter()
+        best, ordered, first = 0.0, sorted(starts), 0
+        for at, number in ordered:
+            inside[number] += 1
+            while ordered[first][0] < at - PASSAGE_CHARACTERS:
+                inside[ordered[first][1]] -= 1
+                first += 1
+            best = max(best, self._rarity(number for number, count in inside.items() if count))
+        return best
 
     def _field(self, text: str) -> tuple[float, list[tuple[int, int]]]:
         """The score of a short text, more the fewer other words are in it; and where the terms are in it."""
@@ -252,8 +342,7 @@ class _Scores:
             if len(last) == len(present):
                 closest = min(closest, at - min(last.values()))
         gaps = max(closest / WORD_CHARACTERS, len(present) - 1)
-        weight = sum([self._weighed[number][1] for number in present])
-        return 0.6 * weight * (len(present) - 1) / gaps
+        return 0.6 * self._rarity(present) * (len(present) - 1) / gaps
 
 
 def _letters(text: str) -> int:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import dropwhile, islice
+from itertools import combinations, dropwhile, islice
 from typing import NamedTuple
 
 from obsidian_mcp.core.query.document import Subject
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.tokenizer import plain
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Facet, Group, Grouped, Hit, Hits, Order, Request, Snippet
@@ -34,10 +35,19 @@ GROUP_CHARACTERS = 200
 """Most of a group's name."""
 LATER_GROUPS = 30
 """Groups of later pages that are named with their counts."""
-PLACES = 30
+PLACES = 60
 """Places of one word in a file among which the lines to show are chosen."""
 PLACES_OF_ONE_WORD = 8
 """The same, if it is the only word of the query."""
+WEAK = "No file has all the words; these have most. Retry with 1 to 3 distinctive words or synonyms."
+NEAR_LETTERS = 4
+"""With how many letters at least, and two thirds of its own, a word begins that is near another one."""
+NEAR_WORDS = 3
+"""Near words that are named for a missing one, and tags of the first files."""
+LOOKED_UP, TAGGED_FILES = 20, 10
+"""Near words of which is looked up whether they name something; files whose tags are counted."""
+SHOWN_SHARE = 0.5
+"""Of the first file's score, what a file must have to be shown with snippets where any of the words is enough."""
 FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
@@ -63,7 +73,7 @@ class Found:
 
 def render_page(found: Found, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
-    widened = _cut(found.plan.widened if found.total else None, REMARK_CHARACTERS)
+    widened = _cut(_widened(found), REMARK_CHARACTERS)
     room = _room(request.characters, widened, found.snapshot.notice, found.note)
     page = found.items[request.offset : request.offset + request.limit]
     snippets, value = _Snippets(found, page, request.snippets), _values(found, page)
@@ -82,6 +92,35 @@ def render_page(found: Found, request: Request) -> Hits:
     return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
 
 
+def _widened(found: Found) -> str | None:
+    """How the search was widened, which words no note has, and what to try (SEARCH-51)."""
+    plan = found.plan
+    if not found.total or not plan.is_wide:
+        return None
+    sentences = ["Few files have all the words; these have most." if plan.found else WEAK]
+    if plan.missing:
+        sentences.append(f"No note has {', '.join(plan.missing)}.")
+    if not plan.found and (near := _near_words(found)):
+        sentences.append(f"Words of this vault: {', '.join(near)}.")
+    return " ".join(sentences)
+
+
+def _near_words(found: Found) -> list[str]:
+    """Words of names, headings, tags and aliases that are near those that no note has, and tags of the first files."""
+    snapshot, near = found.snapshot, dict[str, None]()
+    for word in found.plan.missing:
+        bare = plain(fold(word))
+        beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
+        alike = snapshot.vocabulary.plainly_containing(beginning, to_end=False) if len(bare) >= NEAR_LETTERS else []
+        used = next((list(term.variants) for term in found.plan.terms if term.text == fold(word)), [])
+        telling = [other for other in [*used, *alike][:LOOKED_UP] if snapshot.names_something(other)]
+        near |= dict.fromkeys(telling[:NEAR_WORDS])
+    files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
+    sql = f"SELECT tag FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
+    tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.connection.execute(sql, (NEAR_WORDS,))]
+    return [*near, *tags]
+
+
 def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
     """Return the page of groups at `request.offset`; `limit` and `offset` count their files one after the other.
 
@@ -89,7 +128,7 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
     Raises: InvalidArguments for a property that no note has.
     """
     groups = grouped(found.snapshot, found.items, by)
-    widened = _cut(found.plan.widened if found.total else None, REMARK_CHARACTERS)
+    widened = _cut(_widened(found), REMARK_CHARACTERS)
     room = _room(request.characters, widened, found.snapshot.notice, found.note)
     rows = [(name, item) for name, items in groups.items() for item in items]
     page = rows[request.offset : request.offset + request.limit]
@@ -128,8 +167,7 @@ def _values(found: Found, page: Sequence[Item]) -> Callable[[Item], str | None] 
 
 
 def _hit(item: Item, snippets: _Snippets, value: Callable[[Item], str | None] | None) -> Hit:
-    shown = None if item.number is None else snippets.of(item.number)
-    return Hit(item.path, item.score, None if value is None else value(item), shown)
+    return Hit(item.path, item.score, None if value is None else value(item), snippets.of(item))
 
 
 # Room
@@ -190,7 +228,8 @@ class Heading(NamedTuple):
 
     text: str
     start: int
-    is_card: bool = False
+    level: int
+    """From 1 on; 0 of a card."""
 
 
 class Place(NamedTuple):
@@ -214,13 +253,16 @@ class _Snippets:
         self._matchers = [Matcher(query) for query in plan.exact] if most else []
         words = [*plan.shown, *(query for query in plan.exact if isinstance(query, Word))]
         self._is_one_word = len(words) == len(plan.shown) + len(plan.exact) <= 1
+        scores = [item.score or 0.0 for item in found.items[:1]] if plan.is_wide else []
+        self._least = SHOWN_SHARE * max(scores, default=0.0)
         self._left = [item.number for item in page if item.number is not None]
         self._fields = found.fields
         self._headings: dict[int, list[Heading]] = {}
 
-    def of(self, number: int) -> list[Snippet] | None:
-        """Return the lines to show of a file, in their order; None if there are none."""
-        if not self._most:
+    def of(self, item: Item) -> list[Snippet] | None:
+        """Return the lines to show of a file that is in the index, in their order; None if there are none."""
+        number = item.number
+        if not self._most or number is None or (item.score or 0.0) < self._least:
             return None
         if number not in self._headings:
             self._fetch(number)
@@ -244,7 +286,7 @@ class _Snippets:
         files = ", ".join(map(str, some))
         sql = f"SELECT file, text, start, level FROM headings WHERE file IN ({files}) ORDER BY file, n"  # noqa: S608
         for file, text, start, level in self._snapshot.connection.execute(sql):
-            self._headings[file].append(Heading(text, start, is_card=level == 0))
+            self._headings[file].append(Heading(text, start, level))
 
     def _places(self, number: int, text: str) -> list[Place]:
         found: list[Place] = []
@@ -266,7 +308,7 @@ class _Snippets:
 def choose(
     text: str, places: Iterable[Place], headings: Sequence[Heading], most: int, *, alike: bool = False
 ) -> list[Snippet]:
-    """Return the lines that have the most of what the query names, in their order.
+    """Return the lines that together have the most of what the query names, in their order.
 
     `alike`: the places come in their order and count the same, so that the first lines are the best.
     """
@@ -283,20 +325,52 @@ def choose(
         else:
             lines[start] = {place.term: place.weight}
             places_in[start] = [place]
-    best = list(lines)
-    if len(lines) > most:
-        best = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))[:most]
     snippets = []
-    for start in sorted(best):
-        above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
-        if above >= 0 and headings[above].start == start and not headings[above].is_card:  # the line is the heading
-            above -= 1
-        part = headings[above] if above >= 0 else None
+    for start in sorted(_best_lines(lines, most)):
+        part = _part_of(headings, start)
         shown, marks = around(text, start, places_in[start])
-        heading = _heading(part.text) if part and not part.is_card else None
-        card = part.text if part and part.is_card else None
+        heading = _heading(part.text) if part and part.level else None
+        card = part.text if part and not part.level else None
         snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
     return snippets
+
+
+def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence[int]:
+    """Of lines with the weights of what is in them, those that together have the most (SEARCH-70)."""
+    if len(lines) <= most:
+        return list(lines)
+    ordered = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))
+    best = ordered[:1]
+    if most > 1:
+        first_with = {term: start for start in reversed(ordered) for term in lines[start]}
+        candidates = dict.fromkeys([*ordered[:most], *first_with.values()])
+        pairs = [(_together(lines, pair), -n, pair) for n, pair in enumerate(combinations(candidates, 2))]
+        best = list(max(pairs)[2])
+    while len(best) < most:
+        left = [start for start in ordered if start not in best]
+        best.append(max(left, key=lambda start: _together(lines, (*best, start))))
+    return best[:most]
+
+
+def _together(lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]) -> tuple[float, float]:
+    """What lines have, each word once; and with every word in every line."""
+    weights: dict[int, float] = {}
+    total = 0.0
+    for start in chosen:
+        for term, weight in lines[start].items():
+            weights[term] = max(weights.get(term, 0.0), weight)
+            total += weight
+    return round(sum(weights.values()), 6), round(total, 6)
+
+
+def _part_of(headings: Sequence[Heading], start: int) -> Heading | None:
+    """The heading, or card, that a line stands under; a heading stands under one of a higher level (SEARCH-72)."""
+    above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
+    if above >= 0 and headings[above].start == start and headings[above].level:
+        level = headings[above].level
+        while above >= 0 and headings[above].level >= level:
+            above -= 1
+    return headings[above] if above >= 0 else None
 
 
 def on_page(snippet: Snippet, text: str, pages: Sequence[Heading]) -> Snippet:
@@ -307,12 +381,12 @@ def on_page(snippet: Snippet, text: str, pages: Sequence[Heading]) -> Snippet:
 
 
 def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the line beginning at `start`, of a long one the part around the first place; and where the places are."""
+    """Return the line beginning at `start`, of a long one the part that has the most; and where the places are."""
     end = text.find("\n", start)
     end = len(text) if end < 0 else end
     first, last = start, end
     if end - start > LINE_CHARACTERS:
-        first = max(start, min(places[0].start - LINE_CHARACTERS // 3, end - LINE_CHARACTERS))
+        first = max(start, min(_densest(places) - LINE_CHARACTERS // 3, end - LINE_CHARACTERS))
         last = first + LINE_CHARACTERS
     part = text[first:last]
     shown = part.strip()
@@ -322,6 +396,17 @@ def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[t
     found = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
     marks = tuple(sorted([(begin, stop) for begin, stop in found if begin < stop]))
     return before + _valid(shown) + ("…" if last < end else ""), marks
+
+
+def _densest(places: Sequence[Place]) -> int:
+    """Where the part of a line begins that has the most of what the query names."""
+    best, found = 0.0, places[0].start
+    for first in places:
+        end = first.start + LINE_CHARACTERS - LINE_CHARACTERS // 3
+        inside = {place.term: place.weight for place in places if first.start <= place.start and place.end <= end}
+        if (total := sum(inside.values())) > best + 1e-6:
+            best, found = total, first.start
+    return found
 
 
 def _heading(text: str) -> str:

@@ -25,8 +25,8 @@ from obsidian_mcp.errors import QueryInvalid
 from . import file_table, pdf_pages, similar, sort, vocabulary
 from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
-from .plan import WIDENINGS, Plan, exact_plan, read_groups, smart_plan
-from .rank import rank
+from .plan import Plan, exact_plan, read_groups, smart_plan
+from .rank import Fields, Scored, rank, rank_wide
 from .render import Found, render_groups, render_page
 from .retrieve import retrieve
 from .snapshot import Snapshot
@@ -39,6 +39,10 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 T = TypeVar("T")
 
 EMPTY: AbstractSet[int] = frozenset()
+LONG_QUERY = 3
+"""Words of a query that is rather a question: a file need not have all of them to come first."""
+ENOUGH, PLENTY = 3, 40
+"""Files with all the words, of a short and a long query, from which on nothing else is listed (SEARCH-51)."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
@@ -144,22 +148,27 @@ class Search:
         if named is not None or query is None:
             return render(_named(snapshot, request, query, named or ()), request)
         within = _within(snapshot, request)
-        groups = read_groups(query) if request.match == "smart" else []
-        plan, files = Plan(()), EMPTY
-        if not any(group.choices for group in groups):
+        groups = read_groups(query, languages) if request.match == "smart" else []
+        lexicon = Lexicon(words, languages) if any(group.loose for group in groups) else None
+        if lexicon is not None and any(group.choices for group in groups):
+            plan = smart_plan(groups, lexicon)
+        else:
             plan = exact_plan(query, words)
-            files = retrieve(snapshot, plan, within)
-        if not files and any(group.loose for group in groups):
-            lexicon = Lexicon(words, languages)
-            for width in range(len(WIDENINGS)):
-                wider = smart_plan(groups, lexicon, width)
-                if wider.alternatives != plan.alternatives:
-                    plan = wider
-                    files = retrieve(snapshot, plan, within)
-                if files:
-                    break
+        without = EMPTY
+        if snapshot.table.has_pdfs and not pdf_pages.finds_pages(query):
+            without = snapshot.table.pdfs
+        files = retrieve(snapshot, plan, within) - without
+        wide: tuple[list[Scored], dict[int, Fields]] | None = None
+        is_long = len(plan.terms) >= LONG_QUERY
+        if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
+            wider = smart_plan(groups, lexicon, wide=True)
+            if wider.alternatives != plan.alternatives:
+                any_word = retrieve(snapshot, wider, within) - without
+                if len(any_word) > len(files):
+                    plan = replace(wider, found=len(files))
+                    wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
+                    files = frozenset(number for number, _ in wide[0])
         if snapshot.table.has_pdfs:
-            files = files if pdf_pages.finds_pages(query) else files - snapshot.table.pdfs
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
         total, by = len(files) + len(others), request.order
@@ -169,7 +178,7 @@ class Search:
         else:
             if most is None or (by is not None and not by.descending):
                 most = total
-            scored, fields = rank(snapshot, plan, files, request.query, most)
+            scored, fields = wide or rank(snapshot, plan, files, request.query, most)
             items = [Item(snapshot.table.paths[number], number, score) for number, score in scored] + others
             items = items if by is None or by.descending else items[::-1]
             found = Found(snapshot, items, total, by, plan, fields)

@@ -34,10 +34,11 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
 def characteristic_words(text: str) -> list[str]:
     """Return the most frequent words of a text without those that say nothing by themselves."""
     counted = Counter(_words(text))
+    empty = ASKING.union(*STOP_WORDS.values())
     return [
         word
         for word, _ in counted.most_common()
-        if word not in STOP_WORDS and word not in ASKING and not (word.isascii() and len(word) < SHORTEST_WORD)
+        if word not in empty and not (word.isascii() and len(word) < SHORTEST_WORD)
     ][:TERMS]
 
 

@@ -73,6 +73,11 @@ class Snapshot:
                 text, packed = self.whole_text(number), b""
             yield number, StoredDocument(self, number, text, packed)
 
+    def names_something(self, word: str) -> bool:
+        """Return whether a word of the vocabulary is in a name, an alias, a heading or a tag."""
+        sql = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
+        return self.connection.execute(sql, (f'{{name alias heading tag}} : "{word}"',)).fetchone() is not None
+
     def document(self, number: int, text: str) -> StoredDocument:
         """Return a file whose whole text is known already."""
         return StoredDocument(self, number, text)

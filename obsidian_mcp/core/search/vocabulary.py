@@ -221,34 +221,36 @@ class Lexicon:
     """Finds the words of the vocabulary that stand for a word of one query. For one thread.
 
     A pass over the vocabulary costs 0.5 ms for a million letters. One finds the word, its forms and what begins with
-    it; one what contains it; two its misspellings. A search uses the same words in every circle, so they are kept.
+    it; one what contains it; two its misspellings. A wider search uses the same words again, so they are kept.
     """
 
     def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
         self.vocabulary = vocabulary
         self._languages = languages
-        self._circles: dict[str, list[Variants]] = {}
+        self.has_compounds = not COMPOUNDING.isdisjoint(languages)
+        self._variants: dict[str, Variants] = {}
         self._with_prefix: dict[str, list[str]] = {}
 
-    def variants(self, word: str, width: int) -> Variants:
-        """Return the words for a folded word. `width` 0: its forms; 1: also words that contain it; 2: misspellings."""
-        circles = self._circles.setdefault(word, [])
-        if not circles:
-            circles.append(self._forms(word))
-        if width > 0 and len(circles) == 1:
-            circles.append(self._containing(plain(word), circles[0]))
-        if width > 1 and len(circles) == 2:
-            circles.append(circles[1] or self._misspellings(plain(word)))
-        return circles[min(width, 2)]
+    def variants(self, word: str) -> Variants:
+        """Return the forms of a folded word."""
+        if word not in self._variants:
+            self._variants[word] = self._forms(word)
+        return self._variants[word]
+
+    def near(self, word: str) -> Variants:
+        """Return its forms and the words that contain it; if there are none, its misspellings."""
+        bare = plain(word)
+        return self._containing(bare, self.variants(word)) or self._misspellings(bare)
 
     def compound(self, word: str) -> list[tuple[str, Variants]]:
         """Return the two words that make a compound which no note has (SEARCH-55); empty if it is none."""
-        if COMPOUNDING.isdisjoint(self._languages):
+        if not self.has_compounds:
             return []
         bare = plain(word)
         for end in range(len(bare) - COMPOUND_PART_LETTERS, COMPOUND_PART_LETTERS - 1, -1):
-            last = self.variants(bare[end:], 0)
-            first = self.variants(re.sub(_LINKING_ENDING, "", bare[:end]), 1) if last else {}
+            last = self.variants(bare[end:])
+            beginning = re.sub(_LINKING_ENDING, "", bare[:end])
+            first = self._containing(beginning, self.variants(beginning)) if last else {}
             if first:
                 return [(bare[:end], first), (bare[end:], last)]
         return []
@@ -306,7 +308,7 @@ class Lexicon:
         found: Variants = {}
         _add(found, near, TYPO)
         for other in near[:TYPOS_WITH_FORMS]:
-            _add(found, self.variants(other, 0), TYPO)
+            _add(found, self.variants(other), TYPO)
         return found
 
 

@@ -22,8 +22,8 @@ def grouped(notes: Mapping[str, str | bytes], request: Request, by: str) -> Grou
 
 
 def snippets(text: str, request: Request) -> list[Snippet] | None:
-    (hit,) = found({"Note.md": text, "Other.md": "fox"}, request).hits
-    return hit.snippets
+    hits = found({"Note.md": text, "Other.md": "fox"}, request).hits
+    return next(hit.snippets for hit in hits if hit.path == "Note.md")
 
 
 def test_the_lines_with_most_of_the_words_are_shown_in_the_order_of_the_note() -> None:  # SEARCH-70
@@ -31,6 +31,27 @@ def test_the_lines_with_most_of_the_words_are_shown_in_the_order_of_the_note() -
     shown = snippets(text, Request("fox owl"))
     assert shown is not None
     assert [snippet.text for snippet in shown] == ["fox and owl", "a fox meets an owl"]
+
+
+def test_two_lines_that_have_all_the_words_together_are_shown() -> None:  # SEARCH-70
+    text = "a fox, an owl\na fox, an owl again\na heron\na fox\n"
+    shown = snippets(text, Request("fox owl heron"))
+    assert shown is not None
+    assert [snippet.text for snippet in shown] == ["a fox, an owl", "a heron"]
+
+
+def test_of_a_long_line_the_part_with_most_of_the_words_is_shown() -> None:  # SEARCH-71
+    text = f"a fox {'and then ' * 60} a fox meets an owl {'and then ' * 60}"
+    shown = snippets(text, Request("fox owl"))
+    assert shown is not None
+    assert "a fox meets an owl" in shown[0].text
+
+
+def test_a_heading_is_shown_under_the_heading_of_its_section() -> None:  # SEARCH-72
+    text = "# Birds\n## Herons\n### Grey\ntext\n## Owls\n# Owls elsewhere\n"
+    shown = snippets(text, Request("owls"))
+    assert shown is not None
+    assert [(snippet.text, snippet.heading) for snippet in shown] == [("## Owls", "Birds"), ("# Owls elsewhere", None)]
 
 
 def test_a_snippet_has_its_line_in_the_file_and_the_heading_above() -> None:  # SEARCH-72
