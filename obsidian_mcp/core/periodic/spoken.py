@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from obsidian_mcp.core.text import day_words
+from obsidian_mcp.core.text.clock import shift
 from obsidian_mcp.errors import InvalidArguments
 
-from .locale import ENGLISH, WEEKDAYS, Locale
+from .locale import Locale
 from .moment import has_token
 from .notes import note_day
-from .periods import PERIODS, SHIFT_UNITS, Period, shift, start_of
+from .periods import PERIODS, SHIFT_UNITS, Period, start_of
 from .settings import PeriodRule
 from .weeks import week_of, week_start
-
-_UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
-_MONTHS = "|".join(f"{name.lower()}|{name[:3].lower()}" for name in ENGLISH.months)
-_WEEKDAYS = "|".join(WEEKDAYS)
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_MONTH = rf"(?P<month>{_MONTHS})"
-_COUNT = r"(?P<count>\d{1,5}|an?|one) (?P<unit>d|w|m|q|y)(?:ays?|eeks?|onths?|uarters?|ears?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +24,6 @@ class Named:
 
     day: date
     period: Period
-
-
-@dataclass(frozen=True, slots=True)
-class _Calendar:
-    """What reading a text depends on."""
-
-    today: date
-    locale: Locale
-    week_rule: tuple[int, int]
-    """First day of the week and `doy` by which week numbers are read."""
 
 
 def read_date(text: str, period: Period, rules: Mapping[Period, PeriodRule], locale: Locale, today: date) -> date:
@@ -65,15 +49,34 @@ def read_date(text: str, period: Period, rules: Mapping[Period, PeriodRule], loc
 
 def named_period(text: str, rules: Mapping[Period, PeriodRule], locale: Locale, today: date) -> Named | None:
     """Return the day or longer period that a text names; None where it names none."""
-    plain = " ".join(text.lower().replace(",", " ").split())
-    calendar = _Calendar(today, locale, _week_rule(rules["week"], locale))
-    for pattern, read in _READERS:
-        if found := pattern.fullmatch(plain):
-            try:
-                return read(found, calendar)
-            except (ValueError, OverflowError):
-                return None
-    return None
+    phrase = day_words.read(text.replace(",", " "))
+    if phrase is None:
+        return None
+    week_rule = _week_rule(rules["week"], locale)
+    year = today.year if phrase.year is None else phrase.year
+    try:
+        match phrase.kind:
+            case "moved":
+                return Named(shift(today, phrase.count, phrase.unit), "day")
+            case "day":
+                return Named(date(year, phrase.month, phrase.day), "day")
+            case "weekday":
+                return Named(_weekday(phrase, locale, today), "day")
+            case "period":
+                period: Period = next(each for each in PERIODS if SHIFT_UNITS[each] == phrase.unit)
+                step = {"last": -1, "this": 0, "next": 1}[phrase.which]
+                return Named(shift(start_of(period, today, locale), step, phrase.unit), period)
+            case "week":
+                year = week_of(today, *week_rule)[0] if phrase.year is None else year
+                start = week_start(year, phrase.number, *week_rule)
+                return Named(start, "week") if start else None
+            case "quarter":
+                return Named(date(year, phrase.number * 3 - 2, 1), "quarter")
+            case "year":
+                return Named(date(year, 1, 1), "year")
+        return Named(date(year, phrase.month, 1), "month")
+    except (ValueError, OverflowError):
+        return None
 
 
 def _week_rule(rule: PeriodRule, locale: Locale) -> tuple[int, int]:
@@ -82,90 +85,13 @@ def _week_rule(rule: PeriodRule, locale: Locale) -> tuple[int, int]:
     return locale.first_day, locale.doy
 
 
-def _relative_day(found: re.Match[str], at: _Calendar) -> Named:
-    return Named(at.today + timedelta(days={"yesterday": -1, "tomorrow": 1}.get(found[0], 0)), "day")
-
-
-def _plain_day(found: re.Match[str], at: _Calendar) -> Named:
-    parts = found.groupdict()
-    month = parts["month"]
-    number = int(month) if month.isdigit() else _month_number(month)
-    return Named(date(int(parts["year"] or at.today.year), number, int(parts["day"])), "day")
-
-
-def _moved(found: re.Match[str], at: _Calendar) -> Named:
-    count = int(found["count"]) if found["count"].isdigit() else 1
-    back = found[0].endswith(" ago") or found[0].startswith("-")
-    return Named(shift(at.today, -count if back else count, _UNITS[found["unit"]]), "day")
-
-
-def _weekday(found: re.Match[str], at: _Calendar) -> Named:
-    wanted = WEEKDAYS.index(found["weekday"])
-    ahead = (wanted - at.today.isoweekday()) % 7
-    match found["which"]:
+def _weekday(phrase: day_words.Phrase, locale: Locale, today: date) -> date:
+    ahead = (phrase.number - today.weekday()) % 7
+    match phrase.which:
         case "next":
-            days = ahead or 7
+            return today + timedelta(ahead or 7)
         case "last":
-            days = ahead - 7
+            return today + timedelta(ahead - 7)
         case "this":
-            start = start_of("week", at.today, at.locale)
-            return Named(start + timedelta(days=(wanted - at.locale.first_day) % 7), "day")
-        case _:
-            days = ahead
-    return Named(at.today + timedelta(days=days), "day")
-
-
-def _relative_period(found: re.Match[str], at: _Calendar) -> Named:
-    period: Period = next(each for each in PERIODS if each == found["period"])
-    step = {"last": -1, "this": 0, "next": 1}[found["which"]]
-    return Named(shift(start_of(period, at.today, at.locale), step, SHIFT_UNITS[period]), period)
-
-
-def _week(found: re.Match[str], at: _Calendar) -> Named:
-    year = int(found["year"]) if found["year"] else week_of(at.today, *at.week_rule)[0]
-    start = week_start(year, int(found["number"]), *at.week_rule)
-    if start is None:
-        raise ValueError("the year has no such week")
-    return Named(start, "week")
-
-
-def _month(found: re.Match[str], at: _Calendar) -> Named:
-    month = found["month"]
-    number = int(month) if month.isdigit() else _month_number(month)
-    return Named(date(int(found["year"] or at.today.year), number, 1), "month")
-
-
-def _quarter(found: re.Match[str], at: _Calendar) -> Named:
-    return Named(date(int(found["year"] or at.today.year), int(found["number"]) * 3 - 2, 1), "quarter")
-
-
-def _year(found: re.Match[str], _: _Calendar) -> Named:
-    return Named(date(int(found["year"]), 1, 1), "year")
-
-
-def _month_number(name: str) -> int:
-    return [month[:3].lower() for month in ENGLISH.months].index(name[:3]) + 1
-
-
-_YEAR = r"(?P<year>\d{4})"
-
-_READERS: list[tuple[re.Pattern[str], Callable[[re.Match[str], _Calendar], Named]]] = [
-    (re.compile(expression), read)
-    for expression, read in [
-        ("today|now|yesterday|tomorrow", _relative_day),
-        (rf"{_YEAR}(?P<separator>[-/]?)(?P<month>\d{{2}})(?P=separator)(?P<day>\d{{2}})", _plain_day),
-        (rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}", _plain_day),
-        (rf"{_DAY} {_MONTH}(?: {_YEAR})?", _plain_day),
-        (rf"{_MONTH} {_DAY}(?: {_YEAR})?", _plain_day),
-        (rf"{_COUNT} ago", _moved),
-        (r"[-+](?P<count>\d{1,5}) ?(?P<unit>[dwmqy])", _moved),
-        (rf"in {_COUNT}", _moved),
-        (rf"(?:(?P<which>this|next|last) )?(?P<weekday>{_WEEKDAYS})", _weekday),
-        (r"(?P<which>this|last|next) (?P<period>week|month|quarter|year)", _relative_period),
-        (rf"(?:{_YEAR}-?w|w|week )(?P<number>\d{{1,2}})", _week),
-        (rf"{_YEAR}-(?P<month>\d{{2}})", _month),
-        (rf"{_MONTH}(?: {_YEAR})?", _month),
-        (rf"(?:{_YEAR}-?)?q(?P<number>[1-4])", _quarter),
-        (_YEAR, _year),
-    ]
-]
+            return start_of("week", today, locale) + timedelta((phrase.number + 1 - locale.first_day) % 7)
+    return today + timedelta(ahead)

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
+from obsidian_mcp.core.text.clock import shift
+
 from .locale import ENGLISH, WEEKDAYS, Locale
 from .moment import format_moment
-from .periods import PERIODS, Period, shift, start_of
+from .periods import PERIODS, Period, start_of
 from .settings import PeriodRule, TemplateSettings
 
 _PLAIN = re.compile(r"\{\{(title|date|time)(?::([^\n]+?))?\}\}", re.IGNORECASE)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from obsidian_mcp.core.text.clock import shift
 from obsidian_mcp.errors import TemplateFailed
 
 from .locale import ENGLISH, Locale
 from .moment import format_moment
 from .moment_parse import parse_moment, search_moment
-from .periods import shift, start_of
+from .periods import start_of
 from .templater_parse import Call, Command, Value, read
 
 INCLUDE_DEPTH = 10

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from obsidian_mcp.core.text.clock import shift
+
 from .locale import ENGLISH, Locale
 from .moment import format_moment
-from .periods import shift
 from .settings import UniqueNotes
 
 TRIES = 60

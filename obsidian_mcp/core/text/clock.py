@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import TypeVar
 
 _AGO = re.compile(
     r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
@@ -59,11 +61,29 @@ def nanoseconds(when: datetime) -> int:
 
 def _before(now: datetime, count: int, unit: str) -> datetime:
     try:
-        if unit in "hdw":
-            return now - count * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[unit]
-        months = now.year * 12 + now.month - 1 - count * (12 if unit == "y" else 1)
-        first = now.replace(year=months // 12, month=months % 12 + 1, day=1)
+        return shift(now, -count, "M" if unit == "m" else unit)
     except (OverflowError, ValueError):  # before the year 1
         return datetime(1, 1, 1, tzinfo=UTC)
-    following = (first + timedelta(days=31)).replace(day=1)
-    return first.replace(day=min(now.day, (following - timedelta(days=1)).day))
+
+
+_Date = TypeVar("_Date", date, datetime)
+_SECONDS = {"h": 3600, "m": 60, "s": 1}
+_DAYS = {"d": 1, "w": 7}
+_MONTHS = {"M": 1, "Q": 3, "y": 12}
+
+
+def shift(when: _Date, count: int, unit: str) -> _Date:
+    """Return a date or time moved by `count` units: `y Q M w d`, and of a time `h m s`.
+
+    In months and longer units the day is clamped to the last of the month.
+    Raises: ValueError or OverflowError outside the years 1 to 9999.
+    """
+    if unit in _MONTHS:
+        months = when.year * 12 + when.month - 1 + count * _MONTHS[unit]
+        year, month = divmod(months, 12)
+        if not 1 <= year <= 9999:
+            raise OverflowError(f"the year {year} is outside the calendar")
+        return when.replace(year=year, month=month + 1, day=min(when.day, monthrange(year, month + 1)[1]))
+    if unit in _DAYS:
+        return when + timedelta(days=count * _DAYS[unit])
+    return when + timedelta(seconds=count * _SECONDS[unit])

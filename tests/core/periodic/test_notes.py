@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.periodic.notes import find_elsewhere, format_segments, note_day, note_path
-from obsidian_mcp.core.periodic.periods import PERIODS, Period, shift
+from obsidian_mcp.core.periodic.periods import PERIODS, Period
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
+from obsidian_mcp.core.text.clock import shift
 from obsidian_mcp.errors import InvalidArguments
 
 SUNDAY = date(2026, 11, 22)
@@ -166,6 +167,10 @@ def test_a_note_of_a_plugin_is_found_where_it_was_moved() -> None:
         ("20th Nov", "day", "2026-11-20"),
         ("Nov 20, 2026", "day", "2026-11-20"),
         ("nov 20", "day", "2026-11-20"),
+        ("Nov 20,2026", "day", "2026-11-20"),
+        ("in two weeks", "day", "2026-12-06"),
+        ("in 1 quarter", "day", "2027-02-22"),
+        ("next mon", "day", "2026-11-23"),
         ("yesterday", "month", "2026-11-21"),
         ("last month", "month", "2026-10-01"),
         ("this week", "week", "2026-11-22"),
