@@ -21,7 +21,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
-from obsidian_mcp.tools.registry import EVERY_VAULT, set_type
+from obsidian_mcp.tools.registry import EVERY_VAULT, PREFIX, set_type
 
 from . import query_output
 from .examples import epilog
@@ -158,7 +158,10 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
     def names(ctx: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
         from obsidian_mcp import compose
 
-        options = ctx.find_object(Options) or Options()
+        before = ctx.find_root().params  # of the program itself, which has not run
+        options = ctx.find_object(Options) or Options(
+            tuple(before.get("vaults") or ()), scope=before.get("scope") or "", key=before.get("key") or ""
+        )
         try:
             settings = options_for(options, ctx.params.get("vault") or "").config()
             app = compose.build(settings)
@@ -241,8 +244,20 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         print(remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "query":
         write_rows(outcome.data, click.get_current_context().params[_FORMAT])
+    elif tool.command == "history":
+        write(readable(_with_commands(outcome.data)))
     else:
         write(readable(outcome.data))
+
+
+def _with_commands(history: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A history with commands in the place of tools (CLI-12)."""
+    changes = []
+    for change in history["changes"]:
+        tool = TOOLS.get(PREFIX + change["tool"])
+        named = {"tool": tool.command} if tool is not None else {}
+        changes.append({("command" if key == "tool" else key): value for key, value in {**change, **named}.items()})
+    return {**history, "changes": changes}
 
 
 def content_of(argument: str | None, option: str | None) -> str | None:

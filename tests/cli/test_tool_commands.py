@@ -210,6 +210,26 @@ def test_the_shell_completes_commands_and_names(run: Run, shell: str, words: str
     assert expected in done.stdout
 
 
+def test_the_shell_completes_names_of_the_vault_before_the_command(run: Run, tmp_path: Path) -> None:
+    # CLI-04, CLI-14
+    (tmp_path / "Other").mkdir()
+    (tmp_path / "Other" / "Only here.md").touch()
+    words = f"obsidian-mcp --vault {tmp_path / 'Other'} read Onl"
+
+    done = run(_OBSIDIAN_MCP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD="4")
+
+    assert "Only here" in done.stdout
+
+
+def test_the_history_names_commands(run: Run) -> None:
+    # CLI-12
+    run("set-properties", "status=done", "--names", "Alpha")
+    said = run("history").stdout
+
+    assert "set-properties" in said
+    assert "COMMAND" in said
+
+
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
     pty = pytest.importorskip("pty")

@@ -38,7 +38,7 @@ _SUBJECTS = (
     ("obsidian_get_properties", "properties"),
     ("obsidian_get_links", "links"),
     ("obsidian_read_canvas", "canvases"),
-    ("obsidian_query", "Bases and Dataview queries"),
+    ("obsidian_query", "queries (Bases, Dataview)"),
 )
 _ADVICE = (
     ("obsidian_search", "Name notes as a person would (bare name or path, daily:today)."),
