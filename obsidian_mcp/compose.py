@@ -25,7 +25,6 @@ from obsidian_mcp.adapters.outside import AllowedFolders
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
 from obsidian_mcp.core.periodic.calendar import Calendar
-from obsidian_mcp.core.periodic.locale import WEEKDAYS
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
@@ -136,10 +135,13 @@ def calendar(config: Config) -> Calendar:
 
     Raises: InvalidArguments for a first day of the week that is no weekday.
     """
-    if config.week_start and config.week_start not in WEEKDAYS:
-        raise InvalidArguments(
-            f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of {', '.join(WEEKDAYS)}."
-        )
+    if config.week_start:
+        from obsidian_mcp.core.periodic.locale import WEEKDAYS  # with all names of months and days
+
+        if config.week_start not in WEEKDAYS:
+            raise InvalidArguments(
+                f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of {', '.join(WEEKDAYS)}."
+            )
 
     def now() -> datetime:
         return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
