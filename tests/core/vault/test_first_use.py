@@ -1,0 +1,72 @@
+"""A vault before its files are listed and its index is opened (CLI-20)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.vault import Vault
+
+HIDDEN = ["Secret/Note.md", ".hidden/Note.md"]
+NAMES = ["Note.md", "sub/note.md", "sub/Other.md", "Cafe\u0301.md", "sub/Caf\u00e9.md", *HIDDEN]
+
+
+class Opened:
+    """Counts how often the index is opened."""
+
+    times = 0
+
+    def __call__(self) -> Index:
+        self.times += 1
+        return open_index(None)
+
+
+@pytest.fixture
+def opened() -> Opened:
+    return Opened()
+
+
+@pytest.fixture
+def vault(tmp_path: Path, opened: Opened) -> Vault:
+    root = tmp_path / "vault"
+    for name in NAMES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"[[{name}]]\n", encoding="utf-8")
+    allowed = policy.parse('hidden = ["Secret/"]', "vault", str(root))
+    return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, allowed)
+
+
+# CLI-20
+@pytest.mark.parametrize("name", ["Note.md", "NOTE.md", "Other.md", "Caf\u00e9.md", "cafe\u0301.md", "none.md"])
+def test_names_alone_find_the_files_that_the_whole_list_has(vault: Vault, name: str) -> None:
+    found = vault.named(name)
+    assert not vault.is_listed
+    vault.refresh()
+    paths = vault.catalog.named(name)
+    assert found.named(name) == paths
+    assert sorted(found) == sorted(vault.catalog[path] for path in paths)
+    assert vault.named(name) is vault.catalog
+    vault.close()
+
+
+def test_the_index_is_opened_by_the_first_question_about_many_notes(vault: Vault, opened: Opened) -> None:
+    vault.refresh()
+    assert vault.read_text(vault.find("Other")).text.body == "[[sub/Other.md]]\n"
+    assert opened.times == 0
+    assert [link.source for link in vault.graph.backlinks(vault.find("Other").path).value] == ["sub/Other.md"]
+    vault.search.prepare()
+    assert opened.times == 1
+    vault.close()
+
+
+def test_a_question_before_the_first_look_at_the_folder_knows_every_file(vault: Vault) -> None:
+    assert {use.name for use in vault.graph.unresolved().value} == set()
+    assert vault.is_listed
+    vault.close()
