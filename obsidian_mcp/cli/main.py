@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Final, get_args
 
 import click
 
@@ -69,33 +70,42 @@ def in_command_words(message: str) -> str:
     return re.sub(r"\bobsidian_[a-z_]+", command_of, message)
 
 
+OWN: Final[Mapping[str, str]] = {
+    "serve": "serve_commands",
+    "bridge": "serve_commands",
+    "http": "serve_commands",
+    "keys": "key_commands",
+    "index": "index_commands",
+    "install": "setup_commands",
+    "uninstall": "setup_commands",
+    "doctor": "setup_commands",
+    "vaults": "setup_commands",
+    "completion": "setup_commands",
+}
+"""The module of every command that is no tool: it has a variable of the command's name."""
+
+
 class Commands(click.Group):
     """The subcommands: those of this package, and one for every tool; loaded when one is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the base class's signature
         from obsidian_mcp.tools import TOOLS
 
-        return [tool.command for tool in TOOLS.values()] + ["obsidian", *self._own()]
+        return [tool.command for tool in TOOLS.values()] + ["obsidian", *OWN]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name == "obsidian":
             return obsidian
+        if cmd_name in OWN:
+            command: click.Command = getattr(import_module(f".{OWN[cmd_name]}", __package__), cmd_name)
+            return command
         from .tool_commands import tool_command
 
         if cmd_name == "task":
             from .task_commands import task_command
 
             return task_command()
-        return self._own().get(cmd_name) or tool_command(cmd_name)
-
-    @staticmethod
-    def _own() -> dict[str, click.Command]:
-        from .index_commands import index
-        from .key_commands import keys
-        from .serve_commands import bridge, http, serve
-        from .setup_commands import COMMANDS
-
-        return {"serve": serve, "bridge": bridge, "http": http, "keys": keys, "index": index, **COMMANDS}
+        return tool_command(cmd_name)
 
 
 class _Verbatim(click.Command):

@@ -178,9 +178,6 @@ def completion(ctx: click.Context, shell: str) -> None:
         click.echo(source(root.command, {}, "obsidian-mcp", "_OBSIDIAN_MCP_COMPLETE").source())
 
 
-COMMANDS = {command.name or "": command for command in (install, uninstall, doctor, vaults, completion)}
-
-
 def _link(options: Options, system: System, *, dry_run: bool) -> int:
     from obsidian_mcp.setup.known import known_vaults
     from obsidian_mcp.setup.launcher import Running
