@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.frontmatter import parser, yaml_style
-from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
+from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
@@ -27,23 +27,13 @@ def in_one_file(call: Call) -> bool:
     return call.names_file
 
 
-def _of_notes(call: Call, read: Any) -> dict[str, Any]:
-    """What `read(view, path)` gives of every visible note, by path."""
-
-    def query(view: IndexedVault) -> dict[str, Any]:
-        return {file.path: read(view, file.path) for file in view.files() if is_note(file.path)}
-
-    found: dict[str, Any] = call.vault.graph.evaluate(query, lambda _: 0).value
-    return found
-
-
 def tags(call: Call) -> str:
     if in_one_file(call):
         entry = call.file()
         written = call.parsed(entry).all_tags if is_note(entry.path) else []
         counted = counts_of([tag] for tag in written)
     else:
-        found = _of_notes(call, lambda view, path: view.tags(path))
+        found = call.vault.graph.evaluate(_tags_of_notes, lambda _: 0).value
         counted = counts_of(tag_names.ancestry(tag_names.name(tag)) for path in in_order(found) for tag in found[path])
     names = sorted(counted, key=lambda name: order(f"#{name}"))
     if call.text("sort") == "count":
@@ -51,6 +41,10 @@ def tags(call: Call) -> str:
     with_counts = call.has("counts")
     table = [{"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})} for name in names]
     return call.rows(table, "No tags found.")
+
+
+def _tags_of_notes(view: IndexedVault) -> dict[str, Sequence[str]]:
+    return {file.path: view.tags(file.path) for file in view.files() if is_note(file.path)}
 
 
 def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -121,28 +115,24 @@ def cell(value: Any) -> str:
 
 
 def _of_vault(call: Call) -> str:
-    found = _of_notes(call, lambda view, path: view.properties(path))
-    assigned = call.vault.property_types
-    shown: dict[str, str] = {}
-    counted: Counter[str] = Counter()
-    kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for path in in_order(found):
-        for name, value in found[path].items():
-            known = shown.setdefault(name.lower(), name)
-            counted[known] += 1
-            kinds[known][infer_type(value)] += 1
+    from obsidian_mcp.core.graph.results import PropertyUse
+
+    found = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
+    for name in TYPES_FIXED:  # always there
+        found.setdefault(name, PropertyUse(name, 0, {}))
     if wanted := call.text("name"):
-        known = shown.get(wanted.lower(), "")
-        if not known and wanted.lower() not in TYPES_FIXED:
+        if wanted.lower() not in found:
             raise Refused(f'Property "{wanted}" not found.')
-        return str(counted[known])
-    names = in_order({*shown.values(), *(name for name in TYPES_FIXED if name not in shown)})
+        return str(found[wanted.lower()].files)
+    uses = sorted(found.values(), key=lambda use: order(use.name))
     if call.text("sort") == "count":
-        names.sort(key=lambda name: -counted[name])
+        uses.sort(key=lambda use: -use.files)
     if call.words.format == "json" and not call.has("total"):
-        types = {name: assigned.of(name) or kinds[name].most_common(1)[0][0] for name in names}
-        return as_json([{"name": name, "type": types[name], "count": counted[name]} for name in names])
-    return call.listed([f"{name}\t{counted[name]}" if call.has("counts") else name for name in names])
+        assigned = call.vault.property_types
+        types = [assigned.of(use.name) or next(iter(use.types)) for use in uses]
+        table = zip(uses, types, strict=True)
+        return as_json([{"name": use.name, "type": kind, "count": use.files} for use, kind in table])
+    return call.listed([f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses])
 
 
 def property_read(call: Call) -> str:

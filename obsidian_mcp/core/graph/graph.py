@@ -301,8 +301,9 @@ class Graph:
 
         return self._indexer.ask(question)
 
-    def properties(self) -> Answer[tuple[PropertyUse, ...]]:
-        """Return every property of the vault, by name."""
+    def properties(self, *, inline_fields: bool = True) -> Answer[tuple[PropertyUse, ...]]:
+        """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
+        tables = self._property_tables() if inline_fields else PROPERTIES
 
         def question(rows: Rows) -> tuple[PropertyUse, ...]:
             names: dict[str, Counter[str]] = defaultdict(Counter)
@@ -310,7 +311,7 @@ class Graph:
             files: dict[str, set[int]] = defaultdict(set)
             hidden = self._hides()
             shown = self._numbers(rows, lambda path: not hidden(path))
-            for file, key, name, kind in rows.property_kinds(self._property_tables()):
+            for file, key, name, kind in rows.property_kinds(tables):
                 if file in shown:
                     names[key][name] += 1
                     types[key][kind] += 1
