@@ -47,7 +47,8 @@ def show_query(
     place = app.vaults.get(vault)
     if not query.strip() and language != "tasks":
         raise InvalidArguments("Give query.", argument="query")
-    page = Page(SORTED_ROWS, 0) if sort or group else Page(PAGE_ROWS, offset)
+    rows_of_page = SORTED_ROWS if whole_answers.get() else PAGE_ROWS
+    page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
     asked = queries.Query(query, page, place.calendar.now(), language, view)
     found = queries.run_query(place, asked)
     tasks = isinstance(found, TaskPage)
@@ -63,7 +64,7 @@ def show_query(
         kind = {"list": "list"}.get(answer.kind or "", queries.view_type(place, asked))
         given_groups = [(_label(_cell(place, each.key)), each.count) for each in answer.groups or ()]
     if sort or group:
-        rows = _sorted(columns, rows, sort, group)[offset : offset + PAGE_ROWS]
+        rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
     data: dict[str, Any] = {
         "view": "query",
         "vault": place.name,
@@ -163,7 +164,11 @@ def _position(columns: list[dict[str, str]], column: str) -> int:
     return ids.index(column)
 
 
-_PRIORITIES = ("highest", "high", "medium", "none", "low", "lowest")
+_ORDERS = {
+    "priority": ("highest", "high", "medium", "", "low", "lowest"),
+    "status": ("todo", "in progress", "on hold", "done", "cancelled", "non task"),
+}
+"""Of tasks: by urgency, and as work goes on."""
 
 
 def _sorted(columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str) -> list[dict[str, Any]]:
@@ -175,9 +180,8 @@ def _sorted(columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str
             if cell and cell[0] == "number":
                 return (0, float(cell[1]), "")
             text = _label(cell)
-            if columns[position]["id"] == "priority":
-                return (1, _PRIORITIES.index(text or "none"), "")
-            return (1, 0, text.casefold())
+            order = _ORDERS.get(columns[position]["id"], ())
+            return (1, order.index(text) if text in order else len(order), text.casefold())
 
         return of
 

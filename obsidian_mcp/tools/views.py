@@ -136,7 +136,7 @@ def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
 def _page_end(body: str, start: int) -> int:
     """Where a page ends: behind a paragraph, else behind a line, where there is one in its second half."""
     end = start + PAGE_CHARACTERS
-    if end >= len(body):
+    if end >= len(body) or whole_answers.get():
         return len(body)
     for mark in ("\n\n", "\n"):
         found = body.rfind(mark, start + PAGE_CHARACTERS // 2, end)

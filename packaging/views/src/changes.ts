@@ -34,8 +34,10 @@ class Changes extends View {
   /** The entries of the journal that were made here, the latest last. */
   private made: number[] = [];
   private undone = new Set<number>();
+  private cards = 0;
 
   show(data: Data): void {
+    if (data.changes) return this.showHistory(data.changes);
     this.data = data;
     this.files = data.files ?? [];
     this.discarded.clear();
@@ -44,6 +46,16 @@ class Changes extends View {
     this.undone = new Set(data.undone_by ? [data.change] : []);
     this.say("");
     this.render();
+  }
+
+  /** Several changes, one below the other: in a page that stands outside a chat. */
+  private showHistory(changes: Data[]): void {
+    this.body.replaceChildren(h("h1", {}, "History"), h("p", { class: "meta" }, count(changes.length, "change")));
+    for (const change of changes) {
+      this.data = change;
+      this.files = change.files;
+      this.body.append(h("section", { class: "change" }, this.heading(), ...this.files.map((file) => this.card(file))));
+    }
   }
 
   private get isPlan(): boolean {
@@ -101,7 +113,7 @@ class Changes extends View {
 
   private card(file: FileChange): HTMLElement {
     const state = this.discarded.has(file.path) ? "discarded" : file.state;
-    const id = `file-${this.files.indexOf(file)}`;
+    const id = `file-${this.cards++}`;
     const detail = h("div", { id, hidden: !this.opened.has(file.path) });
     const opener = button("", () => void this.toggle(file, opener, detail), {
       class: "opener",

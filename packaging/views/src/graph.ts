@@ -1,7 +1,7 @@
 // The links around a note: as a picture to move about in, and as a list.
 import type { Data } from "./bridge";
 import { layout, type Place } from "./layout";
-import { button, count, fileName, h, View } from "./ui";
+import { button, count, fileName, h, openInApp, View } from "./ui";
 
 type Kind = "note" | "missing" | "file";
 type Edge = [from: number, to: number, kind?: "embed"];
@@ -317,8 +317,10 @@ class Graph extends View {
     const incoming = (this.data.edges as Edge[]).filter(([from, to]) => to === index && from !== index).map(([from]) => from);
     this.panel.replaceChildren(title, text, this.linked("Links to", outgoing), this.linked("Linked from", incoming));
     const canCenter = index !== 0 && this.bridge.canCall && node.kind !== "missing";
+    if (this.bridge.isAlone && node.kind !== "missing") title.after(openInApp(this.data.vault, node.path));
     if (canCenter) title.after(button("Show links around it", () => void this.center(index)));
     if (node.kind === "missing") text.textContent = "There is no file of this name yet.";
+    else if (this.data.previews?.[node.path]) text.textContent = shortened(this.data.previews[node.path].trim(), FIRST_LINES);
     else if (node.kind === "note" && this.bridge.canCall) void this.preview(node, text);
     else text.remove();
   }

@@ -1,7 +1,7 @@
 // A note as it is meant to be read. Its text is hostile: see markdown.ts.
 import type { Data } from "./bridge";
 import { render, type Part } from "./markdown";
-import { button, fileName, h, View } from "./ui";
+import { button, fileName, h, openInApp, View } from "./ui";
 
 interface Target {
   path: string;
@@ -32,7 +32,7 @@ class Note extends View {
     this.observer?.disconnect();
     this.images = 0;
     this.text = h("article", { class: "note" });
-    const head = h("header", {}, h("h1", {}, data.title), h("p", { class: "meta" }, data.path));
+    const head = h("header", {}, h("h1", {}, data.title), h("p", { class: "meta" }, this.bridge.isAlone ? openInApp(data.vault, data.path, data.path) : data.path));
     if (this.history.length) head.prepend(button("Back", () => this.back()));
     this.body.replaceChildren(head, this.properties(), this.outline(), this.text);
     const cut = data.length > data.excerpt.length;
@@ -139,6 +139,7 @@ class Note extends View {
     }
     const isHere = target.path === this.data.path;
     if (isHere && target.subpath) return button(part.text, () => this.scrollTo(target.subpath), { class: "plain link" });
+    if (this.bridge.isAlone && !isHere) return openInApp(this.data.vault, target.path, part.text);
     if (target.kind !== "note" || !this.bridge.canCall || isHere) return h("span", { class: "inert" }, part.text);
     return button(part.text, () => void this.follow(target), { class: "plain link" });
   }

@@ -1,6 +1,6 @@
 // The result of a query: a table, cards, a list or a board, one page of it at a time.
 import type { Data } from "./bridge";
-import { button, count, fileName, h, View } from "./ui";
+import { button, count, fileName, h, openInApp, View } from "./ui";
 
 type Cell = [type: string, value: any, path?: string | null] | null;
 type Layout = "table" | "cards" | "list" | "board";
@@ -171,7 +171,8 @@ class Query extends View {
     const [first, ...rest] = row.cells;
     const facts = h("dl");
     rest.forEach((cell, index) => {
-      if (cell) facts.append(h("dt", {}, this.columns[index + 1]!.label), h("dd", {}, this.cell(cell)));
+      const isLane = this.layout === "board" && this.columns[index + 1]!.id === this.data.query.group;
+      if (cell && !isLane) facts.append(h("dt", {}, this.columns[index + 1]!.label), h("dd", {}, this.cell(cell)));
     });
     const title = h("div", { class: "row" }, this.tick(row), h("h3", {}, this.cell(first ?? null) || "–"));
     return h("li", { class: "card" }, title, facts, this.mover(row));
@@ -241,6 +242,7 @@ class Query extends View {
         if (path && path.endsWith(".md") && this.bridge.canCall) {
           return button(value, () => void this.preview(path), { class: "plain link" });
         }
+        if (path && this.bridge.isAlone) return openInApp(this.data.vault, path, value);
         return path ? value : `${value} (not created)`;
       default:
         return String(value);

@@ -173,3 +173,7 @@ export abstract class View {
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 export const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "");
+
+/** A link that opens a file in the app: for pages in a browser, where no host stands between. */
+export const openInApp = (vault: string, path: string, text = "Open in Obsidian"): HTMLAnchorElement =>
+  h("a", { href: `obsidian://open?vault=${encodeURIComponent(vault)}&file=${encodeURIComponent(path)}` }, text);

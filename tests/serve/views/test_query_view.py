@@ -106,9 +106,9 @@ def test_a_line_that_moved_is_refused_and_nothing_changes(host: ReferenceHost, b
 def test_a_card_is_moved_on_the_board(host: ReferenceHost, basic: Path) -> None:
     """VIEW-33."""
     view = host.show(TOOL, {**TASKS, "group": "status"}, context={"displayMode": "fullscreen"})
-    expect(view.locator(".lane h2")).to_have_text(["done (1)", "todo (2)"])
+    expect(view.locator(".lane h2")).to_have_text(["todo (2)", "done (1)"])
     view.get_by_label("Move Cut the wheel in brass to").select_option("in progress")
-    expect(view.locator(".lane h2")).to_have_text(["done (1)", "in progress (1)", "todo (1)"])
+    expect(view.locator(".lane h2")).to_have_text(["todo (1)", "in progress (1)", "done (1)"])
     assert "- [/] Cut the wheel" in (basic / "Projects/Alpha.md").read_text(encoding="utf-8")
     view.get_by_label("Group").select_option("priority")
     view.get_by_label("Move Draw the wheel to").select_option("high")

@@ -1,0 +1,150 @@
+"""The views outside a chat: a page with its data inside, opened in the browser (specs/views.md VIEW-13 to 15)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
+
+from .examples import epilog
+from .options import Options, vault_option
+from .output import shown_progress, write
+
+MOST_IMAGES: Final = 20
+PREVIEW_CHARACTERS: Final = 600
+ENDINGS: Final = (".html", ".htm")
+
+
+@click.group()
+def view() -> None:
+    """Show links, queries, notes or changes in the browser, as one file that needs no network."""
+
+
+def _page_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Decorate the function of a command with the options of every page."""
+    no_open = click.option("--no-open", is_flag=True, help="Write the page and do not open it.")
+    output = click.option("--output", "-o", default="", metavar="FILE", help="Where to (.html); - is standard output.")
+    return no_open(output(vault_option(click.pass_obj(function))))
+
+
+@contextmanager
+def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Give a function that calls a tool of views and returns its whole answer."""
+    from obsidian_mcp import compose
+    from obsidian_mcp.tools.params import whole_answers
+    from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
+
+    app = compose.build(options.with_vaults(vault).config())
+    token = whole_answers.set(True)
+
+    def ask(tool: str, **arguments: Any) -> dict[str, Any]:
+        return (VIEW_TOOLS | TOOLS)[f"obsidian_{tool}"].call(app, arguments).whole()
+
+    try:
+        with shown_progress():
+            yield ask
+    finally:
+        whole_answers.reset(token)
+        app.vaults.close()
+
+
+@view.command("graph", epilog=epilog("view graph"))
+@click.argument("note")
+@click.option("--depth", type=click.IntRange(1, 3), default=2, show_default=True, help="Links away.")
+@_page_options
+def graph(options: Options, note: str, depth: int, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+    """The links around a note."""
+    with _opened(options, vault) as ask:
+        data = ask("show_graph", note=note, depth=depth)
+        notes = [path for path, kind, *_ in data["nodes"] if kind == "note"]
+        data["previews"] = {path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes}
+    _show("graph", data, output, no_open=no_open)
+
+
+@view.command("query", epilog=epilog("view query"))
+@click.argument("query", default="")
+@click.option("--language", type=click.Choice(["base", "dataview", "tasks"]), help="Of the query.")
+@click.option("--view", "base_view", default="", help="View of a base; else the first.")
+@click.option("--layout", type=click.Choice(["table", "cards", "list", "board"]), help="How it is shown.")
+@click.option("--sort", default="", metavar="COLUMN", help="Column id; -id: descending.")
+@click.option("--group", default="", metavar="COLUMN", help="Column id.")
+@_page_options
+def query(
+    options: Options, vault: tuple[str, ...], output: str, no_open: bool, base_view: str, **asked: str | None
+) -> None:
+    """The result of a Bases, Dataview or Tasks query."""
+    with _opened(options, vault) as ask:
+        data = ask("show_query", view=base_view, **{name: value or "" for name, value in asked.items()})
+    _show("query", data, output, no_open=no_open)
+
+
+@view.command("note", epilog=epilog("view note"))
+@click.argument("note")
+@_page_options
+def note(options: Options, note: str, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+    """A note, formatted."""
+    with _opened(options, vault) as ask:
+        data = ask("show_note", path=note)
+        data["page"] = ask("note_page", path=data["path"])
+        data["images"] = {}
+        for path in dict.fromkeys(image["path"] for image in data["page"]["images"][:MOST_IMAGES]):
+            try:
+                shown = ask("attachments", name=path)
+            except AppError:  # the page says that it cannot be shown
+                continue
+            data["images"][path] = {"mime": shown["shown_as"], "data": shown["base64"]}
+    _show("note", data, output, no_open=no_open)
+
+
+@view.command("history", epilog=epilog("view history"))
+@click.argument("note", default="")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Changes shown.")
+@_page_options
+def history(options: Options, note: str, limit: int, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+    """The last changes with their lines."""
+    with _opened(options, vault) as ask:
+        changes = []
+        for listed in ask("history", name=note, limit=limit)["changes"]:
+            change = ask("show_changes", change=listed["change"])
+            for file in change["files"]:
+                file |= ask("plan_diff", change=listed["change"], path=file["path"])
+            changes.append(change)
+    _show("changes", {"view": "changes", "changes": changes}, output, no_open=no_open)
+
+
+def _show(name: str, data: dict[str, Any], output: str, *, no_open: bool) -> None:
+    """Write a page and open it. Raises: InvalidArguments, StorageFailed."""
+    from obsidian_mcp.serve.views import document
+
+    page = document(name, data)
+    if output == "-":
+        write(page)
+        return
+    file = _written(page, name, output)
+    opened = not no_open and webbrowser.open(file.as_uri())
+    write(f"{file}\n" if opened or no_open else f"{file}\nNo browser could be opened; open this file in one.\n")
+
+
+def _written(page: str, name: str, output: str) -> Path:
+    """The file that holds the page: the one that was named, else a new one that only the user can read."""
+    if output and not output.lower().endswith(ENDINGS):
+        raise InvalidArguments(f"--output names {output!r}; give a file that ends in .html.", argument="output")
+    try:
+        if output:
+            file = Path(output).expanduser().absolute()
+            file.write_text(page, encoding="utf-8", newline="\n")
+            return file
+        handle, path = tempfile.mkstemp(prefix=f"obsidian-{name}-", suffix=".html")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(page)
+        return Path(path)
+    except OSError as error:
+        raise StorageFailed(f"The page cannot be written: {error}. Name another file with --output.") from error

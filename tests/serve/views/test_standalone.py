@@ -1,0 +1,66 @@
+"""Pages outside a chat, in a browser without a host (specs/views.md VIEW-13, VIEW-15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from obsidian_mcp.cli.main import run
+from tests.serve.mcp.test_resources import PIXEL
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(color_scheme="dark", offline=True)
+    opened = context.new_page()
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("dialog", lambda dialog: problems.append(dialog.message))
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield opened
+    context.close()
+    assert problems == []
+
+
+def show(page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    for kind in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(basic.parent / kind.lower()))
+    file = basic.parent / "page.html"
+    assert run(["--vault", str(basic), "view", *words, "--output", str(file), "--no-open"]) == 0
+    page.goto(file.as_uri())
+
+
+def test_a_graph_is_looked_at_without_a_host(page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show(page, basic, monkeypatch, "graph", "Alpha")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("[data-node] circle").first.click()
+    expect(page.locator(".panel")).to_contain_text("The quick brown fox of our projects")
+    link = page.locator(".panel a")
+    expect(link).to_have_attribute("href", "obsidian://open?vault=basic&file=Projects%2FAlpha.md")
+    expect(page.get_by_role("button", name="Show links around it")).to_have_count(0)
+
+
+def test_a_note_shows_its_images_and_opens_others_in_the_app(
+    page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (basic / "pixel.png").write_bytes(PIXEL)
+    text = "[[Home]] ![[pixel.png]] [web](https://example.com/) </script><script>alert(1)</script>\n"
+    (basic / "N.md").write_text(text, encoding="utf-8")
+    show(page, basic, monkeypatch, "note", "N")
+    expect(page.locator("article a").first).to_have_attribute("href", "obsidian://open?vault=basic&file=Home.md")
+    expect(page.locator("article a").last).to_have_attribute("href", "https://example.com/")
+    expect(page.locator("article canvas")).to_be_visible()
+
+
+def test_a_query_and_the_history_are_shown_read_only(page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show(page, basic, monkeypatch, "query", "--language", "tasks", "--group", "status")
+    expect(page.locator(".lane")).to_have_count(2)
+    expect(page.get_by_role("checkbox").first).to_be_disabled()
+    assert run(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
+    show(page, basic, monkeypatch, "history")
+    page.get_by_role("button", name="Home.md").click()
+    expect(page.locator(".add")).to_contain_text("One more line")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
