@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import webbrowser
@@ -15,7 +16,7 @@ import click
 from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 
 from .examples import epilog
-from .options import Options, vault_option
+from .options import Options, json_option, vault_option
 from .output import shown_progress, write
 
 MOST_IMAGES: Final = 20
@@ -28,16 +29,34 @@ def view() -> None:
     """Show links, queries, notes or changes in the browser, as one file that needs no network."""
 
 
-def _page_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate the function of a command with the options of every page."""
-    no_open = click.option("--no-open", is_flag=True, help="Write the page and do not open it.")
+Ask = Callable[..., dict[str, Any]]
+"""Calls a tool of views, or any other, and returns its whole answer."""
+
+
+def _page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., None]]:
+    """Make a command of a function that gets an `Ask` and its own arguments, and returns the data of a page."""
     output = click.option("--output", "-o", default="", metavar="FILE", help="Where to (.html); - is standard output.")
-    return no_open(output(vault_option(click.pass_obj(function))))
+    no_open = click.option("--no-open", is_flag=True, help="Write the page and do not open it.")
+
+    def decorate(build: Callable[..., dict[str, Any]]) -> Callable[..., None]:
+        def command(
+            options: Options, /, vault: tuple[str, ...], output: str, no_open: bool, as_json: bool, **given: Any
+        ) -> None:
+            with _opened(options, vault) as ask:
+                data = build(ask, **given)
+            if as_json:
+                write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+            else:
+                _show(name, data, output, no_open=no_open)
+
+        command.__doc__ = build.__doc__
+        return vault_option(output(no_open(json_option(click.pass_obj(command)))))
+
+    return decorate
 
 
 @contextmanager
-def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Callable[..., dict[str, Any]]]:
-    """Give a function that calls a tool of views and returns its whole answer."""
+def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Ask]:
     from obsidian_mcp import compose
     from obsidian_mcp.tools.params import whole_answers
     from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
@@ -59,65 +78,58 @@ def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Callable[..., 
 @view.command("graph", epilog=epilog("view graph"))
 @click.argument("note")
 @click.option("--depth", type=click.IntRange(1, 3), default=2, show_default=True, help="Links away.")
-@_page_options
-def graph(options: Options, note: str, depth: int, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+@_page("graph")
+def graph(ask: Ask, note: str, depth: int) -> dict[str, Any]:
     """The links around a note."""
-    with _opened(options, vault) as ask:
-        data = ask("show_graph", note=note, depth=depth)
-        notes = [path for path, kind, *_ in data["nodes"] if kind == "note"]
-        data["previews"] = {path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes}
-    _show("graph", data, output, no_open=no_open)
+    data = ask("show_graph", note=note, depth=depth)
+    notes = [path for path, kind, *_ in data["nodes"] if kind == "note"]
+    data["previews"] = {path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes}
+    return data
 
 
 @view.command("query", epilog=epilog("view query"))
 @click.argument("query", default="")
 @click.option("--language", type=click.Choice(["base", "dataview", "tasks"]), help="Of the query.")
-@click.option("--view", "base_view", default="", help="View of a base; else the first.")
+@click.option("--view", "view", help="View of a base; else the first.")
 @click.option("--layout", type=click.Choice(["table", "cards", "list", "board"]), help="How it is shown.")
-@click.option("--sort", default="", metavar="COLUMN", help="Column id; -id: descending.")
-@click.option("--group", default="", metavar="COLUMN", help="Column id.")
-@_page_options
-def query(
-    options: Options, vault: tuple[str, ...], output: str, no_open: bool, base_view: str, **asked: str | None
-) -> None:
+@click.option("--sort", metavar="COLUMN", help="Column id; -id: descending.")
+@click.option("--group", metavar="COLUMN", help="Column id.")
+@_page("query")
+def query(ask: Ask, **asked: str | None) -> dict[str, Any]:
     """The result of a Bases, Dataview or Tasks query."""
-    with _opened(options, vault) as ask:
-        data = ask("show_query", view=base_view, **{name: value or "" for name, value in asked.items()})
-    _show("query", data, output, no_open=no_open)
+    return ask("show_query", **{name: value or "" for name, value in asked.items()})
 
 
 @view.command("note", epilog=epilog("view note"))
 @click.argument("note")
-@_page_options
-def note(options: Options, note: str, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+@_page("note")
+def note(ask: Ask, note: str) -> dict[str, Any]:
     """A note, formatted."""
-    with _opened(options, vault) as ask:
-        data = ask("show_note", path=note)
-        data["page"] = ask("note_page", path=data["path"])
-        data["images"] = {}
-        for path in dict.fromkeys(image["path"] for image in data["page"]["images"][:MOST_IMAGES]):
-            try:
-                shown = ask("attachments", name=path)
-            except AppError:  # the page says that it cannot be shown
-                continue
-            data["images"][path] = {"mime": shown["shown_as"], "data": shown["base64"]}
-    _show("note", data, output, no_open=no_open)
+    data = ask("show_note", path=note)
+    data["page"] = ask("note_page", path=data["path"])
+    data["images"] = {}
+    for path in dict.fromkeys(image["path"] for image in data["page"]["images"][:MOST_IMAGES]):
+        try:
+            shown = ask("attachments", name=path)
+        except AppError:  # the page says that it cannot be shown
+            continue
+        data["images"][path] = {"mime": shown["shown_as"], "data": shown["base64"]}
+    return data
 
 
 @view.command("history", epilog=epilog("view history"))
 @click.argument("note", default="")
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Changes shown.")
-@_page_options
-def history(options: Options, note: str, limit: int, vault: tuple[str, ...], output: str, no_open: bool) -> None:
+@_page("changes")
+def history(ask: Ask, note: str, limit: int) -> dict[str, Any]:
     """The last changes with their lines."""
-    with _opened(options, vault) as ask:
-        changes = []
-        for listed in ask("history", name=note, limit=limit)["changes"]:
-            change = ask("show_changes", change=listed["change"])
-            for file in change["files"]:
-                file |= ask("plan_diff", change=listed["change"], path=file["path"])
-            changes.append(change)
-    _show("changes", {"view": "changes", "changes": changes}, output, no_open=no_open)
+    changes = []
+    for listed in ask("history", name=note, limit=limit)["changes"]:
+        change = ask("show_changes", change=listed["change"])
+        for file in change["files"]:
+            file |= ask("plan_diff", change=listed["change"], path=file["path"])
+        changes.append(change)
+    return {"view": "changes", "changes": changes}
 
 
 def _show(name: str, data: dict[str, Any], output: str, *, no_open: bool) -> None:

@@ -75,6 +75,11 @@ def test_a_note_has_its_text_and_images_inside(basic: Path) -> None:
     assert data["images"]["pixel.png"]["mime"] == "image/png"
 
 
+def test_the_data_of_a_page_comes_as_json_too(basic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--vault", str(basic), "view", "graph", "Home", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["center"] == "Home.md"
+
+
 def test_the_history_has_the_lines_of_every_change(basic: Path) -> None:
     assert run(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
     assert run(["--vault", str(basic), "move", "Alpha", "Beta"]) == 0
