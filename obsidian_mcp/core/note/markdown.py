@@ -42,7 +42,7 @@ callout = re.compile(r"\[![^\[\]]+\]").match
 block_id = re.compile(r"(?<!\S)\^([A-Za-z0-9-]+)\s*$").search
 """At the end of a line (semantics 2.3)."""
 only_block_id = re.compile(r"\s*\^([A-Za-z0-9-]+)\s*$").match
-alignment_row = re.compile(r"\s*+\|?(?:\s*+[-:][-:\s]*+\|)*+(?:\s*+[-:][-:\s]*+)?$").match
+alignment_row = re.compile(r"\s*+\|?(?:\s*+[-:][-:\s]*+\|)*+(?:\s*+[-:][-:\s]*+)?\s*+$").match
 """May match a row without columns."""
 cells = re.compile(r"(?:[^|\\]++|\\.?)++").finditer
 

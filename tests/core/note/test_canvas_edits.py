@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, cycle
 from typing import Any
 
 import pytest
@@ -309,3 +310,66 @@ def test_adding_and_removing_a_card_gives_the_same_bytes(nodes: list[dict[str, A
     body = json.dumps({"nodes": [{"id": f"n{k}", **node} for k, node in enumerate(nodes)], "edges": []}, **style)
     added = changed(body, text_card("\u2603 new"))
     assert changed(added, RemoveCard("0000000000000001")) == body
+
+
+@given(_NODES.filter(lambda nodes: len(nodes) > 1), st.sampled_from(_LAYOUTS))
+def test_a_new_card_is_written_in_the_layout_of_the_file(nodes: list[dict[str, Any]], style: dict[str, Any]) -> None:
+    """CANVAS-2"""
+    canvas_ = {"nodes": [{"id": f"n{k}", **node} for k, node in enumerate(nodes)], "edges": []}
+    after = changed(json.dumps(canvas_, **style), text_card("new"))
+    new = next(each for each in json.loads(after)["nodes"] if each["id"] == "0000000000000001")
+    assert list(new) == ["id", "type", "text", "x", "y", "width", "height"]
+    assert after == json.dumps({**canvas_, "nodes": [*canvas_["nodes"], new]}, **style)
+
+
+_GAPS = st.lists(st.sampled_from(["", " ", "\n", "\t", "\r\n\t "]), min_size=1, max_size=7)
+
+
+def loosely(value: Any, gap: Iterator[str]) -> str:
+    """JSON with white space of any kind wherever it may stand."""
+    if isinstance(value, dict):
+        members = (
+            f"{next(gap)}{json.dumps(key)}{next(gap)}:{next(gap)}{loosely(each, gap)}{next(gap)}"
+            for key, each in value.items()
+        )
+        return "{" + ",".join(members) + "}"
+    return json.dumps(value)
+
+
+@given(_NODES, _GAPS, _OPERATIONS)
+def test_objects_and_what_stands_between_them_stay_however_they_are_written(
+    nodes: list[dict[str, Any]], gaps: list[str], operations: Any
+) -> None:
+    """CANVAS-2"""
+    gap = cycle(gaps)
+    objects = [loosely({"id": f"n{k}", **node}, gap) for k, node in enumerate(nodes)]
+    last = ",".join(f"{next(gap)}{each}{next(gap)}" for each in objects[2:]).strip()
+    first = ",".join(f"{next(gap)}{each}{next(gap)}" for each in objects[:2])
+    metadata = loosely({"version": "1", "odd": [1.50]}, gap)
+    nodes_ = f"[{first}{f',{next(gap)}{last}' if last else ''}{next(gap)}]"
+    body = (
+        f'{next(gap)}{{{next(gap)}"nodes":{nodes_},{next(gap)}"metadata":{metadata}{next(gap)},"edges":[]}}{next(gap)}'
+    )
+    moves_group = any(isinstance(each, MoveCard) for each in operations) and nodes[0]["type"] == "group"
+    try:
+        after = changed(body, *operations)
+    except (InvalidArguments, AmbiguousName):
+        return
+    json.loads(after)
+    assert metadata in after
+    assert moves_group or last in after
+    assert operations or after == body
+
+
+@given(_NODES, _GAPS, st.text(max_size=6))
+def test_a_new_text_of_a_card_is_all_that_changes(nodes: list[dict[str, Any]], gaps: list[str], text: str) -> None:
+    """CANVAS-2"""
+    gap = cycle(gaps)
+    named = [{"id": f"n{k}", **node} for k, node in enumerate(nodes)]
+    named[0] |= {"type": "text", "text": "\u2603 old"}
+    body = '{"nodes":[' + ",".join(loosely(each, gap) + next(gap) for each in named) + "]}"
+    after = changed(body, EditCard("n0", {"text": text}))
+    before, _, behind = body.partition(json.dumps("\u2603 old"))
+    assert after.startswith(before)
+    assert after.endswith(behind)
+    assert json.loads(after[len(before) : len(after) - len(behind)]) == text

@@ -72,6 +72,14 @@ def test_nested_items_stay_items_whatever_line_follows(indent: str, after: str) 
     assert texts[2] == ("- [x] second\nunindented" if "unindented" in after else "- [x] second")
 
 
+@pytest.mark.parametrize("white", ["", " ", "  ", "\t"])
+def test_white_space_at_the_ends_of_its_rows_leaves_a_table_a_table(white: str) -> None:
+    """NOTE-22"""
+    text = f"| a | b |{white}\n|---|:-:|{white}\n| 1 | [[x]] |{white}\n"
+    assert [(section.kind, section.span.of(text)) for section in parse(text).sections] == [("table", text[:-1])]
+    assert parse(f"| a | b |\n| x |{white}\n").sections[0].kind != "table"
+
+
 def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> None:  # NOTE-33
     body = "- a\n  more\n  1. [x]  b ^id\n- [ ] \n-"
     items = parse(body).list_items

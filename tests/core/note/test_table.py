@@ -172,3 +172,26 @@ def test_no_other_cell_changes(cells: list[list[str]], newline: str, value: str)
     plain = value.strip()
     if "\\" not in plain:
         assert table.shown(read_row(now[4]).cells[0]) == plain
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", " b ", "  c", "d   ", ""]), min_size=2, max_size=3), min_size=2, max_size=4
+    ),
+    st.lists(st.sampled_from(["", "|", "| ", "|\t"]), min_size=4, max_size=4),
+    st.sampled_from([["|"], ["", "|  ", "|"]]),
+)
+def test_rows_keep_their_spacing_when_another_one_changes(
+    cells: list[list[str]], leads: list[str], tails: list[str]
+) -> None:
+    """TABLE-1: cells that are too few, and white space at the ends, stay as they are."""
+    rows = [f"{leads[n] or '|'}{'|'.join(row)}{tails[n % len(tails)] or '|'}" for n, row in enumerate(cells)]
+    body = "\n".join(["| h | i |", "|---|:-:|  ", *rows, "", "end"])
+    located = table.locate(body)
+    was = body.split("\n")
+    now = table.written(body, located, located.table.set_cell(1, 1, "new")).split("\n")
+    assert [line for at, line in enumerate(now) if at != 2] == [line for at, line in enumerate(was) if at != 2]
+    with_row = table.written(body, located, located.table.add_row(["x", "y"])).split("\n")
+    assert [line for at, line in enumerate(with_row) if at != 2 + len(rows)] == was
+    backwards = located.table.move_row(1, len(rows)).lines
+    assert backwards[2:] == [*rows[1:], rows[0]]
