@@ -26,7 +26,9 @@ def main() -> None:
             gc.set_threshold(COLLECT_OBJECTS)
             from obsidian_mcp.cli.headless.command import main as obsidian
 
-            sys.exit(obsidian(arguments[1:]))
+            status = obsidian(arguments[1:])
+            gc.freeze()  # at its end Python looks through all objects twice, which takes a tenth of a search
+            sys.exit(status)
         from obsidian_mcp.serve.stdio import handshake
 
         if handshake.is_server(arguments):
