@@ -72,12 +72,12 @@ def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
 def _matches(call: Call, matcher: Matcher, path: str) -> list[dict[str, Any]]:
     """The line of every match in a note's text, counted from 1."""
     body = call.body(call.at(path))
-    match = matcher.find(Document(path, body))
-    if match is None:
+    found = matcher.find(Document(path, body))
+    if found is None:
         return []
     numbers = Lines(body)
     written = body.split("\n")
-    places = [numbers.line(span.start) for span in match.content]
+    places = [numbers.line(span.start) for span in found]
     return [{"line": line + 1, "text": written[line].strip()} for line in places]
 
 

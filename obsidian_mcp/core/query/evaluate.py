@@ -24,14 +24,6 @@ MAX_SPANS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """Where a query matches, in order and without repetition. Both are empty for `-word`."""
-
-    content: tuple[Span, ...]
-    path: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Leaf:
     """One word or expression to find in the path, in the content, or in either."""
 
@@ -54,14 +46,13 @@ class Matcher:
         """Return whether the file matches."""
         return self._holds(Place(_File(subject), None))
 
-    def find(self, subject: Subject) -> Match | None:
-        """Return the places to show of a file; None if it does not match."""
+    def find(self, subject: Subject) -> tuple[Span, ...] | None:
+        """Return the places to show of a file's content, in order and without repetition; None if it does not match.
+
+        A file that is found by its path, and for what it does not hold, has none.
+        """
         place = Place(_File(subject), None)
-        if not self._holds(place):
-            return None
-        hits = Hits()
-        self._test.collect(place, hits)
-        return Match(_ordered(hits.content), _ordered(hits.path))
+        return self._places(place) if self._holds(place) else None
 
     def leaf(self) -> Leaf | None:
         """Return what to find if the query is one word or expression in the path or content of notes; else None."""
@@ -84,27 +75,18 @@ class Matcher:
             return [
                 content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
             ]
-        hits = Hits()
-        self._test.collect(place, hits)
-        return [iter(_ordered(hits.content))]
+        return [iter(self._places(place))]
+
+    def _places(self, place: Place) -> tuple[Span, ...]:
+        found: list[Span] = []
+        self._test.collect(place, found)
+        return tuple(sorted(set(found), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
 
     def _holds(self, place: Place) -> bool:
         checkpoint()
         if not self._test.holds(place):
             return False
         return place.file.subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
-
-
-def _ordered(spans: list[Span]) -> tuple[Span, ...]:
-    return tuple(sorted(set(spans), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
-
-
-class Hits:
-    """Places in the content and in the path of a file."""
-
-    def __init__(self) -> None:
-        self.content: list[Span] = []
-        self.path: list[Span] = []
 
 
 class _File:
@@ -168,9 +150,9 @@ class Condition(Protocol):
         """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
         return False
 
-    def collect(self, place: Place, hits: Hits) -> None:
-        """Add the places where it holds; called only if it does."""
-        ...
+    def collect(self, place: Place, spans: list[Span]) -> None:  # noqa: ARG002
+        """Add the places of the content where it holds, if there are any; called only if it does."""
+        return
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -181,8 +163,8 @@ class _InContent(Condition):
     def holds(self, place: Place) -> bool:
         return place.file.has_content and self.finder.found(place.file.text, *place.bounds())
 
-    def collect(self, place: Place, hits: Hits) -> None:
-        hits.content.extend(self.finder.spans(place.file.text, *place.bounds()))
+    def collect(self, place: Place, spans: list[Span]) -> None:
+        spans.extend(self.finder.spans(place.file.text, *place.bounds()))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -199,13 +181,6 @@ class _InPath(Condition):
     def shows(self, place: Place) -> bool:
         return self.holds(place)
 
-    def collect(self, place: Place, hits: Hits) -> None:
-        path = place.file.subject.path
-        name = self._start(path)
-        hits.path.extend(
-            Span(span.start + name, span.end + name) for span in self.finder.spans(path[name:], 0, len(path) - name)
-        )
-
     def _start(self, path: str) -> int:
         return path.rfind("/") + 1 if self.name_only else 0
 
@@ -221,9 +196,8 @@ class _Anyplace(Condition):
     def holds(self, place: Place) -> bool:
         return place.file.has_content and (self.path.holds(place) or self.content.holds(place))
 
-    def collect(self, place: Place, hits: Hits) -> None:
-        self.path.collect(place, hits)
-        self.content.collect(place, hits)
+    def collect(self, place: Place, spans: list[Span]) -> None:
+        self.content.collect(place, spans)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -238,8 +212,8 @@ class _Tagged(Condition):
             return any(self.accepts(tag.removeprefix("#")) for tag in place.file.subject.tags)
         return any(True for _ in self._here(place))
 
-    def collect(self, place: Place, hits: Hits) -> None:
-        hits.content.extend(self._here(place))
+    def collect(self, place: Place, spans: list[Span]) -> None:
+        spans.extend(self._here(place))
 
     def _here(self, place: Place) -> Iterator[Span]:
         start, end = place.bounds()
@@ -261,7 +235,7 @@ class _WithProperty(Condition):
     def holds(self, place: Place) -> bool:
         return any(self.names(name) and self.values(value) for name, value in place.file.subject.properties.items())
 
-    def collect(self, place: Place, hits: Hits) -> None:
+    def collect(self, place: Place, spans: list[Span]) -> None:
         from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
         from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
 
@@ -277,7 +251,7 @@ class _WithProperty(Condition):
             if self.names(entry.key) and self.values(entry.value):
                 value = entry.value_span
                 end = value.end if value.start < value.end else entry.key_span.end
-                hits.content.append(Span(entry.key_span.start, end))
+                spans.append(Span(entry.key_span.start, end))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -291,9 +265,9 @@ class _All(Condition):
     def shows(self, place: Place) -> bool:
         return any(part.shows(place) for part in self.parts)
 
-    def collect(self, place: Place, hits: Hits) -> None:
+    def collect(self, place: Place, spans: list[Span]) -> None:
         for part in self.parts:
-            part.collect(place, hits)
+            part.collect(place, spans)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -307,10 +281,10 @@ class _AnyOf(Condition):
     def shows(self, place: Place) -> bool:
         return any(part.holds(place) and part.shows(place) for part in self.parts)
 
-    def collect(self, place: Place, hits: Hits) -> None:
+    def collect(self, place: Place, spans: list[Span]) -> None:
         for part in self.parts:
             if part.holds(place):
-                part.collect(place, hits)
+                part.collect(place, spans)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -320,9 +294,6 @@ class _NoneOf(Condition):
 
     def holds(self, place: Place) -> bool:
         return not self.part.holds(place)
-
-    def collect(self, place: Place, hits: Hits) -> None:
-        """What is absent has no place."""
 
 
 # From the tree to conditions

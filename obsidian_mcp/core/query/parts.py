@@ -17,7 +17,7 @@ from .nodes import And, Node, Not, Or, Regex, Scope
 from .scopes import Anchor
 
 if TYPE_CHECKING:
-    from .evaluate import Condition, Hits, Place
+    from .evaluate import Condition, Place
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -38,12 +38,12 @@ class InPart:
     def shows(self, place: Place) -> bool:  # noqa: ARG002
         return False
 
-    def collect(self, place: Place, hits: Hits) -> None:
+    def collect(self, place: Place, spans: list[Span]) -> None:
         for part in self._satisfied(place):
-            before = len(hits.content)
-            self.test.collect(place.within(part), hits)
-            if len(hits.content) == before and part.start < part.end:
-                hits.content.append(part)
+            before = len(spans)
+            self.test.collect(place.within(part), spans)
+            if len(spans) == before and part.start < part.end:
+                spans.append(part)
 
     def _satisfied(self, place: Place) -> Iterator[Span]:
         file = place.file

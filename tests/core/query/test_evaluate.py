@@ -69,9 +69,8 @@ def test_a_query_lists_the_files_of_the_table(files: dict[str, Document], case: 
 )
 def test_a_result_shows_the_places_of_the_table(row: dict[str, Any]) -> None:
     found = Matcher(parse(row["query"])).find(FILES[row["file"]])
-    shown = None if found is None else [[span.start, span.end] for span in found.content]
+    shown = None if found is None else [[span.start, span.end] for span in found]
     assert shown == row["content"]
-    assert ([] if found is None else [[span.start, span.end] for span in found.path]) == row["path"]
 
 
 @pytest.mark.parametrize(("files", "case"), CASES, ids=[f"{case['rule']} {case['query']}" for _, case in CASES])
@@ -265,18 +264,17 @@ def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainF
         found = matcher.find(file)
         assert (found is not None) == listed
         if found is not None:
-            assert all(0 <= span.start < span.end <= len(file.text) for span in found.content)
-            assert all(0 <= span.start < span.end <= len(file.path) for span in found.path)
+            assert all(0 <= span.start < span.end <= len(file.text) for span in found)
 
 
 @given(st.sampled_from([word for word in WORDS if "/" not in word]), files())
 @settings(max_examples=200, deadline=None)
 def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:  # QUERY-21
-    found = Matcher(parse(word)).find(Document(plain.path, plain.text, plain.kind))
+    file = Document(plain.path, plain.text, plain.kind)
+    found = Matcher(parse(word)).find(file)
     if found is not None:
-        assert found.content or found.path
-        assert {fold(span.of(plain.text)) for span in found.content} <= {fold(word)}
-        assert {len(span.of(plain.path)) for span in found.path} <= {1, len(word)}
+        assert found or Matcher(parse(f"path:{word}")).matches(file)
+        assert {fold(span.of(plain.text)) for span in found} <= {fold(word)}
 
 
 @pytest.mark.skipif(not VAULT.is_dir(), reason="the vaults of other people are not here (../shared/data/vaults)")
@@ -433,8 +431,8 @@ def test_a_word_is_looked_for_at_more_than_two_hundred_megabytes_a_second() -> N
 def test_at_most_a_hundred_thousand_places_are_shown() -> None:  # QUERY-16
     found = Matcher(parse("a")).find(Document("x.md", "a" * 150_000))
     assert found is not None
-    assert found.content[:2] == (Span(0, 1), Span(1, 2))
-    assert len(found.content) == 100_000
+    assert found[:2] == (Span(0, 1), Span(1, 2))
+    assert len(found) == 100_000
 
 
 # The points that the sources leave open
