@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from obsidian_mcp.core.files.plugin import Dialect, PluginHealth, PluginResult, PluginTool, PluginTools
+from obsidian_mcp.core.files.plugin import Dialect, PluginHealth, PluginTool, PluginTools
 from obsidian_mcp.errors import (
     AmbiguousName,
     AppCommandFailed,
@@ -124,8 +124,8 @@ class Bridge:
         """The tools that the plugin offers now, in its order; entries without a name are left out."""
         return self._either(self._mcp_tools, self._v1_tools)
 
-    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> PluginResult:
-        """Run a tool. A tool that fails is a result with `isError`. Raises: UnknownTool where the plugin says so."""
+    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
+        """Run a tool and return its MCP result, `isError` included. Raises: UnknownTool where the plugin says so."""
         limit = self._call_seconds if seconds is None else seconds
         if self._spoken == "mcp":
             try:
@@ -169,7 +169,7 @@ class Bridge:
         given, entries = reply.body.get("hash"), reply.body["tools"]
         return PluginTools(_tools(entries), given if isinstance(given, str) and given else _hash(entries), "v1")
 
-    def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> PluginResult:
+    def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         path = f"/bridge/v1/tools/{quote(name, safe='')}/call"
         try:
             reply = self._v1("POST", path, {"arguments": dict(arguments)}, limit)
@@ -179,7 +179,7 @@ class Bridge:
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise self._garbage(reply)
         failed = body.get("isError") is True or body.get("success") is False
-        return PluginResult({"content": body["content"], "isError": failed})
+        return {"content": body["content"], "isError": failed}
 
     def _v1(self, method: str, path: str, body: object, limit: float) -> _Reply:
         reply = self._send(method, path, body, limit, {})
@@ -207,11 +207,11 @@ class Bridge:
                 break
         return PluginTools(_tools(entries), _hash(entries), "mcp")
 
-    def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> PluginResult:
+    def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         result = self._mcp("tools/call", {"name": name, "arguments": dict(arguments)}, limit)
         if not isinstance(result.get("content", []), list):
             raise self._garbage(_Reply(200, result))
-        return PluginResult({"content": [], **result})
+        return {"content": [], **result}
 
     def _mcp(self, method: str, params: Mapping[str, Any], limit: float) -> dict[str, Any]:
         """The result of one JSON-RPC request."""

@@ -160,14 +160,13 @@ def test_content_comes_back_untouched(mode: Mode, failed: bool) -> None:
 
     result = bridge(plugin, mode).call("read_note", {"path": "a.md"})
 
-    assert result.result == {"content": CONTENT, "isError": failed}
-    assert result.is_error is failed
+    assert result == {"content": CONTENT, "isError": failed}
 
 
 def test_what_else_stands_in_an_mcp_result_comes_along() -> None:
     more = {"content": [], "structuredContent": {"n": 1}, "_meta": {"x": None}}
 
-    assert bridge(Plugin(result=more), "mcp").call("read_note", {}).result == more
+    assert bridge(Plugin(result=more), "mcp").call("read_note", {}) == more
 
 
 def test_names_and_arguments_arrive_whatever_they_hold() -> None:
@@ -175,7 +174,7 @@ def test_names_and_arguments_arrive_whatever_they_hold() -> None:
     arguments = {"path": "日本 \U0001f389 \udc80", "deep": {"list": [1, 2.5, None]}}
 
     for mode in ("mcp", "v1"):
-        assert not bridge(plugin, mode).call("utils/ä b", arguments).is_error
+        assert bridge(plugin, mode).call("utils/ä b", arguments).get("isError") is not True
 
     assert [json.loads(request.content) for request in plugin.requests] == [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "utils/ä b", "arguments": arguments}},
@@ -205,7 +204,7 @@ def test_the_other_dialect_is_tried_after_any_failure_of_a_list() -> None:
     client = bridge(plugin)
 
     assert client.tools().dialect == "v1"
-    assert not client.call("read_note", {"path": "a.md"}).is_error
+    assert client.call("read_note", {"path": "a.md"}).get("isError") is not True
     assert [request.url.path for request in plugin.requests] == [
         "/mcp",
         "/bridge/v1/tools",
@@ -220,7 +219,7 @@ def test_a_call_goes_to_the_other_dialect_only_where_the_first_does_not_offer_ca
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(status) if request.url.path == "/mcp" else plugin(request)
 
-    assert not bridge(answer).call("read_note", {"path": "a.md"}).is_error
+    assert bridge(answer).call("read_note", {"path": "a.md"}).get("isError") is not True
     with pytest.raises(AppCommandFailed):
         bridge(answer, "mcp").call("read_note", {"path": "a.md"})
 
@@ -234,7 +233,7 @@ def test_a_method_that_mcp_does_not_know_is_called_by_v1() -> None:
         number = json.loads(request.content)["id"]
         return httpx.Response(200, json={"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}})
 
-    assert not bridge(answer).call("read_note", {"path": "a.md"}).is_error
+    assert bridge(answer).call("read_note", {"path": "a.md"}).get("isError") is not True
 
 
 @pytest.mark.parametrize("status", [400, 401, 500, 503])
@@ -461,7 +460,7 @@ def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> No
     with listening() as (port, _):
         client = Bridge(port=port, mode="v1", call_seconds=0.6)
 
-        assert client.call("quick", {}).result["content"] == [{"type": "text", "text": "quick"}]
+        assert client.call("quick", {})["content"] == [{"type": "text", "text": "quick"}]
         for mood, error in (
             ("slow", OperationTimeout),
             ("dripping", OperationTimeout),
@@ -471,7 +470,7 @@ def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> No
             with pytest.raises(AppError) as raised:
                 client.call(mood, {})
             assert type(raised.value) is error, mood
-        assert not client.call("quick", {}).is_error
+        assert client.call("quick", {}).get("isError") is not True
         client.close()
 
 
@@ -479,11 +478,11 @@ def test_a_slow_tool_does_not_hold_up_another_call() -> None:
     with listening() as (port, handler):
         client = Bridge(port=port, mode="v1")
         answers: list[bool] = []
-        slow = threading.Thread(target=lambda: answers.append(client.call("slow", {}).is_error))
+        slow = threading.Thread(target=lambda: answers.append(client.call("slow", {})["isError"]))
         slow.start()
         assert handler.started.wait(10)
 
-        assert not client.call("quick", {}).is_error
+        assert client.call("quick", {}).get("isError") is not True
         assert answers == []
         handler.release.set()
         slow.join(timeout=10)
@@ -504,7 +503,7 @@ def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
 
     with listening() as (port, _):
         later = Bridge(port=port, mode="v1")
-        assert not later.call("quick", {}).is_error
+        assert later.call("quick", {}).get("isError") is not True
         later.close()
 
 

@@ -34,16 +34,6 @@ class PluginTools:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginResult:
-    result: Mapping[str, Any]
-    """An MCP tool result: `content` as the plugin sent it, `isError`, and in MCP whatever else came with it."""
-
-    @property
-    def is_error(self) -> bool:
-        return self.result.get("isError") is True
-
-
-@dataclass(frozen=True, slots=True)
 class Pause:
     """How long to wait for a plugin that did not answer."""
 

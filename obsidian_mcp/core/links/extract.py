@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .link_spans import CardPath, LinkPlace, Referrer
 from .resolve import markdown_path, resolve, wiki_path
-from .rewrite import FileEdits, Skipped, Unwritable, in_order, path_edit, skipped_link
+from .rewrite import FileEdits, Skipped, Unwritable, in_order, path_edit
 
 _Change = Callable[[LinkPlace, VaultPath], list[Edit]]
 
@@ -66,7 +66,7 @@ class Extraction:
                     raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
                 edits += found
             except Unwritable as error:
-                skipped.append(skipped_link(place, error.reason))
+                skipped.append(Skipped(place.link.original, error.reason))
         return FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
     def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:

@@ -22,7 +22,7 @@ from obsidian_mcp.errors import InvalidName
 
 from .link_spans import CardPath, LinkPlace, Referrer
 from .resolve import encoded, needs_angle, resolve, wiki_holds
-from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded, skipped_link
+from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded
 
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
 _NO_HEADING = re.compile(r"\^[A-Za-z0-9-]+|\[\^[^\s\]]+\]")
@@ -151,13 +151,13 @@ def _plan(
                 try:
                     edits += _of_link(place, renamed)
                 except Unwritable as e:
-                    skipped.append(skipped_link(place, e.reason))
+                    skipped.append(Skipped(place.link.original, e.reason))
         for card in referrer.card_paths:
             if card.subpath is not None and names.at(card.path.value) == path:
                 try:
                     edits += _of_card(card, renamed)
                 except Unwritable as e:
-                    skipped.append(Skipped(card.subpath.value, card.at, card.subpath.span.start, e.reason))
+                    skipped.append(Skipped(card.subpath.value, e.reason))
         if referrer.path == path:
             edits = [edit for edit in edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end]
             edits.append(own)

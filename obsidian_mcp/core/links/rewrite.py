@@ -39,10 +39,6 @@ class Skipped:
     """A link that should have been rewritten and could not be: it leads elsewhere or nowhere afterwards."""
 
     original: str
-    at: str
-    """Empty in a note's text, else the property or card that holds it."""
-    start: int | None
-    """Offset in the body, None where the source is unknown."""
     reason: str
     """One sentence."""
 
@@ -122,7 +118,7 @@ def plan(
                     raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
                 edits += found
             except Unwritable as e:
-                skipped.append(skipped_link(place, e.reason))
+                skipped.append(Skipped(place.link.original, e.reason))
         for card in referrer.card_paths:
             edits += change.of_card(card)
         if edits or skipped:
@@ -144,12 +140,6 @@ class Unwritable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-def skipped_link(place: LinkPlace, reason: str) -> Skipped:
-    """The record of a link that stays as it is."""
-    start = place.edit(place.link.span, "").span.start if place.found else None
-    return Skipped(place.link.original, place.at, start, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 
 from obsidian_mcp import __version__
 from obsidian_mcp.config import Config
-from obsidian_mcp.core.files.plugin import Pause, PluginResult, PluginTool, PluginTools, pause_after
+from obsidian_mcp.core.files.plugin import Pause, PluginTool, PluginTools, pause_after
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
 from obsidian_mcp.serve.call_order import changes_vault
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
@@ -52,7 +52,7 @@ class Plugin(Protocol):
     """A source of tools; both methods block and raise AppError."""
 
     def tools(self) -> PluginTools: ...
-    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> PluginResult: ...
+    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class PluginClient:
             raise
         if not self._is_up:
             self._retry.set()
-        return called.result
+        return called
 
 
 _completion: ContextVar[Callable[[dict[str, Any]], dict[str, Any]] | None] = ContextVar("completion", default=None)
