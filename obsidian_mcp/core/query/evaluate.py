@@ -52,7 +52,11 @@ class Matcher:
         A file that is found by its path, and for what it does not hold, has none.
         """
         place = Place(_File(subject), None)
-        return self._places(place) if self._holds(place) else None
+        if not self._holds(place):
+            return None
+        found: list[Span] = []
+        self._test.collect(place, found)
+        return _ordered(found)
 
     def leaf(self) -> Leaf | None:
         """Return what to find if the query is one word or expression in the path or content of notes; else None."""
@@ -75,18 +79,19 @@ class Matcher:
             return [
                 content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
             ]
-        return [iter(self._places(place))]
-
-    def _places(self, place: Place) -> tuple[Span, ...]:
         found: list[Span] = []
         self._test.collect(place, found)
-        return tuple(sorted(set(found), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
+        return [iter(_ordered(found))]
 
     def _holds(self, place: Place) -> bool:
         checkpoint()
         if not self._test.holds(place):
             return False
         return place.file.subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
+
+
+def _ordered(spans: list[Span]) -> tuple[Span, ...]:
+    return tuple(sorted(set(spans), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
 
 
 class _File:
