@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "../../obsidian_mcp/serve/views");
+const target = process.argv[2] ?? join(here, "../../obsidian_mcp/serve/views");
 const VIEWS = { changes: "Changes", graph: "Link graph", query: "Query", note: "Note" };
 
 // The stamp that tests/serve/mcp/test_views.py computes, too: it shows whether the pages are those of the sources.

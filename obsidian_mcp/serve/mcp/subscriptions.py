@@ -155,6 +155,7 @@ class Subscriptions:
         self._sessions: dict[str, tuple[ServerSession, set[str]]] = {}
         self._joined: dict[str, ServerSession] = {}
         self._thread: threading.Thread | None = None
+        self._notifying: set[asyncio.Task[None]] = set()
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
@@ -213,9 +214,19 @@ class Subscriptions:
                 continue
             if found.addresses or found.listed:
                 try:
-                    asyncio.run_coroutine_threadsafe(self._notify(found), loop)
+                    loop.call_soon_threadsafe(self._begin_notifying, found)
                 except RuntimeError:  # the event loop is closed
                     return
+
+    def _begin_notifying(self, found: Changes) -> None:
+        task = asyncio.get_running_loop().create_task(self._notify(found))
+        self._notifying.add(task)
+        task.add_done_callback(self._notified)
+
+    def _notified(self, task: asyncio.Task[None]) -> None:
+        self._notifying.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
+            log.info("a client was not told of a change: %s", error)
 
     async def _notify(self, found: Changes) -> None:
         events: list[ServerEvent] = [ResourceUpdated(uri=address) for address in found.addresses]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -175,6 +177,16 @@ def test_the_pages_are_those_of_the_sources() -> None:
         stamp.update(f"{name}\0{text}\0".encode())
     for name in views.NAMES:
         assert f"sources: {stamp.hexdigest()}" in views.page(name), f"{name}.html is older than its sources: make views"
+
+
+def test_a_build_gives_the_same_bytes(tmp_path: Path) -> None:
+    """VIEW-07: where somebody has Node and has built the pages."""
+    node = shutil.which("node")
+    if node is None or not (SOURCES / "node_modules").exists():
+        pytest.skip("the pages of the views are not built here (make views, which needs Node)")
+    subprocess.run([node, "build.mjs", str(tmp_path)], cwd=SOURCES, check=True, stdout=subprocess.DEVNULL)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (PAGES / path.name).read_bytes(), f"{path.name} is not what make views builds"
 
 
 @pytest.mark.parametrize("name", views.NAMES)

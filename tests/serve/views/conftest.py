@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from obsidian_mcp.app import App
+from tests.conftest import FIXTURES, app_on
 from tests.serve.serving import serving
 
 from .reference_host import ReferenceHost, hosting, launched
@@ -38,3 +40,19 @@ def host(browser: Browser, app: App, basic: Path, notes: dict[str, str]) -> Iter
         (basic / path).write_text(text, encoding="utf-8")
     with serving(app) as url, hosting(browser, url) as opened:
         yield opened
+
+
+@pytest.fixture(scope="package")
+def still(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferenceHost]:
+    app = app_on(Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("still") / "basic")))
+    with serving(app) as url, hosting(browser, url) as opened:
+        yield opened
+    app.vaults.close()
+
+
+@pytest.fixture
+def viewer(still: ReferenceHost) -> Iterator[ReferenceHost]:
+    """A host on a vault that several tests look at; none changes it."""
+    still.calls.clear()
+    yield still
+    assert still.violations == []

@@ -65,16 +65,16 @@ def test_files_are_applied_and_discarded_one_by_one(host: ReferenceHost, basic: 
     assert "Projects/Alpha.md" in (basic / "Board.canvas").read_text(encoding="utf-8")
 
 
-def test_all_is_discarded_without_a_call(host: ReferenceHost) -> None:
-    view = host.show(TOOL, MOVE)
+def test_all_is_discarded_without_a_call(viewer: ReferenceHost) -> None:
+    view = viewer.show(TOOL, MOVE)
     press(view, "Discard all")
     expect(view.get_by_role("status")).to_contain_text("5 files will not be changed")
     expect(view.get_by_role("button", name="Apply")).to_have_count(0)
-    assert host.calls == []
+    assert viewer.calls == []
 
 
-def test_a_card_shows_its_lines_with_the_words_that_change(host: ReferenceHost) -> None:
-    view = host.show(TOOL, MOVE)
+def test_a_card_shows_its_lines_with_the_words_that_change(viewer: ReferenceHost) -> None:
+    view = viewer.show(TOOL, MOVE)
     home = card(view, "Home.md")
     opener = home.get_by_role("button", name="Home.md Changed")
     expect(opener).to_have_attribute("aria-expanded", "false")
@@ -83,7 +83,7 @@ def test_a_card_shows_its_lines_with_the_words_that_change(host: ReferenceHost) 
     expect(home.locator(".head")).to_have_text("Home, line 8")
     expect(home.locator(".del")).to_contain_text("removed: - Work: [[Projects/Alpha|Project Alpha]], [[Tower clock]]")
     expect(home.locator(".add mark")).to_have_text("Beta")
-    assert host.calls[0][0] == "obsidian_plan_diff"
+    assert viewer.calls[0][0] == "obsidian_plan_diff"
     opener.press("Enter")
     expect(home.locator(".diff")).to_be_hidden()
 
@@ -146,11 +146,11 @@ def test_a_host_that_leaves_the_structure_out_shows_the_same(host: ReferenceHost
 
 
 @pytest.mark.parametrize("result", [{"content": []}, {"content": [{"type": "text", "text": "See file 17"}]}])
-def test_a_result_that_was_lost_is_asked_for_again(host: ReferenceHost, result: dict[str, Any]) -> None:
+def test_a_result_that_was_lost_is_asked_for_again(viewer: ReferenceHost, result: dict[str, Any]) -> None:
     """VIEW-05."""
-    view = host.open(TOOL, MOVE, result=result)
+    view = viewer.open(TOOL, MOVE, result=result)
     expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
-    assert host.calls == [(TOOL, MOVE)]
+    assert viewer.calls == [(TOOL, MOVE)]
 
 
 def test_a_result_that_never_comes_is_asked_for_after_five_seconds(host: ReferenceHost) -> None:
@@ -162,40 +162,40 @@ def test_a_result_that_never_comes_is_asked_for_after_five_seconds(host: Referen
     expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
 
 
-def test_without_tools_the_view_shows_and_says_so(host: ReferenceHost) -> None:
+def test_without_tools_the_view_shows_and_says_so(viewer: ReferenceHost) -> None:
     """VIEW-11."""
-    view = host.show(TOOL, MOVE, capabilities={})
+    view = viewer.show(TOOL, MOVE, capabilities={})
     expect(view.locator(".notice")).to_contain_text("Read only")
     expect(view.get_by_role("button", name="Apply")).to_have_count(0)
-    assert host.log("ui/update-model-context") == []
-    view = host.open(TOOL, MOVE, result={"content": []}, capabilities={})
+    assert viewer.log("ui/update-model-context") == []
+    view = viewer.open(TOOL, MOVE, result={"content": []}, capabilities={})
     expect(view.get_by_role("alert")).to_contain_text("The host sent no result")
 
 
-def test_errors_and_cancelled_calls_are_said(host: ReferenceHost) -> None:
+def test_errors_and_cancelled_calls_are_said(viewer: ReferenceHost) -> None:
     """VIEW-05."""
-    view = host.show(TOOL, {"change": 99})
+    view = viewer.show(TOOL, {"change": 99})
     expect(view.get_by_role("alert")).to_contain_text("The journal has no change 99")
-    view = host.open(TOOL, MOVE, result=None)
+    view = viewer.open(TOOL, MOVE, result=None)
     expect(view.locator("#view")).to_have_attribute("aria-busy", "true")
-    host.page.evaluate('tell("ui/notifications/tool-cancelled", {})')
+    viewer.page.evaluate('tell("ui/notifications/tool-cancelled", {})')
     expect(view.get_by_role("alert")).to_contain_text("cancelled")
 
 
-def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(host: ReferenceHost) -> None:
+def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(viewer: ReferenceHost) -> None:
     """VIEW-05."""
-    view = host.show(TOOL, MOVE)
+    view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
     other = {"content": [], "structuredContent": {"data": {"view": "graph", "summary": "not for here"}}}
-    host.page.evaluate('result => tell("ui/notifications/tool-result", result)', other)
-    second = host.session.call(TOOL, tool="create_note", arguments={"name": "New"})
-    host.page.evaluate('result => tell("ui/notifications/tool-result", result)', second)
+    viewer.page.evaluate('result => tell("ui/notifications/tool-result", result)', other)
+    second = viewer.session.call(TOOL, tool="create_note", arguments={"name": "New"})
+    viewer.page.evaluate('result => tell("ui/notifications/tool-result", result)', second)
     expect(view.locator("h1")).to_have_text("Create note: New.md")
 
 
-def test_messages_of_others_than_the_host_do_nothing(host: ReferenceHost) -> None:
+def test_messages_of_others_than_the_host_do_nothing(viewer: ReferenceHost) -> None:
     """VIEW-08."""
-    view = host.show(TOOL, MOVE)
+    view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
     forged = {"jsonrpc": "2.0", "method": "ui/notifications/tool-cancelled", "params": {}}
     view.locator("body").evaluate("(body, forged) => window.postMessage(forged, '*')", forged)
@@ -203,26 +203,26 @@ def test_messages_of_others_than_the_host_do_nothing(host: ReferenceHost) -> Non
     expect(view.get_by_role("alert")).to_have_count(0)
 
 
-def test_theme_language_and_space_follow_the_host(host: ReferenceHost) -> None:
+def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None:
     """VIEW-09, VIEW-10."""
     insets = {"top": 30, "right": 0, "bottom": 0, "left": 0}
     variables = {"--color-text-primary": "rgb(1, 2, 3)"}
     context = {"locale": "de", "safeAreaInsets": insets, "styles": {"variables": variables}}
-    view = host.show(TOOL, MOVE, context=context)
+    view = viewer.show(TOOL, MOVE, context=context)
     expect(view.locator("html")).to_have_attribute("lang", "de")
     expect(view.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
     expect(view.locator("#view")).to_have_css("padding-top", "38px")
-    host.page.evaluate('tell("ui/notifications/host-context-changed", {"theme": "dark"})')
+    viewer.page.evaluate('tell("ui/notifications/host-context-changed", {"theme": "dark"})')
     expect(view.locator("html")).to_have_attribute("data-theme", "dark")
     expect(view.locator("html")).to_have_css("color-scheme", "dark")
 
 
-def test_a_view_answers_the_hosts_requests(host: ReferenceHost) -> None:
-    view = host.show(TOOL, MOVE)
+def test_a_view_answers_the_hosts_requests(viewer: ReferenceHost) -> None:
+    view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_be_visible()
-    assert host.page.evaluate('request("ping")') == {}
-    assert host.page.evaluate('request("ui/resource-teardown")') == {}
-    assert host.page.evaluate('request("other")') is None
+    assert viewer.page.evaluate('request("ping")') == {}
+    assert viewer.page.evaluate('request("ui/resource-teardown")') == {}
+    assert viewer.page.evaluate('request("other")') is None
 
 
 @pytest.mark.parametrize("width", [320, 1000])

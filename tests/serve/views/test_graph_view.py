@@ -24,80 +24,80 @@ def circle(view: FrameLocator, name: str) -> Locator:
     return node(view, name).locator("circle")
 
 
-def test_the_picture_has_every_node_and_link(host: ReferenceHost) -> None:
+def test_the_picture_has_every_node_and_link(viewer: ReferenceHost) -> None:
     """VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha"})
+    view = viewer.show(TOOL, {"note": "Alpha"})
     expect(view.locator("h1")).to_have_text("Links around Alpha")
     expect(view.locator("[data-node]")).to_have_count(9)
     expect(view.locator("path.edge")).to_have_count(20)
     expect(view.locator("path.edge.embed")).to_have_count(1)
     expect(node(view, "Alpha")).to_have_attribute("aria-label", "Alpha, note, 4 links in, 4 out")
     expect(view.locator(".legend")).to_contain_text("Note")
-    assert host.calls == []
+    assert viewer.calls == []
 
 
-def test_a_click_shows_first_lines_and_links(host: ReferenceHost) -> None:
+def test_a_click_shows_first_lines_and_links(viewer: ReferenceHost) -> None:
     """VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha"})
+    view = viewer.show(TOOL, {"note": "Alpha"})
     circle(view, "Tower clock").click()
     panel = view.locator(".panel")
     expect(panel).to_contain_text("The town's clock of 1788 runs four minutes slow.")
     expect(panel).to_contain_text("Links to")
     panel.get_by_role("button", name="Alpha").first.click()
     expect(panel.locator("h2")).to_have_text("Projects/Alpha.md")
-    assert [name for name, _ in host.calls] == ["obsidian_note_page", "obsidian_note_page"]
+    assert [name for name, _ in viewer.calls] == ["obsidian_note_page", "obsidian_note_page"]
 
 
-def test_a_double_click_puts_a_note_in_the_centre_and_back_goes_back(host: ReferenceHost) -> None:
+def test_a_double_click_puts_a_note_in_the_centre_and_back_goes_back(viewer: ReferenceHost) -> None:
     """VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha", "depth": 1})
+    view = viewer.show(TOOL, {"note": "Alpha", "depth": 1})
     circle(view, "Tower clock").dblclick()
     expect(view.locator("h1")).to_have_text("Links around Tower clock")
-    assert (TOOL, {"note": "Projects/Tower clock.md", "depth": 1, "vault": "basic"}) in host.calls
+    assert (TOOL, {"note": "Projects/Tower clock.md", "depth": 1, "vault": "basic"}) in viewer.calls
     view.get_by_role("button", name="Back").click()
     expect(view.locator("h1")).to_have_text("Links around Alpha")
     expect(view.get_by_role("button", name="Back")).to_have_count(0)
 
 
-def test_the_keyboard_walks_along_links_and_re_centres(host: ReferenceHost) -> None:
+def test_the_keyboard_walks_along_links_and_re_centres(viewer: ReferenceHost) -> None:
     """VIEW-09, VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha"})
+    view = viewer.show(TOOL, {"note": "Alpha"})
     node(view, "Alpha").focus()
-    host.page.keyboard.press("ArrowRight")
+    viewer.page.keyboard.press("ArrowRight")
     focused = view.locator("body").evaluate("() => document.activeElement.getAttribute('aria-label')")
     assert focused is not None
     name = focused.partition(",")[0]
     assert name in {"Mori Ayumi", "Jonas Weiß", "Tower clock", "Reading list", "Home"}
-    host.page.keyboard.press("Enter")
+    viewer.page.keyboard.press("Enter")
     expect(view.locator(".panel h2")).to_contain_text(name)
-    host.page.keyboard.press("Enter")
+    viewer.page.keyboard.press("Enter")
     expect(view.locator("h1")).to_have_text(f"Links around {name}")
 
 
-def test_nodes_are_dragged_and_the_picture_is_moved_and_zoomed(host: ReferenceHost) -> None:
+def test_nodes_are_dragged_and_the_picture_is_moved_and_zoomed(viewer: ReferenceHost) -> None:
     """VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha"})
+    view = viewer.show(TOOL, {"note": "Alpha"})
     home = circle(view, "Home")
     before, alpha = home.bounding_box(), circle(view, "Alpha").bounding_box()
     assert before is not None
     assert alpha is not None
     x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
-    host.page.mouse.move(x, y)
-    host.page.mouse.down()
-    host.page.mouse.move(x + 40, y + 20, steps=4)
-    host.page.mouse.up()
+    viewer.page.mouse.move(x, y)
+    viewer.page.mouse.down()
+    viewer.page.mouse.move(x + 40, y + 20, steps=4)
+    viewer.page.mouse.up()
     after = home.bounding_box()
     assert after is not None
     assert (round(after["x"] - before["x"]), round(after["y"] - before["y"])) == (40, 20)
     assert circle(view, "Alpha").bounding_box() == alpha
-    assert host.calls == []  # a drag is no click
+    assert viewer.calls == []  # a drag is no click
 
     world = view.locator("svg.graph > g")
     scale = scale_of(world)
     view.get_by_role("button", name="Zoom in").click()
     assert scale_of(world) == pytest.approx(scale * 1.25, rel=0.01)
-    host.page.mouse.move(x, y)
-    host.page.mouse.wheel(0, 400)
+    viewer.page.mouse.move(x, y)
+    viewer.page.mouse.wheel(0, 400)
     view.locator("body").evaluate("() => new Promise(requestAnimationFrame)")
     assert scale_of(world) < scale
     view.get_by_role("button", name="Fit").click()
@@ -110,9 +110,9 @@ def scale_of(world: Locator) -> float:
     return float(found[1])
 
 
-def test_the_list_shows_the_same_and_comes_first(host: ReferenceHost) -> None:
+def test_the_list_shows_the_same_and_comes_first(viewer: ReferenceHost) -> None:
     """VIEW-21."""
-    view = host.show(TOOL, {"note": "Alpha"}, context={"displayMode": "fullscreen"})
+    view = viewer.show(TOOL, {"note": "Alpha"}, context={"displayMode": "fullscreen"})
     first = view.locator("button").first
     expect(first).to_have_text("List")
     first.press("Enter")
@@ -133,9 +133,9 @@ def test_a_name_without_a_file_says_so_and_does_nothing(host: ReferenceHost) -> 
     assert host.calls == []
 
 
-def test_without_tools_a_click_shows_what_is_known(host: ReferenceHost) -> None:
+def test_without_tools_a_click_shows_what_is_known(viewer: ReferenceHost) -> None:
     """VIEW-11."""
-    view = host.show(TOOL, {"note": "Alpha"}, capabilities={})
+    view = viewer.show(TOOL, {"note": "Alpha"}, capabilities={})
     circle(view, "Tower clock").click()
     expect(view.locator(".panel")).to_contain_text("Linked from")
     expect(view.get_by_role("button", name="Show links around it")).to_have_count(0)

@@ -18,9 +18,9 @@ def column(view: FrameLocator, number: int = 1) -> Locator:
     return view.locator(f"tbody tr > :nth-child({number})")
 
 
-def test_a_table_shows_typed_cells_and_sorts_through_the_server(host: ReferenceHost) -> None:
+def test_a_table_shows_typed_cells_and_sorts_through_the_server(viewer: ReferenceHost) -> None:
     """VIEW-30, VIEW-31, VIEW-34."""
-    view = host.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
+    view = viewer.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
     expect(view.locator("tbody tr")).to_have_count(9)
     expect(view.locator("time")).to_have_text("1 Dec 2026")
     expect(view.locator("thead th").first).to_have_attribute("scope", "col")
@@ -29,25 +29,25 @@ def test_a_table_shows_typed_cells_and_sorts_through_the_server(host: ReferenceH
     expect(column(view).first).to_have_text("Alpha")
     view.get_by_role("button", name="due ▲").click()
     expect(view.get_by_role("columnheader", name="due")).to_have_attribute("aria-sort", "descending")
-    assert [arguments["sort"] for _, arguments in host.calls] == ["due", "-due"]
+    assert [arguments["sort"] for _, arguments in viewer.calls] == ["due", "-due"]
 
 
-def test_layouts_change_without_a_call_and_groups_with_one(host: ReferenceHost) -> None:
+def test_layouts_change_without_a_call_and_groups_with_one(viewer: ReferenceHost) -> None:
     """VIEW-32."""
-    view = host.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
+    view = viewer.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
     layout = view.get_by_label("Layout")
     layout.select_option("cards")
     expect(view.locator(".grid .card")).to_have_count(9)
     layout.select_option("list")
     expect(view.locator(".plain-list li")).to_have_count(9)
-    assert host.calls == []
+    assert viewer.calls == []
     view.get_by_label("Group").select_option("status")
     expect(view.locator(".lane h2")).to_have_text(["active (1)", "none (8)"])
-    assert host.calls[0][1]["group"] == "status"
+    assert viewer.calls[0][1]["group"] == "status"
 
 
-def test_a_link_opens_a_preview(host: ReferenceHost) -> None:
-    view = host.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
+def test_a_link_opens_a_preview(viewer: ReferenceHost) -> None:
+    view = viewer.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
     view.get_by_role("button", name="Tower clock").click()
     expect(view.locator(".panel")).to_contain_text("The town's clock of 1788")
     view.get_by_role("button", name="Close").click()
@@ -116,13 +116,13 @@ def test_a_card_is_moved_on_the_board(host: ReferenceHost, basic: Path) -> None:
     assert "- [x] Draw the wheel ⏫" in (basic / "Projects/Alpha.md").read_text(encoding="utf-8")
 
 
-def test_without_tools_ticks_are_disabled(host: ReferenceHost) -> None:
+def test_without_tools_ticks_are_disabled(viewer: ReferenceHost) -> None:
     """VIEW-11."""
-    view = host.show(TOOL, TASKS, capabilities={})
+    view = viewer.show(TOOL, TASKS, capabilities={})
     expect(view.get_by_role("checkbox", name="Draw the wheel")).to_be_disabled()
     expect(view.get_by_label("Sort")).to_have_count(0)
 
 
-def test_an_empty_result_says_so(host: ReferenceHost) -> None:
-    view = host.show(TOOL, {"query": "LIST FROM #nothing"})
+def test_an_empty_result_says_so(viewer: ReferenceHost) -> None:
+    view = viewer.show(TOOL, {"query": "LIST FROM #nothing"})
     expect(view.locator("body")).to_contain_text("Nothing found")
