@@ -14,12 +14,13 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from obsidian_mcp import compose, config, tools
 from obsidian_mcp.app import App
+from obsidian_mcp.core.semantic.choice import Choice
 from tests import findability
 from tests.check import SHARED
 
@@ -93,12 +94,18 @@ def score(asked: Sequence[tuple[Question, Answer]]) -> Score:
 
 
 @contextmanager
-def ours(vault: Path) -> Iterator[Way]:
+def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
+    """The tool, in this process; with the model of `choice` for search by meaning, else without one."""
     with tempfile.TemporaryDirectory(prefix="bench-find-") as beside:
         places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
+        if choice is not None:
+            (Path(beside) / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
         app: App = compose.build(config.read((str(vault),), places), serving=False)
-        app.vaults.get("").indexer.begin()
-        app.vaults.get("").indexer.complete()
+        place = app.vaults.get("")
+        place.indexer.begin()
+        place.indexer.complete()
+        if place.meaning is not None:
+            place.meaning.complete()
 
         def ask(query: str) -> Answer:
             outcome = tools.call(app, "obsidian_search", {"query": query})
@@ -161,11 +168,16 @@ def read_notes(vault: Path) -> dict[str, str]:
 # -- asking, and the report --------------------------------------------------------------------------------------
 
 
-def asked(vault: Path, questions: Sequence[Question]) -> dict[str, list[tuple[Question, Answer]]]:
+def asked(
+    vault: Path, questions: Sequence[Question], choice: Choice | None
+) -> dict[str, list[tuple[Question, Answer]]]:
     """The answers that each way gives."""
     texts = read_notes(vault)
-    with ours(vault) as search:
-        ways: dict[str, Way] = {"obsidian_search": search, "plain FTS5": plain_fts5(texts), "grep": grep(texts)}
+    with ExitStack() as stack:
+        ways: dict[str, Way] = {"obsidian_search": stack.enter_context(ours(vault))}
+        if choice is not None:
+            ways["with meaning"] = stack.enter_context(ours(vault, choice))
+        ways |= {"plain FTS5": plain_fts5(texts), "grep": grep(texts)}
         return {name: [(question, way(question.query)) for question in questions] for name, way in ways.items()}
 
 
@@ -210,12 +222,18 @@ def options() -> argparse.ArgumentParser:
     found.add_argument("--half", choices=HALVES, help="only this half, with what was missed; keeps nothing")
     found.add_argument("--questions", type=Path, default=QUESTIONS, help="a table as find.tsv; keeps nothing")
     found.add_argument("--vault", type=Path, help="the vault of those questions")
+    found.add_argument("--model", default="", help="folder of a model, or its name at the endpoint; keeps nothing")
+    found.add_argument("--endpoint", default="", help="address of an OpenAI-compatible endpoint")
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = options().parse_args(arguments)
     questions = [row for row in read_questions(chosen.questions) if chosen.half in (None, row.half)]
+    choice = None
+    if chosen.model:
+        folder = "" if chosen.endpoint else chosen.model
+        choice = Choice(folder=folder, url=chosen.endpoint, model=chosen.model)
     halves: dict[str, dict[str, list[tuple[Question, Answer]]]] = {}
     absent = []
     with tempfile.TemporaryDirectory(prefix="bench-vault-") as folder:
@@ -226,14 +244,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not vault.is_dir():
                 absent.append(name)
                 continue
-            for way, pairs in asked(vault, [question for question in questions if question.vault == name]).items():
+            its = [question for question in questions if question.vault == name]
+            for way, pairs in asked(vault, its, choice).items():
                 for pair in pairs:
                     halves.setdefault(pair[0].half, {}).setdefault(way, []).append(pair)
     text = report({half: halves[half] for half in HALVES if half in halves}, absent)
     sys.stdout.write(text)
     if chosen.half:
         sys.stdout.write("\n".join(["", *missed(halves[chosen.half]["obsidian_search"]), ""]))
-    elif chosen.questions == QUESTIONS:
+    elif chosen.questions == QUESTIONS and choice is None:
         REPORT.write_text(text, encoding="utf-8", newline="\n")
     return 0
 

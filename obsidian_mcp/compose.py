@@ -38,10 +38,14 @@ if TYPE_CHECKING:
     from obsidian_mcp.adapters.watcher import Watcher
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
+    from obsidian_mcp.core.semantic.choice import Choice
+    from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
     from obsidian_mcp.tools.rad import Bridge
 
 log = logging.getLogger(__name__)
 
+SEMANTIC_FILE = "semantic.json"
+"""In the state folder: which model embeds notes. Without it search by meaning is off."""
 CATCH_UP = 1.0
 """Seconds after which a scan looks for what changed before the system began to report (WATCH-02), so that no call has
 to wait for it."""
@@ -237,6 +241,58 @@ def _open_index(place: Path) -> Index:
     return open_index(versioned(place))
 
 
+def embedding_choice(config: Config) -> Choice | None:
+    """Return the model that the user chose for search by meaning; None where it is off.
+
+    Raises: InvalidArguments for a file that cannot be read.
+    """
+    file = config.state / SEMANTIC_FILE
+    if not file.exists():
+        return None
+    from obsidian_mcp.core.semantic import choice
+
+    return choice.parse(file.read_text(encoding="utf-8"))
+
+
+def embedder(config: Config, choice: Choice) -> Embedder:
+    """Return the chosen model. Nothing is loaded yet."""
+    if choice.url:
+        from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
+
+        return EmbeddingEndpoint(choice.url, choice.model, config.embeddings_key, config.timeout)
+    from obsidian_mcp.adapters.embedding_model import EmbeddingModel
+
+    return EmbeddingModel(Path(choice.folder))
+
+
+def _meaning(
+    config: Config, choice: Choice, indexer: Indexer, vault: Vault, file: Path, is_server: bool
+) -> Meaning | None:
+    """What finds the notes of a vault by their meaning; None where the packages for it are not installed."""
+    from obsidian_mcp.adapters.embedding_model import missing_packages
+    from obsidian_mcp.adapters.vector_store import VectorStore
+    from obsidian_mcp.core.semantic.meaning import Meaning
+
+    if missing_packages():
+        log.warning("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
+        return None
+    model = embedder(config, choice)
+    vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
+
+    def visible() -> list[VaultPath]:
+        hides = vault.hides()
+        return [entry.path for entry in vault.entries() if not hides(entry.path)]
+
+    meaning = Meaning(indexer, visible, model, vectors, is_patient=not is_server)
+    if is_server:
+        from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
+
+        worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"), lambda: model.embed(["ready"]))
+        meaning.stop = worker.stop
+        worker.start()
+    return meaning
+
+
 class FolderVaults:
     """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
 
@@ -403,7 +459,9 @@ class FolderVaults:
             app,
             through_app,
             calendar(self._config),
-            lambda indexer: self._store_beside(indexer, disk.root, vault.refresh if watcher else None, reported),
+            lambda indexer: self._store_beside(
+                indexer, vault, disk.root, vault.refresh if watcher else None, reported, allowed
+            ),
         )
         if watcher is not None:
             watcher.start()
@@ -417,15 +475,26 @@ class FolderVaults:
         return Watcher(root, partial(self._report, reported))
 
     def _store_beside(
-        self, indexer: Indexer, root: Path, look: Callable[[], object] | None, reported: threading.Event
-    ) -> None:
-        """Have the index of a vault stored beside the calls."""
+        self,
+        indexer: Indexer,
+        vault: Vault,
+        root: Path,
+        look: Callable[[], object] | None,
+        reported: threading.Event,
+        allowed: policy.Policy,
+    ) -> Meaning | None:
+        """Have the index of a vault stored beside the calls; return what finds notes by their meaning."""
         from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
         from obsidian_mcp.adapters.pdf_reader import PdfReader
 
         indexer.is_patient = not self._is_server
         IndexWorkers(indexer, root, look, reported, NICENESS if self._is_server else 0).start()
         PdfReader(indexer, root, NICENESS, is_reading=self._is_server)
+        choice = embedding_choice(self._config)
+        if choice is None:
+            return None
+        folder = self._config.cache / vault_id(root)
+        return _meaning(self._config, choice, indexer, vault, folder / f"vectors{allowed.fingerprint}", self._is_server)
 
     def _report(self, reported: threading.Event) -> None:
         reported.set()

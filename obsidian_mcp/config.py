@@ -96,6 +96,8 @@ class Config:
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     policy_file: Path | None = None
+    embeddings_key: str = field(default="", repr=False)
+    """Of the endpoint that embeds notes, where it needs one."""
     """What the user allows (specs/policy.md); need not exist."""
     import_folders: tuple[Path, ...] = ()
     """Folders whose files may be added to a vault as attachments; none unless the user names some."""
@@ -150,6 +152,7 @@ def read(
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         policy_file=_policy_file(env),
+        embeddings_key=_text(env, "EMBEDDINGS_KEY"),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         scope=scope or _text(env, "SCOPE"),

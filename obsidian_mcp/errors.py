@@ -228,6 +228,13 @@ class ConfirmationRequired(AppError):
     exit_status = 30
 
 
+class SemanticUnavailable(AppError):
+    """The model or endpoint for search by meaning cannot be used; words alone answer."""
+
+    error_code = "SEMANTIC_UNAVAILABLE"
+    exit_status = 37
+
+
 class PolicyInvalid(AppError):
     """The user's policy cannot be read, or its scope is no folder of the vault, so nothing is allowed."""
 

@@ -65,6 +65,12 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "view query": ("view query 'TABLE due FROM \"Projects\"' --sort due", "view query --language tasks --group status"),
     "view note": ("view note Alpha --output alpha.html --no-open",),
     "view history": ("view history --limit 5",),
+    "semantic setup": (
+        "semantic setup",
+        "semantic setup --endpoint http://127.0.0.1:11434/v1 --model nomic-embed-text",
+    ),
+    "semantic status": ("semantic status",),
+    "semantic off": ("semantic off",),
     "index status": ("index status --json",),
     "index update": ("index update",),
     "index rebuild": ("index rebuild",),

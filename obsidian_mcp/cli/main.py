@@ -76,6 +76,7 @@ OWN: Final[Mapping[str, str]] = {
     "http": "serve_commands",
     "keys": "key_commands",
     "index": "index_commands",
+    "semantic": "semantic_commands",
     "view": "view_commands",
     "install": "setup_commands",
     "uninstall": "setup_commands",

@@ -21,6 +21,7 @@ from typing import Literal
 
 from obsidian_mcp import __version__, compose
 from obsidian_mcp.adapters.app_registry import registered_vaults
+from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.adapters.obsidian_program import find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config
@@ -58,6 +59,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from folders(config)
     yield from allowed(config)
     yield from keys(config)
+    yield from semantic(config)
     yield from vaults(config, system)
     yield from watching(config)
     yield from app(system)
@@ -122,6 +124,26 @@ def keys(config: Config) -> Iterator[Finding]:
             said = api_keys.described(key)
             opens = "; ".join(f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits"))
             yield Finding(f"API key {key.name}", "fine", opens)
+
+
+def semantic(config: Config) -> Iterator[Finding]:
+    """Which model finds notes by their meaning, whether it answers, and what leaves this machine (SEM-06)."""
+    subject = "Search by meaning"
+    try:
+        choice = compose.embedding_choice(config)
+        if choice is None:
+            if not missing_packages():
+                yield Finding(subject, "fine", "off; `obsidian-mcp semantic setup` sets it up")
+            return
+        compose.embedder(config, choice).embed(["ready"])
+    except AppError as error:
+        yield Finding(subject, "problem", error.message, "Or turn it off: obsidian-mcp semantic off")
+        return
+    if choice.url:
+        sent = f"The text of every note that is not hidden, and every search that is weak, is sent to {choice.url}."
+        yield Finding(subject, "note", f"{choice.model} answers. {sent}", "To end it: obsidian-mcp semantic off")
+    else:
+        yield Finding(subject, "fine", f"{choice.model} answers, on this machine; nothing leaves it")
 
 
 def vaults(config: Config, system: System) -> Iterator[Finding]:

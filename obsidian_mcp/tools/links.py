@@ -157,7 +157,7 @@ def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> S
     place = app.vaults.get(vault)
     entry = place.find(name)
     text = place.read_text(entry).text.body
-    paths, notice = place.search.alike(text, min(limit, MOST_COMPARED) + 1)
+    paths, notice = place.search.alike(entry.path, text, min(limit, MOST_COMPARED) + 1)
     found = []
     for path in paths:
         other = place.catalog.get(path)

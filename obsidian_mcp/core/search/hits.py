@@ -51,6 +51,11 @@ class Request:
     characters: int = ANSWER_CHARACTERS
     """Most of the answer, as JSON."""
 
+    @property
+    def ranks(self) -> bool:
+        """Whether the best files come first."""
+        return self.order is None or self.order.facet.kind == "relevance"
+
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
@@ -77,6 +82,8 @@ class Hit:
     value: str | None = None
     """What the file was sorted by, if the path does not say it (SEARCH-69)."""
     snippets: list[Snippet] | None = None
+    matched: Literal["meaning"] | None = None
+    """Says of a file without the words that a model found it (SEM-04)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ WIDE_FILES = 40
 """As `CLOSE_FILES`, where any of the words is enough; more files are not listed then."""
 WIDE_SHARE = 0.5
 """Of the first file's score, what another one must have to be listed then."""
+WORDS, MEANING = 0.8, 1.0
+"""Weight of words beside that of meaning."""
 LIGHT = 0.3
 """Weight of words that only ask, beside those that are required."""
 LIGHT_IN_PATH = 1.5
@@ -125,6 +127,21 @@ def rank_wide(
         listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
     least = WIDE_SHARE * listed[0][1]
     return [(number, score) for number, score in listed if score >= least or number in complete], fields
+
+
+def fuse(scored: Sequence[Scored], near: Mapping[int, float], complete: AbstractSet[int]) -> list[tuple[int, float]]:
+    """Return files found by words and by meaning, best first, each by its share of the best score of its kind.
+
+    `near` are cosines. `complete` files are always listed, other files if they have half of the best (SEM-04).
+    """
+    most = max((score or 0.0 for _, score in scored), default=0.0) or 1.0
+    nearest = max(near.values(), default=0.0) or 1.0
+    total = {number: WORDS * (score or 0.0) / most for number, score in scored}
+    for number, similarity in near.items():
+        total[number] = total.get(number, 0.0) + MEANING * max(similarity, 0.0) / nearest
+    ordered = sorted(total.items(), key=itemgetter(1), reverse=True)
+    least = WIDE_SHARE * ordered[0][1] if ordered else 0.0
+    return [(number, round(score, 2)) for number, score in ordered if score >= least or number in complete]
 
 
 def _scored(

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, dropwhile, islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.query.document import Subject
 from obsidian_mcp.core.query.evaluate import Matcher
@@ -167,7 +167,8 @@ def _values(found: Found, page: Sequence[Item]) -> Callable[[Item], str | None] 
 
 
 def _hit(item: Item, snippets: _Snippets, value: Callable[[Item], str | None] | None) -> Hit:
-    return Hit(item.path, item.score, None if value is None else value(item), snippets.of(item))
+    matched: Literal["meaning"] | None = None if item.start is None else "meaning"
+    return Hit(item.path, item.score, None if value is None else value(item), snippets.of(item), matched)
 
 
 # Room
@@ -185,6 +186,8 @@ def hit_size(hit: Hit) -> int:
         members["score"] = hit.score
     if hit.value is not None:
         members["value"] = hit.value
+    if hit.matched is not None:
+        members["matched"] = hit.matched
     if hit.snippets is not None:
         members["snippets"] = [
             {
@@ -269,6 +272,8 @@ class _Snippets:
         fields = self._fields[number]
         text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
         places = self._places(number, text)
+        if not places and item.start is not None:
+            places = [Place(start, start) for start in _first_lines(text, item.start, self._most)]
         if self._is_one_word:
             places = places[:PLACES_OF_ONE_WORD]
         alike = self._is_one_word and not self._terms
@@ -333,6 +338,18 @@ def choose(
         card = part.text if part and not part.level else None
         snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
     return snippets
+
+
+def _first_lines(text: str, start: int, most: int) -> list[int]:
+    """Where the first lines that are not empty begin, from a place on."""
+    found: list[int] = []
+    while start < len(text) and len(found) < most:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if text[start:end].strip():
+            found.append(start)
+        start = end + 1
+    return found
 
 
 def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence[int]:

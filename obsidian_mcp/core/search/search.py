@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
@@ -26,7 +26,7 @@ from . import file_table, pdf_pages, similar, sort, vocabulary
 from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
 from .plan import Plan, exact_plan, read_groups, smart_plan
-from .rank import Fields, Scored, rank, rank_wide
+from .rank import Fields, Scored, fuse, rank, rank_wide
 from .render import Found, render_groups, render_page
 from .retrieve import retrieve
 from .snapshot import Snapshot
@@ -36,6 +36,9 @@ from .vocabulary import Lexicon, Vocabulary
 _FIRST, _LAST = -(2**63), 2**63 - 1
 """The times that SQLite can compare, in nanoseconds."""
 
+if TYPE_CHECKING:
+    from obsidian_mcp.core.semantic.meaning import Near
+
 T = TypeVar("T")
 
 EMPTY: AbstractSet[int] = frozenset()
@@ -43,6 +46,8 @@ LONG_QUERY = 3
 """Words of a query that is rather a question: a file need not have all of them to come first."""
 ENOUGH, PLENTY = 3, 40
 """Files with all the words, of a short and a long query, from which on nothing else is listed (SEARCH-51)."""
+NEAR_FILES = 20
+"""Files that are found by meaning."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
@@ -70,9 +75,12 @@ class Search:
         read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
         inline_fields: Callable[[], bool] = lambda: False,
+        near: Callable[[str, int], Sequence[Near]] | None = None,
+        like: Callable[[VaultPath, int], Sequence[Near]] | None = None,
     ) -> None:
         """`read` returns the bytes of a file or raises AppError; `filters` returns what the user hides.
 
+        `near` and `like` return the notes nearest in meaning to a text and to a note, as many as asked for (SEM-04).
         `inline_fields` says whether the inline fields of Dataview are properties in smart searches (SEARCH-79).
         """
         self._indexer = indexer
@@ -80,6 +88,8 @@ class Search:
         self._read = read
         self._filters = filters
         self._inline_fields = inline_fields
+        self._near = near
+        self._like = like
         self._lock = threading.Lock()
         self._state = _State()
 
@@ -108,10 +118,14 @@ class Search:
         freshness = self._indexer.freshen()
         return freshness.notice if freshness.pending else None
 
-    def alike(self, text: str, most: int) -> tuple[list[VaultPath], str | None]:
-        """Return the visible files that are most like a text, and a sentence where the index is not complete."""
+    def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
+        """Return the visible files that are most like a file, and a sentence where the index is not complete.
+
+        By their vectors where there are some, else by their words (SEARCH-90).
+        """
         notice, hidden = self._notice(), self._filters()
-        found = self._indexer.query(lambda rows: similar.alike(rows, text, most))
+        found = [near.path for near in self._like(path, most)] if self._like is not None else []
+        found = found or self._indexer.query(lambda rows: similar.alike(rows, text, most))
         return [path for path in found if self._catalog.get(path) and not hidden.match(path)], notice
 
     def prepare(self) -> None:
@@ -158,6 +172,7 @@ class Search:
         if snapshot.table.has_pdfs and not pdf_pages.finds_pages(query):
             without = snapshot.table.pdfs
         files = retrieve(snapshot, plan, within) - without
+        complete = files
         wide: tuple[list[Scored], dict[int, Fields]] | None = None
         is_long = len(plan.terms) >= LONG_QUERY
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
@@ -168,6 +183,11 @@ class Search:
                     plan = replace(wider, found=len(files))
                     wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
                     files = frozenset(number for number, _ in wide[0])
+        starts: dict[int, int] = {}
+        is_weak = lexicon is not None and (wide is not None or not files)
+        if self._near is not None and is_weak and request.ranks and all(group.strict is None for group in groups):
+            wide, starts = self._with_meaning(snapshot, request, within, wide or ([], {}), complete)
+            files = frozenset(number for number, _ in wide[0])
         if snapshot.table.has_pdfs:
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
@@ -179,10 +199,33 @@ class Search:
             if most is None or (by is not None and not by.descending):
                 most = total
             scored, fields = wide or rank(snapshot, plan, files, request.query, most)
-            items = [Item(snapshot.table.paths[number], number, score) for number, score in scored] + others
+            paths = snapshot.table.paths
+            items = [Item(paths[number], number, score, starts.get(number)) for number, score in scored] + others
             items = items if by is None or by.descending else items[::-1]
             found = Found(snapshot, items, total, by, plan, fields)
         return render(found, request)
+
+    def _with_meaning(
+        self,
+        snapshot: Snapshot,
+        request: Request,
+        within: AbstractSet[int] | None,
+        wide: tuple[list[Scored], dict[int, Fields]],
+        complete: AbstractSet[int],
+    ) -> tuple[tuple[list[Scored], dict[int, Fields]], dict[int, int]]:
+        """The files found by words and by meaning; and where the part begins of each that only its meaning found."""
+        numbers = snapshot.table.numbers
+        near = {
+            number: each
+            for each in (self._near(request.query, NEAR_FILES) if self._near is not None else ())
+            if (number := numbers.get(each.path)) is not None and (within is None or number in within)
+        }
+        if not near:
+            return wide, {}
+        scored: list[Scored] = []
+        scored += fuse(wide[0], {number: each.similarity for number, each in near.items()}, complete)
+        by_words = {number for number, _ in wide[0]}
+        return (scored, wide[1]), {number: each.start for number, each in near.items() if number not in by_words}
 
     def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:
         """The snapshot with a notice of the PDFs that it does not see."""

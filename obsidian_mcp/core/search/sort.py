@@ -40,6 +40,8 @@ class Item(NamedTuple):
     number: int | None
     """In the index; None for a file without text."""
     score: float | None = None
+    start: int | None = None
+    """Where the part begins that was found by its meaning alone; None for a file found by words."""
 
 
 def order(text: str) -> Order:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.search.search import Search
+    from obsidian_mcp.core.semantic.meaning import Meaning
 
     from .changes import Changes, Done, Operation
     from .edit import Edited
@@ -73,13 +74,14 @@ class Vault:
         app: Obsidian | None = None,
         through_app: Changer | None = None,
         calendar: Calendar | None = None,
-        begin_background: Callable[[Indexer], object] = lambda _: None,
+        begin_background: Callable[[Indexer], Meaning | None] = lambda _: None,
     ) -> None:
         """Open a vault.
 
         `open_index` opens the index when it is first needed; `begin_background` may then have it stored beside the
-        calls. `app` answers questions where the user chose the backend `cli`; `through_app` makes changes instead of
-        `files` where it can (specs/obsidian-command.md, backends). `calendar` gives today's date.
+        calls, and return what finds notes by their meaning. `app` answers questions where the user chose the backend
+        `cli`; `through_app` makes changes instead of `files` where it can (specs/obsidian-command.md, backends).
+        `calendar` gives today's date.
         """
         self.name = name
         self.catalog = Catalog()
@@ -93,6 +95,8 @@ class Vault:
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
+        self.meaning: Meaning | None = None
+        """Finds notes by their meaning, where the user set it up; known once the index is open."""
         self._beginning = threading.Lock()
         self._is_closed = False
         self._listing = Listing(files, dirty, policy, self.catalog, self._note)
@@ -130,7 +134,7 @@ class Vault:
         if self._is_closed:  # meanwhile: leave nothing open
             indexer.close()
         else:
-            self._begin_background(indexer)
+            self.meaning = self._begin_background(indexer)
         return indexer
 
     @property
@@ -163,12 +167,15 @@ class Vault:
         """The searches of the vault."""
         from obsidian_mcp.core.search.search import Search
 
+        indexer = self.indexer
         return Search(
-            self.indexer,
+            indexer,
             self.catalog,
             lambda entry: self.files.read(entry.disk),
             self._filters,
             lambda: self.uses_dataview,
+            self.meaning.near if self.meaning is not None else None,
+            self.meaning.like if self.meaning is not None else None,
         )
 
     @cached_property
@@ -182,6 +189,8 @@ class Vault:
         """Close the files after the running change."""
         with self._beginning:
             self._is_closed = True
+            if self.meaning is not None:
+                self.meaning.close()
             if self._indexer is not None:
                 self._indexer.close()
         self.journal.close()

@@ -1,0 +1,57 @@
+"""Vectors from an OpenAI-compatible endpoint, Ollama among them (specs/semantic.md, SEM-06)."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, Final
+
+import httpx
+
+from obsidian_mcp.errors import SemanticUnavailable
+
+QUICK_SECONDS: Final = 2.0
+"""How long a search waits for the vector of its query."""
+
+
+class EmbeddingEndpoint:
+    """One model of one endpoint; safe to use from several threads."""
+
+    is_ready = True
+
+    def __init__(self, url: str, model: str, key: str, timeout: float) -> None:
+        """`url` is the base, such as http://127.0.0.1:11434/v1; `timeout` in seconds."""
+        self._model = model
+        self._timeout = timeout
+        self._client = httpx.Client(
+            base_url=url.rstrip("/") + "/", headers={"authorization": f"Bearer {key}"} if key else {}
+        )
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        timeout = QUICK_SECONDS if len(texts) == 1 else self._timeout
+        payload = {"model": self._model, "input": list(texts)}
+        try:
+            response = self._client.post("embeddings", json=payload, timeout=timeout)
+            answer: Any = response.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise SemanticUnavailable(
+                f"The embeddings endpoint does not answer ({type(error).__name__}). Check that it runs, or choose "
+                "another one with `obsidian-mcp semantic setup`."
+            ) from error
+        try:
+            rows = sorted(answer["data"], key=lambda row: row["index"])
+            vectors = [_unit(row["embedding"]) for row in rows]
+        except (KeyError, TypeError, ValueError, struct.error):
+            vectors = []
+        if response.is_error or len(vectors) != len(texts):
+            raise SemanticUnavailable(
+                f"The embeddings endpoint refused the request (HTTP {response.status_code}). Check the model "
+                f"{self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
+            )
+        return vectors
+
+
+def _unit(values: Sequence[float]) -> bytes:
+    length = math.sqrt(sum(value * value for value in values)) or 1.0
+    return struct.pack(f"<{len(values)}f", *(value / length for value in values))

@@ -1,0 +1,82 @@
+"""Vectors from a model on this machine: ONNX Runtime and the model's own tokenizer (specs/semantic.md, SEM-07)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from obsidian_mcp.errors import SemanticUnavailable
+
+MODEL_FILES: Final = ("onnx/model_quantized.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model.onnx", "model.onnx")
+"""Where a model is in its folder; the first that is there is used."""
+TOKENIZER: Final = "tokenizer.json"
+MOST_TOKENS: Final = 256
+NEEDED: Final = ("numpy", "onnxruntime", "tokenizers")
+
+
+def missing_packages() -> list[str]:
+    """Return which packages of the extra `semantic` are not installed; none is imported."""
+    return [name for name in NEEDED if find_spec(name) is None]
+
+
+class EmbeddingModel:
+    """A model of a folder, loaded at the first use; safe to use from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        return self._loaded is not None
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        import numpy as np
+
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            tokenizer, session = self._loaded
+        encoded = tokenizer.encode_batch(list(texts))
+        given = {
+            "input_ids": np.array([each.ids for each in encoded], dtype=np.int64),
+            "attention_mask": np.array([each.attention_mask for each in encoded], dtype=np.int64),
+            "token_type_ids": np.array([each.type_ids for each in encoded], dtype=np.int64),
+        }
+        wanted = {value.name for value in session.get_inputs()}
+        (output, *_) = session.run(None, {name: value for name, value in given.items() if name in wanted})
+        if output.ndim == 3:  # of every token: their mean is the text's
+            mask = given["attention_mask"][:, :, None].astype(output.dtype)
+            output = (output * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
+        lengths = np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
+        return [row.astype("<f4").tobytes() for row in output / lengths]
+
+    def _load(self) -> tuple[Any, Any]:
+        if missing := missing_packages():
+            raise SemanticUnavailable(
+                f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'"
+            )
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        file = next((self._folder / name for name in MODEL_FILES if (self._folder / name).is_file()), None)
+        if file is None or not (self._folder / TOKENIZER).is_file():
+            raise SemanticUnavailable(
+                f"The folder {str(self._folder)!r} has no ONNX model with a {TOKENIZER}. Run `obsidian-mcp semantic "
+                "setup`."
+            )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # beside the calls; one processor is left to them
+        options.log_severity_level = 3
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+            tokenizer.enable_truncation(MOST_TOKENS)
+            tokenizer.enable_padding()
+            session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise SemanticUnavailable(f"The model in {str(self._folder)!r} cannot be loaded: {error}") from error
+        return tokenizer, session

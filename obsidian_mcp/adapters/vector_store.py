@@ -1,0 +1,129 @@
+"""Vectors in an SQLite file beside the index, and in memory as one matrix (specs/semantic.md, SEM-03)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from obsidian_mcp.core.index.rows import stored, to_path
+from obsidian_mcp.core.semantic.meaning import Near
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FRESH_SECONDS: Final = 10.0
+"""While vectors are being made, how long the matrix is used before new ones are read."""
+
+
+class VectorStore:
+    """The vectors of one vault and one model, as 16-bit floats. A damaged file is begun anew."""
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self._loaded_at = 0.0
+        self._version = -1
+        self._paths: list[VaultPath] = []
+        self._starts: list[int] = []
+        self._bounds: list[int] = []
+        self._matrix: np.ndarray[Any, Any] | None = None
+        try:
+            self._connection = _opened(file)
+        except sqlite3.DatabaseError:
+            file.unlink()
+            self._connection = _opened(file)
+
+    def digests(self) -> Mapping[VaultPath, bytes]:
+        with self._lock:
+            return {
+                to_path(path): digest for path, digest in self._connection.execute("SELECT path, digest FROM vectors")
+            }
+
+    def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None:
+        import numpy as np
+
+        packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
+        with self._lock, self._connection as connection:
+            sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
+            connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
+
+    def drop(self, paths: Iterable[VaultPath]) -> None:
+        with self._lock, self._connection as connection:
+            connection.executemany("DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths])
+
+    def nearest(self, vector: bytes, most: int) -> list[Near]:
+        import numpy as np
+
+        return self._nearest(np.frombuffer(vector, dtype="<f4"), most)
+
+    def like(self, path: VaultPath, most: int) -> list[Near]:
+        import numpy as np
+
+        sql = "SELECT starts, vectors FROM vectors WHERE path = ?"
+        with self._lock:
+            row = self._connection.execute(sql, (stored(path),)).fetchone()
+        if row is None:
+            return []
+        mean = np.frombuffer(row[1], dtype="<f2").astype("f4").reshape(len(json.loads(row[0])), -1).mean(axis=0)
+        length = float(np.linalg.norm(mean)) or 1.0
+        return [near for near in self._nearest(mean / length, most + 1) if near.path != path][:most]
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _nearest(self, vector: Any, most: int) -> list[Near]:
+        import numpy as np
+
+        with self._lock:
+            self._load()
+            matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
+        if matrix is None or not paths or matrix.shape[1] != len(vector):
+            return []
+        similarity = matrix @ vector
+        best = np.maximum.reduceat(similarity, bounds)
+        order = np.argsort(-best, kind="stable")[:most]
+        found = []
+        for number in order:
+            first = bounds[number]
+            last = bounds[number + 1] if number + 1 < len(bounds) else len(starts)
+            piece = first + int(similarity[first:last].argmax())
+            found.append(Near(paths[number], starts[piece], float(best[number])))
+        return found
+
+    def _load(self) -> None:
+        """Read the matrix anew where the file has changed."""
+        import numpy as np
+
+        if self._matrix is not None and time.monotonic() - self._loaded_at < FRESH_SECONDS:
+            return
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0] * 2**32 + self._connection.total_changes
+        self._loaded_at = time.monotonic()
+        if version == self._version:
+            return
+        self._version = version
+        self._paths, self._starts, self._bounds, parts = [], [], [], []
+        for path, starts, packed in self._connection.execute("SELECT path, starts, vectors FROM vectors ORDER BY path"):
+            its = json.loads(starts)
+            self._paths.append(to_path(path))
+            self._bounds.append(len(self._starts))
+            self._starts += its
+            parts.append(np.frombuffer(packed, dtype="<f2").reshape(len(its), -1))
+        self._matrix = np.concatenate(parts).astype("f4") if parts else None
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, check_same_thread=False, timeout=5.0)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, starts TEXT NOT NULL,"
+        " vectors BLOB NOT NULL)"
+    )
+    return connection

@@ -1,0 +1,40 @@
+"""Which model embeds notes: what `obsidian-mcp semantic setup` wrote (specs/semantic.md, SEM-01)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from obsidian_mcp.errors import InvalidArguments
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A local model, or an endpoint that the user named and agreed to."""
+
+    folder: str = ""
+    """With the files of a local model; empty for an endpoint."""
+    url: str = ""
+    """Base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1."""
+    model: str = ""
+    """Its name: of the download, or as the endpoint knows it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Vectors of models with different fingerprints are not compared."""
+        return hashlib.blake2b(self.text().encode(), digest_size=6).hexdigest()
+
+    def text(self) -> str:
+        return json.dumps({name: value for name, value in asdict(self).items() if value}, indent=1) + "\n"
+
+
+def parse(text: str) -> Choice:
+    """Raises: InvalidArguments."""
+    try:
+        found = Choice(**json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise InvalidArguments(
+            "The settings of semantic search cannot be read. Run `obsidian-mcp semantic setup` again."
+        ) from error
+    return found

@@ -1,0 +1,155 @@
+"""Notes of a vault by what they mean: which are embedded, and which are nearest to a text (specs/semantic.md)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.rows import Rows, stored
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.errors import AppError
+
+from .chunks import pieces
+
+LEAST_SIMILARITY = 0.2
+"""Notes that are less near a query have nothing to do with it."""
+BATCH_PIECES = 16
+"""Pieces that are embedded together."""
+
+
+class Near(NamedTuple):
+    """A note near a text, and where its nearest piece begins."""
+
+    path: VaultPath
+    start: int
+    similarity: float
+    """Cosine, from -1 to 1."""
+
+
+class Embedder(Protocol):
+    """A model. Safe to use from several threads."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it answers at once; one that is not is loaded by `embed`."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Return a vector of length 1 for each text, as little-endian float32. Raises: SemanticUnavailable."""
+        ...
+
+
+class Vectors(Protocol):
+    """Where vectors are kept. Safe to use from several threads and processes; what is lost is made again."""
+
+    def digests(self) -> Mapping[VaultPath, bytes]:
+        """Return the files with vectors, and of which bytes these are."""
+        ...
+
+    def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None: ...
+
+    def drop(self, paths: Iterable[VaultPath]) -> None: ...
+
+    def nearest(self, vector: bytes, most: int) -> list[Near]:
+        """Return the files with the nearest pieces, the nearest first."""
+        ...
+
+    def like(self, path: VaultPath, most: int) -> list[Near]:
+        """Return the files nearest to all of one file together, without itself."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Meaning:
+    """Finds and embeds the notes of one vault. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        visible: Callable[[], Iterable[VaultPath]],
+        embedder: Embedder,
+        vectors: Vectors,
+        *,
+        is_patient: bool = False,
+    ) -> None:
+        """`visible` returns the files that are not hidden: no other is embedded (SEM-05).
+
+        `is_patient`: a search waits until the model is loaded.
+        """
+        self.stop: Callable[[], object] = lambda: None
+        """Ends what embeds notes in the background."""
+        self._is_patient = is_patient
+        self._indexer = indexer
+        self._visible = visible
+        self._embedder = embedder
+        self._vectors = vectors
+        self._building = threading.Lock()
+
+    def pending(self) -> list[VaultPath]:
+        """Return the notes whose vectors are missing or of older bytes, and forget those that are gone or hidden."""
+        visible = {path for path in self._visible() if is_note(path)}
+        known = self._vectors.digests()
+        self._vectors.drop([path for path in known if path not in visible])
+        present = self._indexer.query(lambda rows: _digests(rows, visible))
+        return sorted(path for path, digest in present.items() if known.get(path) != digest)
+
+    def embed(self, paths: Sequence[VaultPath]) -> None:
+        """Embed notes as the index has them. Raises: SemanticUnavailable."""
+        with self._building:
+            for path in paths:
+                found = self._indexer.query(lambda rows, path=path: _text(rows, path))  # type: ignore[misc]
+                if found is None:
+                    continue
+                digest, text, headings = found
+                name = path.rpartition("/")[2].rpartition(".")[0]
+                parts = pieces(name, text, headings)
+                made: list[bytes] = []
+                for at in range(0, len(parts), BATCH_PIECES):
+                    made += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
+                self._vectors.put(path, digest, [part.start for part in parts], made)
+
+    def complete(self) -> int:
+        """Embed everything that is pending; return how many notes these were. Raises: SemanticUnavailable."""
+        paths = self.pending()
+        for done, path in enumerate(paths):
+            progress.report(done, len(paths), "Embedding")
+            self.embed([path])
+        return len(paths)
+
+    def near(self, text: str, most: int) -> list[Near]:
+        """Return the notes that mean most nearly what a text says; none while the model is not ready (SEM-04)."""
+        if not self._embedder.is_ready and not self._is_patient:
+            return []
+        try:
+            (vector,) = self._embedder.embed([text])
+        except AppError:  # the words alone answer; `doctor` says what is wrong
+            return []
+        return [near for near in self._vectors.nearest(vector, most) if near.similarity >= LEAST_SIMILARITY]
+
+    def close(self) -> None:
+        """Stop what is done in the background, and close the vectors."""
+        self.stop()
+        self._vectors.close()
+
+    def like(self, path: VaultPath, most: int) -> list[Near]:
+        """Return the notes that are most like one; none if it has no vectors."""
+        return self._vectors.like(path, most)
+
+
+def _digests(rows: Rows, visible: set[VaultPath]) -> dict[VaultPath, bytes]:
+    found = rows.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
+    return {VaultPath(path): digest for path, digest in found if path in visible}
+
+
+def _text(rows: Rows, path: VaultPath) -> tuple[bytes, str, list[tuple[int, str]]] | None:
+    sql = "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = ? AND digest NOTNULL"
+    row = rows.connection.execute(sql, (stored(path),)).fetchone()
+    if row is None:
+        return None
+    file, digest, text = row
+    sql = "SELECT start, text FROM headings WHERE file = ? AND level > 0 ORDER BY n"
+    return digest, text, rows.connection.execute(sql, (file,)).fetchall()

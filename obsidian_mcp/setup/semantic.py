@@ -1,0 +1,54 @@
+"""Choose the model that finds notes by their meaning, download it, or turn it off (specs/semantic.md, SEM-01)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from obsidian_mcp import compose
+from obsidian_mcp.adapters.embedding_model import MODEL_FILES, TOKENIZER, missing_packages
+from obsidian_mcp.config import Config
+from obsidian_mcp.core.semantic.choice import Choice
+from obsidian_mcp.errors import SemanticUnavailable
+
+DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""Fifty languages, about 120 MB."""
+
+
+def choose(config: Config, choice: Choice) -> int:
+    """Try a model, and use it from now on; return how many numbers its vectors have. Raises: SemanticUnavailable."""
+    if missing := missing_packages():
+        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")
+    (vector,) = compose.embedder(config, choice).embed(["ready"])
+    config.state.mkdir(parents=True, exist_ok=True)
+    (config.state / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
+    return len(vector) // 4
+
+
+def download(config: Config, model: str) -> Path:
+    """Download a model, with progress on the terminal, and return its folder. Raises: SemanticUnavailable."""
+    if missing := missing_packages():
+        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")
+    from huggingface_hub import HfApi, hf_hub_download
+
+    folder = config.cache / "models" / model.replace("/", "--")
+    try:
+        known = set(HfApi().list_repo_files(model))
+        file = next((name for name in MODEL_FILES if name in known), None)
+        if file is None:
+            raise SemanticUnavailable(f"The model {model!r} has no ONNX file. Choose another one with --model.")
+        for name in (file, TOKENIZER):
+            hf_hub_download(model, name, local_dir=folder)
+    except (OSError, ValueError) as error:  # with it every error of the network
+        raise SemanticUnavailable(
+            f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name and the connection, or "
+            "give the folder of a model that is on this machine with --model."
+        ) from error
+    return folder
+
+
+def turn_off(config: Config) -> bool:
+    """Turn search by meaning off; return whether it was on."""
+    file = config.state / compose.SEMANTIC_FILE
+    was_on = file.exists()
+    file.unlink(missing_ok=True)
+    return was_on

@@ -1,0 +1,120 @@
+"""Models, endpoints and the store of vectors (specs/semantic.md). The model is real, and tiny."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime", reason="the extra `semantic` is not installed")
+pytest.importorskip("onnx", reason="it makes the tiny model")
+
+from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
+from obsidian_mcp.adapters.embedding_model import EmbeddingModel, missing_packages
+from obsidian_mcp.adapters.vector_store import VectorStore
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import SemanticUnavailable
+from tests import tiny_model
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    vectors = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in (one, other)]
+    return float(sum(a * b for a, b in zip(*vectors, strict=True)))
+
+
+def test_a_model_of_a_folder_embeds_by_meaning(tmp_path: Path) -> None:  # SEM-07
+    model = EmbeddingModel(tiny_model.make(tmp_path / "tiny"))
+    assert missing_packages() == []
+    assert not model.is_ready
+    puncture, tyre, soup = model.embed(["repairing a puncture", "Flat tyre", "lentil soup"])
+    assert model.is_ready
+    assert cosine(tyre, tyre) == pytest.approx(1)
+    assert cosine(puncture, tyre) > 0.9 > 0.1 > cosine(puncture, soup)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:  # SEM-07
+    with pytest.raises(SemanticUnavailable, match="semantic setup"):
+        EmbeddingModel(tmp_path).embed(["x"])
+    folder = tiny_model.make(tmp_path / "tiny")
+    (folder / "onnx" / "model.onnx").write_bytes(b"damaged")
+    with pytest.raises(SemanticUnavailable, match="cannot be loaded"):
+        EmbeddingModel(folder).embed(["x"])
+
+
+class Answers(BaseHTTPRequestHandler):
+    received: list[dict[str, object]] = []  # noqa: RUF012  of one test's server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.received.append({**body, "key": self.headers.get("authorization"), "path": self.path})
+        texts = body["input"]
+        data = [{"index": n, "embedding": [3.0, 4.0]} for n in reversed(range(len(texts)))]
+        answer = json.dumps({"data": data} if body["model"] == "good" else {"error": "no"}).encode()
+        self.send_response(200 if body["model"] == "good" else 404)
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def endpoint() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    Answers.received.clear()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-06
+    with endpoint() as url:
+        found = EmbeddingEndpoint(url, "good", "secret", 5).embed(["a", "b"])
+        assert [struct.unpack("<2f", vector) for vector in found] == [pytest.approx((0.6, 0.8))] * 2
+        sent = {"model": "good", "input": ["a", "b"], "key": "Bearer secret", "path": "/v1/embeddings"}
+        assert Answers.received == [sent]
+        with pytest.raises(SemanticUnavailable, match="HTTP 404"):
+            EmbeddingEndpoint(url, "bad", "", 5).embed(["a"])
+    with pytest.raises(SemanticUnavailable, match="does not answer"):
+        EmbeddingEndpoint(url, "good", "", 5).embed(["a"])
+
+
+def vector(*values: float) -> bytes:
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path) -> None:  # SEM-03
+    store = VectorStore(tmp_path / "deep" / "vectors.sqlite3")
+    a, b = VaultPath("A.md"), VaultPath("B.md")
+    assert store.nearest(vector(1, 0), 5) == []
+    store.close()
+    store = VectorStore(tmp_path / "deep" / "vectors.sqlite3")
+    store.put(a, b"1", [0, 40], [vector(0, 1), vector(1, 0)])
+    store.put(b, b"2", [7], [vector(0.6, 0.8)])
+    found = store.nearest(vector(1, 0), 5)
+    assert [(near.path, near.start) for near in found] == [(a, 40), (b, 7)]
+    assert found[1].similarity == pytest.approx(0.6, abs=0.01)
+    assert [near.path for near in store.like(a, 5)] == [b]
+    assert store.like(VaultPath("C.md"), 5) == []
+    assert dict(store.digests()) == {a: b"1", b: b"2"}
+    store.drop([a])
+    store.close()
+    assert list(VectorStore(tmp_path / "deep" / "vectors.sqlite3").digests()) == [b]
+
+
+def test_a_damaged_store_is_begun_anew(tmp_path: Path) -> None:  # SEM-03
+    file = tmp_path / "vectors.sqlite3"
+    file.write_bytes(b"no database " * 100)
+    assert dict(VectorStore(file).digests()) == {}

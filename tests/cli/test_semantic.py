@@ -1,0 +1,141 @@
+"""Search by meaning as a person sets it up (specs/semantic.md); the model is real, and tiny."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnxruntime", reason="the extra `semantic` is not installed")
+pytest.importorskip("onnx", reason="it makes the tiny model")
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.app import App
+from obsidian_mcp.cli.main import run
+from obsidian_mcp.setup import doctor
+from obsidian_mcp.tools import call
+from tests import tiny_model
+
+NOTES = {
+    "Bike.md": "# Wheel\nHow to mend a flat tyre.\n",
+    "Pills.md": "Triptan against migraine.\n",
+    "Hidden/Secret.md": "A puncture of another tyre.\n",
+    "Canal.md": "Boats.\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "vault"
+    for path, text in NOTES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    for name in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(tmp_path / name.lower()))
+    monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(folder))
+    return folder
+
+
+def opened() -> App:
+    return compose.build(replace(config.read(), timeout=5.0))
+
+
+def searched(query: str, **arguments: object) -> list[tuple[str, str | None]]:
+    app = opened()
+    try:
+        hits = call(app, "obsidian_search", {"query": query, **arguments}).data["hits"]
+    finally:
+        app.vaults.close()
+    return [(hit["path"], hit.get("matched")) for hit in hits]
+
+
+def test_it_is_off_until_it_is_set_up_and_off_again(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SEM-01: nothing is downloaded, and one line says how to set it up."""
+    assert run(["semantic", "status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"on": False, "setup": "obsidian-mcp semantic setup"}
+    (finding,) = doctor.semantic(config.read())
+    assert "obsidian-mcp semantic setup" in finding.message
+    assert set(searched("puncture wheels")) == {("Hidden/Secret.md", None), ("Bike.md", None)}
+
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert "embedded 4 notes" in capsys.readouterr().out
+    assert run(["semantic", "status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pending"] == 0
+    (finding,) = doctor.semantic(config.read())
+    assert (finding.status, "nothing leaves it" in finding.message) == ("fine", True)
+
+    assert run(["semantic", "off"]) == 0
+    assert searched("headache") == []
+
+
+def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path) -> None:  # SEM-04
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert searched("headache") == [("Pills.md", "meaning")]
+    assert ("Bike.md", "meaning") in searched("repairing punctures fix")
+    assert searched("headache", match="exact") == []
+    assert searched("headache", sort="name") == []
+    assert searched('headache "canal"') == []
+    assert searched("boats") == [("Canal.md", None)]
+
+    app = opened()
+    try:
+        (hit,) = call(app, "obsidian_search", {"query": "headache"}).data["hits"]
+        similar = call(app, "obsidian_similar", {"name": "Bike"}).data["similar"]
+    finally:
+        app.vaults.close()
+    assert [snippet["text"] for snippet in hit["snippets"]] == ["Triptan against migraine."]
+    assert similar[0]["path"] == "Hidden/Secret.md"
+
+
+def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:  # SEM-05
+    (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8")
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    app = opened()
+    try:
+        place = app.vaults.get()
+        place.indexer.begin()
+        place.indexer.complete()
+        assert place.meaning is not None
+        assert [near.path for near in place.meaning.near("puncture", 10)] == ["Bike.md"]
+    finally:
+        app.vaults.close()
+
+
+def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:  # SEM-04
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    (vault / "Canal.md").write_text("lentil broth", encoding="utf-8")
+    (vault / "Pills.md").unlink()
+    app = opened()
+    try:
+        place = app.vaults.get()
+        place.indexer.begin()
+        place.indexer.complete()
+        assert place.meaning is not None
+        assert place.meaning.pending() == ["Canal.md"]
+        assert place.meaning.complete() == 1
+    finally:
+        app.vaults.close()
+    assert searched("soup") == [("Canal.md", "meaning")]
+    assert searched("headache") == []
+
+
+def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-06
+    assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]) != 0
+    assert "is sent to 127.0.0.1:9" in capsys.readouterr().err
+    assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--yes"]) == 37
+    assert "does not answer" in capsys.readouterr().err
+    assert run(["semantic", "setup", "--endpoint", "ftp://x", "--model", "m"]) == 2
+
+
+def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:  # SEM-01
+    searches = "from obsidian_mcp.cli.main import run; import sys; assert run(['search', 'tyre wheel']) == 0;"
+    heavy = "{'numpy', 'onnxruntime', 'tokenizers', 'huggingface_hub', 'obsidian_mcp.core.semantic.meaning'}"
+    subprocess.run([sys.executable, "-c", f"{searches} assert not {heavy} & sys.modules.keys()"], check=True)

@@ -1,0 +1,37 @@
+"""The pieces of a note that are embedded (specs/semantic.md, SEM-02)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obsidian_mcp.core.semantic.chunks import MOST_PIECES, PIECE_CHARACTERS, pieces
+
+
+def test_every_section_is_a_piece_with_the_name_and_its_heading() -> None:  # SEM-02
+    text = f"---\ntags: x\n---\nintroduction {'a ' * 120}\n# One\n{'one ' * 60}\n# Two\n{'two ' * 60}\n"
+    headings = [(text.index("# One"), "One"), (text.index("# Two"), "Two")]
+    found = pieces("Note", text, headings)
+    assert [piece.text.splitlines()[0] for piece in found] == ["Note"] * 3
+    assert [piece.text.splitlines()[1] for piece in found[1:]] == ["One", "Two"]
+    assert "tags" not in found[0].text
+    assert [text[piece.start :].split(maxsplit=1)[0] for piece in found] == ["introduction", "#", "#"]
+
+
+def test_short_sections_are_read_together() -> None:  # SEM-02
+    text = "# One\nshort\n# Two\nshort too\n"
+    (piece,) = pieces("Note", text, [(0, "One"), (text.index("# Two"), "Two")])
+    assert piece.text == "Note\nOne\n# One\nshort\n# Two\nshort too"
+
+
+def test_an_empty_note_is_its_name() -> None:  # SEM-02
+    assert [piece.text for piece in pieces("Idea", "", [])] == ["Idea"]
+
+
+@given(st.text("ab \n#é", max_size=6_000))
+def test_pieces_are_short_and_together_the_text(text: str) -> None:  # SEM-02
+    found = pieces("N", text, [])
+    assert len(found) <= MOST_PIECES
+    assert all(len(piece.text) <= PIECE_CHARACTERS + 2 for piece in found)
+    if text.strip():
+        assert "".join("".join(piece.text.split()[1:]) for piece in found) == "".join(text.split())
