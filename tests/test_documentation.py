@@ -71,8 +71,14 @@ def run(line: str) -> int:
         if redirection in words:
             words = words[: words.index(redirection)]
     words = [str(Path(word).expanduser()) if word.startswith("~") else word for word in words]
-    # Servers do not end, and the doctor looks at this machine: of them it is enough that the options are right.
-    if SERVING & set(words) or "doctor" in words or all(word.startswith(("-", "/")) for word in words):
+    # Servers do not end, the doctor looks at this machine, and a model is downloaded: it is enough that the options are
+    # right.
+    if (
+        SERVING & set(words)
+        or "doctor" in words
+        or words[:2] == ["semantic", "setup"]
+        or all(word.startswith(("-", "/")) for word in words)
+    ):
         words.append("--help")
     return main.run(words)
 

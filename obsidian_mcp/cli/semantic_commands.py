@@ -23,8 +23,11 @@ def semantic() -> None:
 @click.option("--endpoint", default="", metavar="URL", help="An OpenAI-compatible endpoint, such as Ollama's, instead.")
 @click.option("--yes", is_flag=True, help="Agree that the text of notes is sent to the endpoint.")
 @vault_option
+@json_option
 @click.pass_obj
-def setup_command(options: Options, model: str, endpoint: str, yes: bool, vault: tuple[str, ...]) -> None:
+def setup_command(
+    options: Options, model: str, endpoint: str, yes: bool, vault: tuple[str, ...], as_json: bool
+) -> None:
     """Choose and download the model, and embed the notes; what is left is done by the next server."""
     from obsidian_mcp.core.semantic.choice import Choice
     from obsidian_mcp.setup import semantic as setup
@@ -44,13 +47,17 @@ def setup_command(options: Options, model: str, endpoint: str, yes: bool, vault:
             folder = setup.download(config, model)
         choice = Choice(folder=str(folder.absolute()), model=model)
     size = setup.choose(config, choice)
-    write(f"{choice.model} answers with vectors of {size} numbers.\n")
     with options.opened(vault) as place:
         place.indexer.begin()
         with shown_progress():
             place.indexer.complete()
             count = place.meaning.complete() if place.meaning is not None else 0
-        write(f"embedded {count} notes of {place.name}\n")
+        facts = {"model": choice.model, "dimensions": size, "vault": place.name, "embedded": count}
+    if as_json:
+        write(json.dumps(facts, ensure_ascii=False) + "\n")
+    else:
+        write(f"{choice.model} answers with vectors of {size} numbers\n")
+        write(f"embedded {count} notes of {facts['vault']}\n")
 
 
 @semantic.command("status", epilog=epilog("semantic status"))
@@ -77,10 +84,12 @@ def status_command(options: Options, vault: tuple[str, ...], as_json: bool) -> N
 
 
 @semantic.command("off", epilog=epilog("semantic off"))
+@json_option
 @click.pass_obj
-def off_command(options: Options) -> None:
+def off_command(options: Options, as_json: bool) -> None:
     """Turn search by meaning off; the model and the vectors stay."""
     from obsidian_mcp.setup import semantic as setup
 
     was_on = setup.turn_off(options.config())
-    write("search by meaning is off\n" if was_on else "search by meaning was off\n")
+    said = "search by meaning is off\n" if was_on else "search by meaning was off\n"
+    write(json.dumps({"was_on": was_on}) + "\n" if as_json else said)

@@ -28,6 +28,7 @@ def download(config: Config, model: str) -> Path:
     """Download a model, with progress on the terminal, and return its folder. Raises: SemanticUnavailable."""
     if missing := missing_packages():
         raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")
+    import httpx
     from huggingface_hub import HfApi, hf_hub_download
 
     folder = config.cache / "models" / model.replace("/", "--")
@@ -38,7 +39,7 @@ def download(config: Config, model: str) -> Path:
             raise SemanticUnavailable(f"The model {model!r} has no ONNX file. Choose another one with --model.")
         for name in (file, TOKENIZER):
             hf_hub_download(model, name, local_dir=folder)
-    except (OSError, ValueError) as error:  # with it every error of the network
+    except (OSError, ValueError, httpx.HTTPError) as error:
         raise SemanticUnavailable(
             f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name and the connection, or "
             "give the folder of a model that is on this machine with --model."

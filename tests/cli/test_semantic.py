@@ -139,3 +139,13 @@ def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:  # SEM-01
     searches = "from obsidian_mcp.cli.main import run; import sys; assert run(['search', 'tyre wheel']) == 0;"
     heavy = "{'numpy', 'onnxruntime', 'tokenizers', 'huggingface_hub', 'obsidian_mcp.core.semantic.meaning'}"
     subprocess.run([sys.executable, "-c", f"{searches} assert not {heavy} & sys.modules.keys()"], check=True)
+
+
+def test_a_model_that_cannot_be_downloaded_is_said(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # SEM-07
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert run(["semantic", "setup", "--model", "nobody/nothing"]) == 37
+    assert "cannot be downloaded" in capsys.readouterr().err
+    assert run(["semantic", "status"]) == 0

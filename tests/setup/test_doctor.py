@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp import config
+from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.config import Config
 from obsidian_mcp.setup import doctor
 from obsidian_mcp.setup.clients import CLIENTS
@@ -78,6 +79,7 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
         "Index folder",
         "Journal folder",
         "Policy",
+        *([] if missing_packages() else ["Search by meaning"]),
         "Vault basic",
         "Index of basic",
         "Watching",
