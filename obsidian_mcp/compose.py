@@ -287,7 +287,7 @@ def _meaning(
     if is_server:
         from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
 
-        worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"), lambda: model.embed(["ready"]))
+        worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"))
         meaning.stop = worker.stop
         worker.start()
     return meaning

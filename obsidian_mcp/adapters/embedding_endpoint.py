@@ -18,8 +18,6 @@ QUICK_SECONDS: Final = 2.0
 class EmbeddingEndpoint:
     """One model of one endpoint; safe to use from several threads."""
 
-    is_ready = True
-
     def __init__(self, url: str, model: str, key: str, timeout: float) -> None:
         """`url` is the base, such as http://127.0.0.1:11434/v1; `timeout` in seconds."""
         self._model = model

@@ -30,10 +30,6 @@ class EmbeddingModel:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    @property
-    def is_ready(self) -> bool:
-        return self._loaded is not None
-
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         import numpy as np
 

@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -29,11 +28,9 @@ log = logging.getLogger(__name__)
 class EmbeddingWorker:
     """A thread that embeds what is pending; of several programs on one vault, one does. It goes on where it stopped."""
 
-    def __init__(self, meaning: Meaning, lock: Path, begin: Callable[[], object]) -> None:
-        """`begin` loads the model, so that searches need not wait for it."""
+    def __init__(self, meaning: Meaning, lock: Path) -> None:
         self._meaning = meaning
         self._lock = FileLock(lock, timeout=0)
-        self._begin = begin
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
 
@@ -51,7 +48,7 @@ class EmbeddingWorker:
         while not self._stopping.is_set():
             pause = LOOK_SECONDS
             try:
-                self._begin()
+                self._meaning.prepare()
                 with self._lock:
                     self._embed_pending()
             except Timeout:

@@ -34,7 +34,7 @@ def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Pi
         found += [Piece(at, title + part) for at, part in _parts(text, start, end)]
         if len(found) >= MOST_PIECES:
             break
-    return found[:MOST_PIECES] or [Piece(0, name)]
+    return found[:MOST_PIECES] or [Piece(len(text), name)]
 
 
 def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:

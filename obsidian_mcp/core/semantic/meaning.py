@@ -32,11 +32,6 @@ class Near(NamedTuple):
 class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether it answers at once; one that is not is loaded by `embed`."""
-        ...
-
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return a vector of length 1 for each text, as little-endian float32. Raises: SemanticUnavailable."""
         ...
@@ -78,16 +73,22 @@ class Meaning:
     ) -> None:
         """`visible` returns the files that are not hidden: no other is embedded (SEM-05).
 
-        `is_patient`: a search waits until the model is loaded.
+        `is_patient`: a search waits until the model is loaded; otherwise it is not used before `prepare`.
         """
         self.stop: Callable[[], object] = lambda: None
         """Ends what embeds notes in the background."""
-        self._is_patient = is_patient
+        self._is_ready = is_patient
         self._indexer = indexer
         self._visible = visible
         self._embedder = embedder
         self._vectors = vectors
         self._building = threading.Lock()
+
+    def prepare(self) -> None:
+        """Load the model and the vectors; from now on searches use them. Raises: SemanticUnavailable."""
+        (vector,) = self._embedder.embed(["ready"])
+        self._vectors.nearest(vector, 1)
+        self._is_ready = True
 
     def pending(self) -> list[VaultPath]:
         """Return the notes whose vectors are missing or of older bytes, and forget those that are gone or hidden."""
@@ -122,7 +123,7 @@ class Meaning:
 
     def near(self, text: str, most: int) -> list[Near]:
         """Return the notes that mean most nearly what a text says; none while the model is not ready (SEM-04)."""
-        if not self._embedder.is_ready and not self._is_patient:
+        if not self._is_ready:
             return []
         try:
             (vector,) = self._embedder.embed([text])
