@@ -60,6 +60,7 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(tmp_path / kind.lower()))
     monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))
+    monkeypatch.chdir(tmp_path)  # some commands write a file where they are started
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Log\n"), encoding="utf-8"))
     return tmp_path
 
