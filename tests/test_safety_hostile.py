@@ -266,6 +266,7 @@ def test_no_bytes_and_no_arguments_bring_an_edit_down(
         max_size=15,
     ).map(" ".join)
 )
+@example(query="< -0")
 def test_no_query_brings_the_search_down(app: App, query: str) -> None:
     code, _ = answered(app, "search", query=query)
     assert code in ("", "QUERY_INVALID", "INVALID_ARGUMENTS", "TIMEOUT")

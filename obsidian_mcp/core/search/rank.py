@@ -125,7 +125,8 @@ def rank_wide(
         most = min(score for number, score in listed if number in complete)
         listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
         listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
-    least = WIDE_SHARE * listed[0][1]
+    # of a single word nothing but another spelling is found, and each file has that
+    least = WIDE_SHARE * listed[0][1] if listed and len(plan.terms) > 1 else 0.0
     return [(number, score) for number, score in listed if score >= least or number in complete], fields
 
 
