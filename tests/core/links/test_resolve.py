@@ -78,6 +78,7 @@ def test_links_that_can_mean_one_file_share_a_key() -> None:  # LINK-11
     assert keys == {"note"}
 
 
+@pytest.mark.timing
 def test_a_hundred_thousand_links_resolve_in_about_a_second() -> None:
     files = [f"f{i % 40}/s{i % 7}/Note {i // 3 if i % 10 == 0 else i}.md" for i in range(10_000)]
     names = catalog(dict.fromkeys(files))
@@ -85,7 +86,7 @@ def test_a_hundred_thousand_links_resolve_in_about_a_second() -> None:
     start = time.process_time()
     found = sum(resolve(names, "f1/x.md", link) is not None for link in links)
     assert found == len(links)
-    assert time.process_time() - start < 2  # measured: 0.15 s
+    assert time.process_time() - start < 2  # measured: 0.15 to 0.5 s
 
 
 GENERATED = [

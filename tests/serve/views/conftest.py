@@ -29,15 +29,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def notes() -> dict[str, str]:
-    """Notes beside those of the fixture vault; a test parametrizes it."""
+def notes() -> dict[str, str | bytes]:
+    """Files beside those of the fixture vault; a test parametrizes it."""
     return {}
 
 
 @pytest.fixture
-def host(browser: Browser, app: App, basic: Path, notes: dict[str, str]) -> Iterator[ReferenceHost]:
-    for path, text in notes.items():
-        (basic / path).write_text(text, encoding="utf-8")
+def host(browser: Browser, app: App, basic: Path, notes: dict[str, str | bytes]) -> Iterator[ReferenceHost]:
+    for path, content in notes.items():
+        (basic / path).write_bytes(content.encode() if isinstance(content, str) else content)
     with serving(app) as url, hosting(browser, url) as opened:
         yield opened
 

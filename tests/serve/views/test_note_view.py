@@ -59,10 +59,9 @@ def article(view: FrameLocator) -> Locator:
     return view.locator("article")
 
 
-@pytest.mark.parametrize("notes", [{"Rich.md": RICH}])
-def test_markdown_is_shown_as_the_app_shows_it(host: ReferenceHost, basic: Path) -> None:
+@pytest.mark.parametrize("notes", [{"Rich.md": RICH, "pixel.png": PIXEL}])
+def test_markdown_is_shown_as_the_app_shows_it(host: ReferenceHost) -> None:
     """VIEW-41, VIEW-42, VIEW-43."""
-    (basic / "pixel.png").write_bytes(PIXEL)
     view = host.show(TOOL, {"path": "Rich"}, context=WIDE)
     text = article(view)
     expect(text.locator("section")).to_contain_text("The footnote.")
