@@ -3,10 +3,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test budgets demo views bench bench-find bench-peers bundle clean lock
+.PHONY: test coverage budgets demo views bench bench-find bench-peers bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
+
+# which lines the tests run; apart, since tracing doubles the time and is not reliable beside threads that fork
+coverage: .venv/.installed
+	@$(PY) -m pytest --quiet -m "not timing" --cov --cov-report=term:skip-covered tests
 
 # the times that the contract promises, on a machine with nothing else to do
 budgets: .venv/.installed

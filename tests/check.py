@@ -1,8 +1,7 @@
 """The one gate: format, lint, types, tests. `make test` and CI run it; any failure fails it.
 
 The tests are run in three parts. Two go on at the same time where there are two processors: one mostly waits for the
-processes it starts, the other mostly computes. What measures time runs by itself afterwards, without the tracing that
-coverage needs.
+processes it starts, the other mostly computes. What measures time runs by itself afterwards.
 """
 
 from __future__ import annotations
@@ -24,15 +23,13 @@ STEPS = [
     ["lint-imports"],
 ]
 PYTEST = ["pytest", "--quiet", "--durations=10", "-m", "not timing"]
-COVERAGE = ["--cov", "--cov-report="]
 MEASUREMENTS = "tests/performance"
 WAITING = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
 """The last of them only so that the halves take about as long."""
 HALVES = [
-    [*PYTEST, *COVERAGE, "tests", *(f"--ignore={path}" for path in [*WAITING, MEASUREMENTS])],
-    [*PYTEST, *COVERAGE, *WAITING],
+    [*PYTEST, "tests", *(f"--ignore={path}" for path in [*WAITING, MEASUREMENTS])],
+    [*PYTEST, *WAITING],
 ]
-REPORT = [["coverage", "combine", "--quiet"], ["coverage", "report", "--skip-covered"]]
 
 SHARED = Path(__file__).parents[2] / "shared"
 """Other people's data, where this machine has it."""
@@ -66,15 +63,13 @@ def begin(step: list[str], output: IO[bytes] | None, environment: dict[str, str]
 
 def run_halves() -> bool:
     """Both to their end, whatever comes of the first; what the second prints is shown after the first."""
-    (first, first_own), (second, second_own) = (
-        (half, {**STRICT, "COVERAGE_FILE": f".coverage.{number}"}) for number, half in enumerate(HALVES)
-    )
+    first, second = HALVES
     if (os.cpu_count() or 1) < 2:
-        fine = run(first, **first_own)
-        return run(second, **second_own) and fine
+        fine = run(first, **STRICT)
+        return run(second, **STRICT) and fine
     with tempfile.TemporaryFile() as printed:
-        with begin(second, printed, second_own) as beside:
-            fine = run(first, **first_own)
+        with begin(second, printed, STRICT) as beside:
+            fine = run(first, **STRICT)
             status = beside.wait()
         print(f"$ {' '.join(second)}", flush=True)
         printed.seek(0)
@@ -95,8 +90,6 @@ def report_skipped(log: Path) -> bool:
 
 
 def main() -> int:
-    for old in Path().glob(".coverage*"):
-        old.unlink()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "skipped"
         log.touch()
@@ -104,7 +97,6 @@ def main() -> int:
         fine = all(run(step) for step in STEPS)
         fine = fine and run_halves()
         fine = fine and run([*PYTEST, MEASUREMENTS], **STRICT)
-        fine = fine and all(run(step) for step in REPORT)
         fine = report_skipped(log) and fine
     return not fine
 

@@ -267,3 +267,39 @@ def test_a_plan_that_is_never_up_to_date_is_made_while_nobody_else_may_write(
     vault.make("move_note", plan)
     assert (root / "Zero.md").exists()
     assert b"[[Zero]]" in (root / "5.md").read_bytes()
+
+
+def test_a_plan_that_fails_on_what_another_program_changes_is_made_again(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-23: a note is renamed by another server while this one reads it for the change of a tag."""
+    vault = opened(Disk(root))
+    plans = 0
+
+    def plan() -> Any:
+        nonlocal plans
+        plans += 1
+        if plans == 1:
+            entry = vault.find("5")
+            (root / "5.md").rename(root / "six.md")
+            vault.read(entry)
+        return relocate(vault, "0", "Zero", update_links=True)
+
+    vault.make("move_note", plan)
+    assert plans == 2
+    assert b"[[Zero]]" in (root / "six.md").read_bytes()
+
+
+def test_a_plan_that_fails_while_nothing_changes_is_not_tried_again(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    vault = opened(Disk(root))
+    plans: list[str] = []
+
+    def plan() -> Any:
+        plans.append("made")
+        return relocate(vault, "missing", "Zero", update_links=True)
+
+    with pytest.raises(AppError, match="missing"):
+        vault.make("move_note", plan)
+    assert plans == ["made"]

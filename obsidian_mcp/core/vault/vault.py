@@ -467,10 +467,15 @@ class Vault:
     def _make(self, tool: str, plan: Callable[[], P]) -> P:
         for _ in range(PLANS_AHEAD):
             revision = self.catalog.revision
-            planned = plan()
+            try:
+                planned: P | AppError = plan()
+            except AppError as error:  # true only if no other process has moved what it was about
+                planned = error
             with self.changing():
                 self.refresh()
                 if self.catalog.revision == revision:
+                    if isinstance(planned, AppError):
+                        raise planned
                     with suppress(StaleEtag):
                         return self._made(tool, planned)
         with self.changing():
