@@ -106,7 +106,7 @@ class _Lexer:
         if self.at >= len(self.text):
             return self._take("end", 0)
         char = self.text[self.at]
-        if char in "()":
+        if char in "()" and not self.text.startswith("()", self.at):
             return self._take("(" if char == "(" else ")", 1)
         if char == '"':
             return self._quoted()
@@ -182,10 +182,15 @@ class _Lexer:
         return -1
 
     def _word(self) -> _Token:
-        """A run up to white space or a special character. A wikilink in it, `[[My Note]]`, is one unit."""
+        """A run up to white space or a special character. A wikilink in it, `[[My Note]]`, is one unit, and so is `()`."""
         at = self.at
         ends = _ENDS[self.mode]
-        while at < len(self.text) and not self.text[at].isspace() and self.text[at] not in ends:
+        while at < len(self.text) and not self.text[at].isspace():
+            if self.text.startswith("()", at):
+                at += 2
+                continue
+            if self.text[at] in ends:
+                break
             close = self.text.find("]]", at + 2) if self.mode != "key" and self.text.startswith("[[", at) else -1
             at = close + 2 if close >= 0 else at + 1
         kind: _Kind = "or" if self.text[self.at : at] == "OR" else "word"
