@@ -182,7 +182,7 @@ class _Lexer:
         return -1
 
     def _word(self) -> _Token:
-        """A run up to white space or a special character. A wikilink in it, `[[My Note]]`, is one unit, and so is `()`."""
+        """A run up to white space or a special character. A wikilink, `[[My Note]]`, and `()` are units in it."""
         at = self.at
         ends = _ENDS[self.mode]
         while at < len(self.text) and not self.text[at].isspace():
