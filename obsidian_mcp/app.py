@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.files.ports import Client, Obsidian, client
 from obsidian_mcp.core.vault.vault import Vault
@@ -96,10 +95,9 @@ class HiddenTextReads:
             return self._paths.get(client.get(), "")
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(NamedTuple):
     vaults: Vaults
     config: Config
     media: Media
     outside: Outside
-    hidden_text_reads: HiddenTextReads = field(default_factory=HiddenTextReads)
+    hidden_text_reads: HiddenTextReads

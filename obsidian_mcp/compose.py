@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import logging
 import os
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
     from obsidian_mcp.tools.rad import Bridge
 
-log = logging.getLogger(__name__)
-
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
 CATCH_UP = 1.0
@@ -63,6 +59,7 @@ def build(config: Config, *, serving: bool = False) -> App:
         config=config,
         media=LocalMedia(),
         outside=AllowedFolders(config.import_folders),
+        hidden_text_reads=HiddenTextReads(),
     )
 
 
@@ -79,11 +76,11 @@ def build_for_keys(app: App) -> dict[bytes, App]:
     """
     apps = {}
     for key in api_keys(app.config):
-        config = replace(app.config, key=key.name)
+        config = app.config._replace(key=key.name)
         if key.is_limited:
             apps[key.digest] = build(config, serving=True)
         else:
-            apps[key.digest] = replace(app, config=_held(config, key), hidden_text_reads=HiddenTextReads())
+            apps[key.digest] = app._replace(config=_held(config, key), hidden_text_reads=HiddenTextReads())
     return apps
 
 
@@ -105,10 +102,10 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
     if key.tools:
         from .tools.registry import narrowed  # the command line's first lines shall not wait for pydantic
 
-        config = replace(config, tools=narrowed(config.tools, key.tools))
+        config = config._replace(tools=narrowed(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only
-        config = replace(config, read_only=read_only, import_folders=(), app=replace(config.app, allow_eval=False))
+        config = config._replace(read_only=read_only, import_folders=(), app=config.app._replace(allow_eval=False))
     return config
 
 
@@ -213,8 +210,7 @@ def vault_folders(config: Config) -> dict[str, Path]:
     return folders
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(NamedTuple):
     """A vault in use, with what reports its changes."""
 
     vault: Vault
@@ -274,7 +270,7 @@ def _meaning(
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     if missing_packages():
-        log.warning("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
+        warn("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
         return None
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
@@ -291,6 +287,13 @@ def _meaning(
         meaning.stop = worker.stop
         worker.start()
     return meaning
+
+
+def warn(message: str) -> None:
+    """Log a warning."""
+    import logging  # 10 ms with what it imports, which a command that reads a note does without
+
+    logging.getLogger(__name__).warning("%s", message)
 
 
 class FolderVaults:
@@ -344,7 +347,7 @@ class FolderVaults:
                 if not self._closed:
                     vault.refresh()
             except AppError as error:  # the first call tells the client
-                log.warning("%s", error.message)
+                warn(error.message)
 
         threading.Thread(target=open_default, name="warm", daemon=True).start()
 

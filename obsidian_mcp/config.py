@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from .errors import InvalidArguments
 
@@ -18,22 +17,29 @@ Backend = Literal["files", "cli", "auto"]
 PluginDialect = Literal["auto", "mcp", "v1"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChatGateway:
+class Secret(str):
+    """A key, which no log shows."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Secret()"
+
+
+class ChatGateway(NamedTuple):
     """An OpenAI-compatible gateway, for the tool `chat` of contract 004."""
 
     url: str
     """Base URL, such as https://api.example.com/v1."""
-    key: str = field(default="", repr=False)
+    key: str = Secret()
     model: str = "gpt-4o-mini"
     """Where a call names none."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpConfig:
+class HttpConfig(NamedTuple):
     """Access and limits of the HTTP server (specs/http.md)."""
 
-    keys: tuple[str, ...] = field(default=(), repr=False)
+    keys: tuple[str, ...] = ()
     """Keys without a name or limits. Any of them opens; several, so that one can be replaced while clients still use
     it."""
     allow_origins: tuple[str, ...] = ()
@@ -53,8 +59,7 @@ class HttpConfig:
     chat: ChatGateway | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AppConfig:
+class AppConfig(NamedTuple):
     """How the running app is reached (specs/obsidian-command.md)."""
 
     backend: Backend = "files"
@@ -65,22 +70,23 @@ class AppConfig:
     """Do not look for the app's process: it runs where this program cannot see it."""
     allow_eval: bool = False
     """Whether a client may run JavaScript in the app."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    environment: Mapping[str, str] = {}
     """Of this process; the command gets it."""
 
+    def __repr__(self) -> str:
+        return f"AppConfig({self.backend!r}, …)"  # the environment holds keys
 
-@dataclass(frozen=True, slots=True)
-class PluginConfig:
+
+class PluginConfig(NamedTuple):
     """Where a plugin offers tools of its own (specs/bridge.md)."""
 
     host: str = "127.0.0.1"
     port: int = 3000
     dialect: PluginDialect = "auto"
-    key: str = field(default="", repr=False)
+    key: str = Secret()
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """Everything that the command line and the environment ask for."""
 
     vaults: tuple[Path, ...] = ()
@@ -89,16 +95,16 @@ class Config:
     """Seconds one tool call may take (contract: -32006 after 30 s)."""
     error_style: ErrorStyle = "error"
     """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
-    cache: Path = field(default_factory=lambda: Path.home() / ".cache")
+    cache: Path = Path(".cache")
     """Folder of the program's own index files; losing it costs only time."""
-    state: Path = field(default_factory=lambda: Path.home() / ".local/state")
+    state: Path = Path(".local/state")
     """Folder of the journals: old versions of what was changed."""
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     policy_file: Path | None = None
-    embeddings_key: str = field(default="", repr=False)
-    """Of the endpoint that embeds notes, where it needs one."""
     """What the user allows (specs/policy.md); need not exist."""
+    embeddings_key: str = Secret()
+    """Of the endpoint that embeds notes, where it needs one."""
     import_folders: tuple[Path, ...] = ()
     """Folders whose files may be added to a vault as attachments; none unless the user names some."""
     read_only: bool = False
@@ -111,9 +117,9 @@ class Config:
     views: Views = "auto"
     """Whether the tools of views are listed: for every client, for none, or for those that show views (VIEW-03)."""
     watch: bool = True
-    http: HttpConfig = field(default_factory=HttpConfig)
-    app: AppConfig = field(default_factory=AppConfig)
-    plugin: PluginConfig = field(default_factory=PluginConfig)
+    http: HttpConfig = HttpConfig()
+    app: AppConfig = AppConfig()
+    plugin: PluginConfig = PluginConfig()
     bridge: bool = False
     """Offer the plugin's tools."""
     today: datetime | None = None
@@ -152,7 +158,7 @@ def read(
         state=_own_folder(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
         policy_file=_policy_file(env),
-        embeddings_key=_text(env, "EMBEDDINGS_KEY"),
+        embeddings_key=Secret(_text(env, "EMBEDDINGS_KEY")),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         scope=scope or _text(env, "SCOPE"),
@@ -190,7 +196,7 @@ def _plugin(env: Mapping[str, str]) -> PluginConfig:
         host=_text(env, "HOST") or standard.host,
         port=int(port),
         dialect=_choice("OBSIDIAN_MCP_TRANSPORT", _text(env, "TRANSPORT") or standard.dialect, PluginDialect),
-        key=next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""),
+        key=Secret(next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), "")),
     )
 
 
@@ -215,11 +221,11 @@ def _http(env: Mapping[str, str]) -> HttpConfig:
     url = _url(env, "OBSIDIAN_MCP_CHAT_URL")
     standard = HttpConfig()
     keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
-    chat = ChatGateway(url, env.get("OBSIDIAN_MCP_CHAT_KEY", "")) if url else None
+    chat = ChatGateway(url, Secret(env.get("OBSIDIAN_MCP_CHAT_KEY", ""))) if url else None
     if chat and (model := _text(env, "CHAT_MODEL")):
-        chat = replace(chat, model=model)
+        chat = chat._replace(model=model)
     return HttpConfig(
-        keys=tuple(dict.fromkeys(keys)),
+        keys=tuple(map(Secret, dict.fromkeys(keys))),
         allow_origins=_list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN"),
         max_body=_whole(env, "OBSIDIAN_MCP_MAX_BODY", standard.max_body, 1024),
         max_envelope=_whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", standard.max_envelope, 1024),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,7 +67,7 @@ def app_on(*vaults: Path) -> App:
     beside = vaults[0].parent
     settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
     return compose.build(
-        replace(settings, cache=beside / "cache", state=beside / "state", policy_file=beside / "policy.toml")
+        settings._replace(cache=beside / "cache", state=beside / "state", policy_file=beside / "policy.toml")
     )
 
 

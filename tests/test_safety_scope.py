@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def opened(root: Path) -> Iterator[Opened]:
         (root.parent / "policy.toml").write_text(policy, encoding="utf-8")
         plain = app_on(root)
         plain.vaults.close()
-        apps.append(compose.build(replace(plain.config, scope=scope)))
+        apps.append(compose.build(plain.config._replace(scope=scope)))
         return apps[-1]
 
     yield open_app

@@ -22,7 +22,7 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
-from obsidian_mcp.app import App
+from obsidian_mcp.app import App, HiddenTextReads
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
@@ -71,7 +71,7 @@ class Notes:
     def __init__(self, root: Path, vault: Vault) -> None:
         self.root, self.vault = root, vault
         settings = config.read((str(root),), environ={"HOME": str(root.parent)})
-        self.app = App(Only(vault), settings, LocalMedia(), AllowedFolders(()))  # type: ignore[arg-type]
+        self.app = App(Only(vault), settings, LocalMedia(), AllowedFolders(()), HiddenTextReads())  # type: ignore[arg-type]
         self.past: list[tuple[dict[str, bytes], int | None]] = []
         """What the files held before a change, and the number of the change, None for one of the other program."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import os
 import sqlite3
 import threading
@@ -24,8 +23,6 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
-
-log = logging.getLogger(__name__)
 
 KEEP_DAYS = 60
 KEEP_CHANGES = 200
@@ -181,7 +178,9 @@ class SqliteJournal:
             try:
                 self.prune()
             except StorageFailed as error:  # the change is made and kept; the next check removes old changes
-                log.warning("the journal was not pruned: %s", error.message)
+                import logging  # seldom needed, and slow to import
+
+                logging.getLogger(__name__).warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
         with self._database() as database:

@@ -8,7 +8,6 @@ Both are imported at first use: they cost time, and most servers never need them
 from __future__ import annotations
 
 import io
-import logging
 
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import NotShowable
@@ -67,6 +66,8 @@ class LocalMedia:
             from pypdf.errors import PyPdfError
         except ImportError as error:
             raise NotShowable(f"Nothing is there to read PDF files. {INSTALL}") from error
+        import logging
+
         logging.getLogger("pypdf").setLevel(logging.ERROR)  # it tells of every flaw of a file
         try:
             reader = pypdf.PdfReader(io.BytesIO(data))

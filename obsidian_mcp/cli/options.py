@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from obsidian_mcp import config
 
@@ -19,8 +18,7 @@ INTERRUPTED = 130
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     vaults: tuple[str, ...] = ()
     """Folders, or names of vaults that the Obsidian app knows."""
     read_only: bool = False
@@ -32,7 +30,7 @@ class Options:
 
     def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
-        return replace(self, vaults=vaults + self.vaults)
+        return self._replace(vaults=vaults + self.vaults)
 
     def config(self) -> config.Config:
         """The configuration of this process. Raises: InvalidArguments."""
@@ -46,7 +44,7 @@ class Options:
             key=self.key,
         )
         folders = (_folder(path, settings) for path in settings.vaults)
-        return replace(settings, vaults=tuple(dict.fromkeys(folders)))
+        return settings._replace(vaults=tuple(dict.fromkeys(folders)))
 
     @contextmanager
     def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import click
 
@@ -57,7 +56,7 @@ def bridge(options: Options, host: str | None, port: int | None) -> int:
     """Offer a plugin's tools to one MCP client on stdio, and the vault's where --vault names one."""
     settings = options.config()
     plugin = settings.plugin
-    return serve_plugin(replace(settings, plugin=replace(plugin, host=host or plugin.host, port=port or plugin.port)))
+    return serve_plugin(settings._replace(plugin=plugin._replace(host=host or plugin.host, port=port or plugin.port)))
 
 
 def serve_plugin(settings: config.Config) -> int:
@@ -114,7 +113,7 @@ def http(
 
     settings = options.with_vaults(vault).config()
     origins = (*settings.http.allow_origins, *origins)
-    settings = replace(settings, http=replace(settings.http, allow_origins=origins, open_bridge=open_bridge))
+    settings = settings._replace(http=settings.http._replace(allow_origins=origins, open_bridge=open_bridge))
     if settings.key:
         raise InvalidArguments("Over HTTP every request has the limits of the key that it carries; leave --key out.")
     app = compose.build(settings, serving=True)

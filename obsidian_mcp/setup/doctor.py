@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -152,7 +152,7 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
     paths = [path.absolute() for path in config.vaults or registered_vaults(config.app_folders)]
     if not paths:
         paths = list(dict.fromkeys(_vaults_of_clients(system)))
-        config = replace(config, vaults=tuple(paths))
+        config = config._replace(vaults=tuple(paths))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
             yield Finding(

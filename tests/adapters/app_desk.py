@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -170,8 +170,8 @@ def desk(
         command if backend == "cli" else None,
         through,
     )
-    settings = replace(Config(), app=AppConfig(backend=backend, allow_eval=allow_eval), read_only=policy.read_only)
-    return Desk(root, replace(compose.build(settings), vaults=OneVault(vault, command)), vault, program)
+    settings = Config()._replace(app=AppConfig(backend=backend, allow_eval=allow_eval), read_only=policy.read_only)
+    return Desk(root, compose.build(settings)._replace(vaults=OneVault(vault, command)), vault, program)
 
 
 def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:

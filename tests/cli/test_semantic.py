@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def opened() -> App:
-    return compose.build(replace(config.read(), timeout=5.0))
+    return compose.build(config.read()._replace(timeout=5.0))
 
 
 def searched(query: str, **arguments: object) -> list[tuple[str, str | None]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -24,7 +23,7 @@ def http_client(
     app: App, registered: Bridge | None = None, address: tuple[str, int] = ("testclient", 50_000), **http: Any
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
-    changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
+    changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
     keyed = compose.build_for_keys(changed)
     served = application(changed, keyed=keyed, registered=registered, built_in=compose.built_in_tools(changed.config))
     try:

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ def serving(
     app: App, registered: Bridge | None = None, body_seconds: float = BODY_SECONDS, **http: Any
 ) -> Iterator[str]:
     """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
-    changed = replace(app, config=replace(app.config, http=replace(app.config.http, **http)))
+    changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
     tools = compose.built_in_tools(changed.config)
     keyed = compose.build_for_keys(changed)
     served = application(changed, keyed=keyed, registered=registered, built_in=tools, body_seconds=body_seconds)

@@ -42,7 +42,7 @@ def system(tmp_path: Path) -> System:
 @pytest.fixture
 def settings(tmp_path: Path, basic: Path) -> Config:
     read = config.read((str(basic),), environ={"HOME": str(tmp_path / "home")})
-    return replace(read, cache=tmp_path / "cache", state=tmp_path / "state")
+    return read._replace(cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
@@ -50,7 +50,7 @@ def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
 ) -> None:  # DOC-02
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
-    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=()), system))
+    found = by_subject(doctor.vaults(settings._replace(vaults=(), app_folders=()), system))
 
     assert found["Vault basic"].message.startswith(str(basic))
     assert all(finding.status != "problem" for finding in found.values())
@@ -96,9 +96,9 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
 def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
 
-    (absent,) = doctor.allowed(replace(settings, policy_file=file))
+    (absent,) = doctor.allowed(settings._replace(policy_file=file))
     file.write_text("read_only = true\n", encoding="utf-8")
-    (present,) = doctor.allowed(replace(settings, policy_file=file))
+    (present,) = doctor.allowed(settings._replace(policy_file=file))
 
     assert absent.message.startswith(f"{file} is not there")
     assert present.message == f"{file} says what may be read and changed"
@@ -119,7 +119,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 ) -> None:  # DOC-01
     file = tmp_path / "file.md"
     file.touch()
-    broken = replace(settings, vaults=(tmp_path / "gone", file, *settings.vaults))
+    broken = settings._replace(vaults=(tmp_path / "gone", file, *settings.vaults))
 
     found = by_subject(doctor.vaults(broken, system))
 
@@ -130,7 +130,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
-    (finding,) = doctor.vaults(replace(settings, vaults=(), app_folders=()), system)
+    (finding,) = doctor.vaults(settings._replace(vaults=(), app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -142,7 +142,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     vaults = {"a": {"path": str(settings.vaults[0])}, "b": {"path": str(tmp_path / "gone")}}
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, vaults=(), app_folders=(registry.parent,)), system))
+    found = by_subject(doctor.vaults(settings._replace(vaults=(), app_folders=(registry.parent,)), system))
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
 
@@ -152,7 +152,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, vaults=(plain,)), system))
+    found = by_subject(doctor.vaults(settings._replace(vaults=(plain,)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message
@@ -162,7 +162,7 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(replace(settings, policy_file=policy), system))
+    found = by_subject(doctor.vaults(settings._replace(policy_file=policy), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
@@ -184,7 +184,7 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
 def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    found = by_subject(doctor.folders(replace(settings, cache=tmp_path / "file", state=tmp_path / "file/below")))
+    found = by_subject(doctor.folders(settings._replace(cache=tmp_path / "file", state=tmp_path / "file/below")))
 
     assert [finding.status for finding in found.values()] == ["problem", "problem"]
     assert "OBSIDIAN_MCP_CACHE" in found["Index folder"].remedy
@@ -194,7 +194,7 @@ def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
     (finding,) = doctor.watching(settings)
     assert finding.status == "fine" or "reports no changes" in finding.message
 
-    (finding,) = doctor.watching(replace(settings, watch=False))
+    (finding,) = doctor.watching(settings._replace(watch=False))
     assert finding.status == "note"
 
 

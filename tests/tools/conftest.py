@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(json.dumps(value), encoding="utf-8")
         usual = app_on(root).config
-        apps.append(compose.build(replace(usual, today=SUNDAY)))
+        apps.append(compose.build(usual._replace(today=SUNDAY)))
         return apps[-1]
 
     yield build

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ class TaskVault:
         (self.root / ".obsidian").mkdir(parents=True, exist_ok=True)
         read = config.read((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
         self.app = compose.build(
-            replace(read, cache=place / "cache", state=place / "state", policy_file=place / "policy.toml")
+            read._replace(cache=place / "cache", state=place / "state", policy_file=place / "policy.toml")
         )
 
     def write(self, path: str, text: str) -> None:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -309,7 +308,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
     (allowed / "way out.png").symlink_to(other / "photo.png")
     with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
         add(app, name="a.png", source=str(allowed / "photo.png"))
-    open_app = replace(app, outside=AllowedFolders([allowed]))
+    open_app = app._replace(outside=AllowedFolders([allowed]))
 
     assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
     for source in (other / "photo.png", allowed / "../other/photo.png", allowed / "way out.png"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ def test_a_profile_is_within_its_size(names: str, most: int) -> None:
 
 def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) -> None:
     # TOOL-16
-    small = replace(app, config=replace(app.config, tools="search, obsidian_read_note"))
+    small = app._replace(config=app.config._replace(tools="search, obsidian_read_note"))
 
     assert set(listed(small)) == {"obsidian_search", "obsidian_read_note"}
     assert call(small, "obsidian_read_note", {"name": "Home"}).text
@@ -45,7 +44,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
-        listed(replace(app, config=replace(app.config, tools="nonsense")))
+        listed(app._replace(config=app.config._replace(tools="nonsense")))
 
 
 @pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])
@@ -53,7 +52,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
     # TOOL-16, TOOL-26
     chosen = set(profile(names)) - {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-    with http_client(replace(app, config=replace(app.config, tools=names))) as client:
+    with http_client(app._replace(config=app.config._replace(tools=names))) as client:
 
         def rpc(method: str, params: dict[str, Any], **headers: str) -> dict[str, Any]:
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -88,7 +87,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
 def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: App) -> None:
     # TOOL-26
     whole, reading = (
-        build_server(replace(app, config=replace(app.config, read_only=read_only))).instructions or ""
+        build_server(app._replace(config=app.config._replace(read_only=read_only))).instructions or ""
         for read_only in (False, True)
     )
     assert "obsidian_edit_note" in whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8", newline="")
-        apps.append(compose.build(replace(app_on(root).config, today=NOW)))
+        apps.append(compose.build(app_on(root).config._replace(today=NOW)))
         return apps[-1]
 
     yield build

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(vault: Path) -> Iterator[App]:
     opened = app_on(vault)
-    yield replace(opened, config=replace(opened.config, tools="research"))
+    yield opened._replace(config=opened.config._replace(tools="research"))
     opened.vaults.close()
 
 

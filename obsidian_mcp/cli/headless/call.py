@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,20 +85,20 @@ def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config)
     raise NoVault
 
 
-@dataclass(slots=True, weakref_slot=True)
 class Place:
     """A vault that is opened when it is first needed."""
 
-    settings: config.Config
-    folder: Path
-    _app: App | None = None
+    def __init__(self, settings: config.Config, folder: Path) -> None:
+        self.settings = settings
+        self.folder = folder
+        self._app: App | None = None
 
     @property
     def app(self) -> App:
         if self._app is None:
             from obsidian_mcp import compose  # 100 ms, which help and errors do without
 
-            self._app = compose.build(replace(self.settings, vaults=(self.folder,)))
+            self._app = compose.build(self.settings._replace(vaults=(self.folder,)))
         return self._app
 
     def close(self) -> None:
@@ -225,6 +223,8 @@ class Call:
 
     def settings_file(self, name: str) -> object:
         """A JSON file of the app's settings folder; None where there is none that can be read."""
+        import json  # 2 ms, which reading a note does without
+
         data = self.vault.files.config(name)
         try:
             return json.loads(data.decode("utf-8-sig", "replace")) if data else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import sys
@@ -59,6 +58,8 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except AppError as error:
         answer = f"Error: {first_sentence(error.message)}"
     except Exception as error:  # a script gets a sentence, whatever happens
+        import logging  # 10 ms with what it imports
+
         logging.getLogger(__name__).info("this failed", exc_info=True)
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
     _print(answer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +26,15 @@ def pairs(values: Mapping[str, object]) -> str:
 
 def as_json(value: Any) -> str:
     """JSON as `JSON.stringify` writes it with an indent of two spaces."""
+    import json
+
     return json.dumps(whole(value), ensure_ascii=False, indent=2)
 
 
 def compact_json(value: Any) -> str:
     """JSON on one line, without blanks."""
+    import json
+
     return json.dumps(whole(value), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Verdict = Literal["files", "limits", "app"]
 """`files`: as the official command. `limits`: with a difference named in specs/headless.md. `app`: needs the app."""
@@ -142,8 +141,7 @@ TEXTS: Final = {
 """What the help says of a key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     name: str
     placeholder: str
     """Empty for a flag."""
@@ -162,8 +160,7 @@ class Parameter:
         return tuple(self.placeholder.split("|")) if "|" in self.placeholder else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     name: str
     words: str
     """Parameters in the order of the official help: `content!` is required, `value!!` may also be empty,

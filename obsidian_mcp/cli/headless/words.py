@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from .table import COMMANDS, Command
@@ -26,17 +25,17 @@ class Refused(Exception):
         """The exit status, 0 but for one error of the official program."""
 
 
-@dataclass(slots=True)
 class Words:
     """One command line, read. `keys` has flags as `true`."""
 
-    command: str
-    """Empty without one."""
-    vault: str | None = None
-    keys: dict[str, str] = field(default_factory=dict)
-    copy: bool = False
-    """Also put the output on the clipboard."""
-    help: bool = False
+    def __init__(self, command: str, vault: str | None = None) -> None:
+        """`command`: empty without one."""
+        self.command = command
+        self.vault = vault
+        self.keys: dict[str, str] = {}
+        self.copy = False
+        """Also put the output on the clipboard."""
+        self.help = False
 
     def text(self, name: str) -> str:
         """The value of a key; "" where it was not given."""

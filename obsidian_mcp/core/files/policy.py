@@ -10,8 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
 from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
@@ -47,8 +46,7 @@ class Globs:
         return self._spec.match_file(name_key(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """The user's rules for one vault. The default allows every change inside the vault."""
 
     read_only: bool = False
@@ -183,12 +181,11 @@ def _is_below(path: str, folder: VaultPath) -> bool:
     return name_key(path).startswith(name_key(folder) + "/")
 
 
-@dataclass(frozen=True, slots=True)
-class ApiKey:
+class ApiKey(NamedTuple):
     """A key of the HTTP server that has a name; `parse` applies its limits (POL-14)."""
 
     name: str
-    digest: bytes = field(repr=False)
+    digest: bytes
     """SHA-256 of the key."""
     vaults: tuple[str, ...] = ()
     """Names or folders of the vaults that it opens; empty = all."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -144,8 +143,7 @@ StepKind = Literal["write", "create", "move", "remove", "folder"]
 """`folder`: a folder that the change makes on the way, to be removed again where it is empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One file in a change: its bytes before and after, None where there is no file.
 
     A move has a `target` and no bytes: what the file holds does not matter for moving it back.
@@ -158,8 +156,7 @@ class Step:
     after: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(NamedTuple):
     """The client of a call: the name under which it introduced itself, and where one process serves several clients
     at once the session that tells them apart.
     """
@@ -181,8 +178,7 @@ ONE_SHOT = "command line"
 whichever name the program was started (SAFE-20)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(NamedTuple):
     """Who made a change. Equal authors are one client on one connection."""
 
     process: str
@@ -195,8 +191,7 @@ class Author:
         return self == other or self.process == other.process == ONE_SHOT
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A change as the journal has it. `undoes` and `undone_by` are numbers of other changes;
     an undo that was itself undone does not count."""
 

@@ -6,11 +6,9 @@ ever written back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import ItemsView, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, PropertyType
 
@@ -30,8 +28,7 @@ FILTER_SECONDS = 0.05
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class AppSettings:
+class AppSettings(NamedTuple):
     """`app.json`, as far as it matters without the app's window."""
 
     new_link_format: LinkFormat = "shortest"
@@ -45,8 +42,7 @@ class AppSettings:
     ignore_filters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyTypes:
+class PropertyTypes(NamedTuple):
     """`types.json`: the type of each property by its lower-cased name."""
 
     types: Mapping[str, PropertyType]
@@ -56,8 +52,7 @@ class PropertyTypes:
         return self.types.get(name.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredVault:
+class RegisteredVault(NamedTuple):
     """One vault that the app knows. `opened` is the time of its last use in milliseconds, 0 when unknown."""
 
     id: str
@@ -142,6 +137,8 @@ class _Source:
     """The object in one settings file, empty where the file holds none."""
 
     def __init__(self, text: str | None) -> None:
+        import json  # 2 ms, which reading one note does without
+
         try:
             values = json.loads((text or "").removeprefix("\ufeff"))
         except (ValueError, RecursionError):

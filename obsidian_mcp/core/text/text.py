@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 BOM = "\ufeff"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
@@ -26,8 +26,7 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A half-open range of code points: `text[span.start:span.end]` is the source."""
 
     start: int
@@ -37,8 +36,7 @@ class Span:
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """The content of a text file.
 
     `body` is the text without a leading BOM and with line ends as stored. Bytes that are not UTF-8 are kept as lone
@@ -56,7 +54,7 @@ class Text:
     def encode(self) -> bytes:
         return ((BOM if self.bom else "") + self.body).encode("utf-8", "surrogateescape")
 
-    @cached_property
+    @property
     def newline(self) -> str:
         """Return the line end in use: the more frequent one, LF on a tie or without any."""
         crlf = self.body.count("\r\n")

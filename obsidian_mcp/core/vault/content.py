@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.text import Text, etag_of
@@ -16,8 +16,7 @@ _EDITORS = {
 _NO_EDITOR = "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on every file."
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """A file as it was read."""
 
     entry: FileEntry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.note import drawing
 from obsidian_mcp.core.note.edits import diff
@@ -15,8 +15,7 @@ from obsidian_mcp.errors import StaleEtag
 from .content import Content
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """A file before and after an edit. `merged`: the file had changed since the `etag`, and both changes are kept."""
 
     before: Content

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -18,7 +16,7 @@ from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsid
 from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
-from obsidian_mcp.errors import AppCommandFailed, AppError, NoteNotFound, NotText, StaleEtag
+from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
 from .content import Content, check_is_note
 from .sync_tree import Dirty, Listing
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from .periodic_notes import PeriodicNotes
     from .plans import Plans
     from .tasks import VaultTasks
-
-log = logging.getLogger(__name__)
 
 NO_FILTERS = IgnoreFilters(())
 
@@ -90,7 +86,7 @@ class Vault:
         self.app = app
         self.journal = journal
         self.policy = policy
-        self._settings = (b"", app_settings(None))
+        self._settings = (b"", AppSettings())
         self._excluded = IgnoreFilters(())
         self._open_index = open_index
         self._begin_background = begin_background
@@ -403,17 +399,10 @@ class Vault:
         """
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
-            try:
-                said = self.app.read(entry.path).encode()
-            except NoteNotFound:
-                log.info("the app does not know %s yet", entry.path)
-            except AppCommandFailed as error:
-                if error.data.get("reason") != "inexact":
-                    raise
-            else:
-                if said != content.data:
-                    log.info("the app shows another text of %s than its file has", entry.path)
-                    return self.read_text(entry)
+            from .app_answers import is_shown
+
+            if not is_shown(self.app, content):
+                return self.read_text(entry)
         return content
 
     # -- changing ----------------------------------------------------------------------------------------------
@@ -447,7 +436,7 @@ class Vault:
                 try:
                     if made.after.data != made.before.data:
                         self.commit(tool, [Write(entry.disk, made.before.data, made.after.data)])
-                    return replace(made, after=replace(made.after, entry=self.catalog.get(entry.path) or entry))
+                    return made._replace(after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
                 except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
                     attempts -= 1
                     if not attempts:

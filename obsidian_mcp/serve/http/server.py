@@ -197,7 +197,7 @@ def application(
     rad_services = {bearer: ToolService(one, *gateway) for bearer, one in apps.items()}
     managers = {}
     for bearer, one in apps.items():
-        in_results = replace(one, config=replace(one.config, error_style="result"))  # wire row 21
+        in_results = one._replace(config=one.config._replace(error_style="result"))  # wire row 21
         managers[bearer] = (full or session_manager)(in_results, services[bearer].tools)
     sessions = {bearer: Sessions(manager) for bearer, manager in managers.items()}
     burly = Burly(http.max_envelope)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -394,8 +393,8 @@ def test_a_key_for_a_vault_that_is_not_served_opens_nothing(root: Path) -> None:
 def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -> None:
     # POL-14
     opened = app_on(root)
-    allowed = replace(opened.config, import_folders=(root,), app=replace(opened.config.app, allow_eval=True))
-    apps = compose.build_for_keys(replace(opened, config=allowed))
+    allowed = opened.config._replace(import_folders=(root,), app=opened.config.app._replace(allow_eval=True))
+    apps = compose.build_for_keys(opened._replace(config=allowed))
     limited, free = apps[policy.digest(PHONE)], apps[policy.digest(LAPTOP)]
 
     assert not limited.config.app.allow_eval

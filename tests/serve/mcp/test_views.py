@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def test_views_are_listed_for_hosts_that_show_them(
     app: App, name: str, capabilities: dict[str, Any], settings: dict[str, Any], shown: bool
 ) -> None:
     """VIEW-03."""
-    with serving(replace(app, config=replace(app.config, **settings))) as url:
+    with serving(app._replace(config=app.config._replace(**settings))) as url:
         session = McpSession(url, name, capabilities)
         tools = tools_of(session)
         pages = [entry["uri"] for entry in session.request("resources/list")["resources"] if "ui:" in entry["uri"]]
@@ -95,7 +94,7 @@ def test_the_first_list_on_stdio_has_them_too(basic: Path) -> None:
 
 def test_a_server_that_may_only_read_offers_no_view_tool_that_writes(app: App) -> None:
     """VIEW-03, POL-03."""
-    with serving(replace(app, config=replace(app.config, read_only=True))) as url:
+    with serving(app._replace(config=app.config._replace(read_only=True))) as url:
         session = McpSession(url)
         assert "obsidian_apply_plan" not in tools_of(session)
         session.close()

@@ -35,7 +35,7 @@ def main() -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     plugin = Bridge("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
     settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
-    settings = replace(settings, error_style=options.errors)
+    settings = settings._replace(error_style=options.errors)
     app = compose.build(settings, serving=True) if options.vault else None
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
     served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, options.seconds, schedule), settings, app)
