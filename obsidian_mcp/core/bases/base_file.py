@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
 from obsidian_mcp.core.frontmatter import yaml12
@@ -14,6 +16,7 @@ from obsidian_mcp.errors import QueryInvalid
 from . import parser
 from .places import Path, Places
 
+T = TypeVar("T")
 EXTENSION = ".base"
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
@@ -85,15 +88,14 @@ class Base:
         """The view of that name, the first one without a name. Raises: QueryInvalid with the views there are."""
         if name is None:
             return self.views[0]
-        found = next((view for view in self.views if view.name == name), None)
-        if found is None:
-            found = next((view for view in self.views if view.name.lower() == name.lower()), None)
-        if found is None:
-            names = [view.name for view in self.views]
-            raise QueryInvalid(
-                f'View "{name}" not found. The base has these views: {", ".join(names)}.', view=name, candidates=names
-            )
-        return found
+        exact = (view for view in self.views if view.name == name)
+        in_any_case = (view for view in self.views if view.name.lower() == name.lower())
+        if found := next(chain(exact, in_any_case), None):
+            return found
+        names = [view.name for view in self.views]
+        raise QueryInvalid(
+            f'View "{name}" not found. The base has these views: {", ".join(names)}.', view=name, candidates=names
+        )
 
 
 def is_base(text: str) -> bool:
@@ -188,6 +190,13 @@ class _Reader:
     def _wrong(self, path: Path, message: str) -> None:
         self.mistakes.append((path, message))
 
+    def _typed(self, raw: Any, kind: type[T], path: Path, message: str) -> T | None:
+        """The value if it has this type; None for null and, as a mistake, for any other type."""
+        if raw is None or isinstance(raw, kind):
+            return raw
+        self._wrong(path, message)
+        return None
+
     def _filters(self, raw: Any, path: Path) -> Filter | None:
         match raw:
             case None:
@@ -208,45 +217,23 @@ class _Reader:
             self._wrong(path, '"filters" may only have one of an "and", "or", or "not" keys.')
             return None
         kind = kinds[0]
-        items = raw[kind]
+        items = self._typed(raw[kind], list, (*path, kind), f'"{kind}" filter must be an array')
         if items is None:
-            return None
-        if isinstance(items, str):
-            self._wrong((*path, kind), f'"{kind}" filter must be an array')
-            return None
-        if not isinstance(items, list):
-            self._wrong((*path, kind), f'"{kind}" filter must be an array')
             return None
         parts = [self._filters(item, (*path, kind, place)) for place, item in enumerate(items)]
         return Junction(kind, tuple(part for part in parts if part is not None))
 
     def _texts(self, values: Mapping[str, Any], key: str, message: str) -> dict[str, str]:
-        raw = values.get(key)
-        if raw is None:
-            return {}
-        if not isinstance(raw, dict):
-            self._wrong((key,), f'"{key}" must be an object')
-            return {}
-        found = {}
-        for name, text in raw.items():
-            if text is None:
-                continue
-            if not isinstance(text, str):
-                self._wrong((key, name), message)
-            else:
-                found[str(name)] = text
-        return found
+        texts = {name: self._typed(text, str, (key, name), message) for name, text in self._entries(values, key)}
+        return {str(name): text for name, text in texts.items() if text is not None}
+
+    def _entries(self, values: Mapping[str, Any], key: str) -> Iterable[tuple[Any, Any]]:
+        return (self._typed(values.get(key), dict, (key,), f'"{key}" must be an object') or {}).items()
 
     def _labels(self, values: Mapping[str, Any]) -> dict[str, str]:
         labels: dict[str, str] = {}
         for key in ("display", "properties"):
-            raw = values.get(key)
-            if raw is None:
-                continue
-            if not isinstance(raw, dict):
-                self._wrong((key,), f'"{key}" must be an object')
-                continue
-            for name, settings in raw.items():
+            for name, settings in self._entries(values, key):
                 label = settings.get("displayName") if isinstance(settings, dict) else settings
                 if isinstance(label, str) and (key == "display" or isinstance(settings, dict)):
                     labels[str(name)] = label
@@ -255,15 +242,12 @@ class _Reader:
     def _views(self, raw: Any) -> tuple[View, ...]:
         if raw is None or raw == []:
             return (View("Table", "table"),)
-        if not isinstance(raw, list):
-            self._wrong(("views",), "Views must be an array")
-            return ()
-        views = [self._view(item, place) for place, item in enumerate(raw)]
-        names = [view.name for view in views if view is not None]
-        for name in dict.fromkeys(names):
-            if names.count(name) > 1:
+        found = self._typed(raw, list, ("views",), "Views must be an array") or []
+        views = tuple(view for place, item in enumerate(found) if (view := self._view(item, place)) is not None)
+        for name, count in Counter(view.name for view in views).items():
+            if count > 1:
                 self.warnings.append(f'Several views are called "{name}"; only the first can be named.')
-        return tuple(view for view in views if view is not None)
+        return views
 
     def _view(self, raw: Any, place: int) -> View | None:
         path: Path = ("views", place)
@@ -287,7 +271,7 @@ class _Reader:
             filters=self._filters(raw.get("filters"), (*path, "filters")),
             order=self._order(raw.get("order"), (*path, "order")),
             sort=self._sort(raw.get("sort"), (*path, "sort")),
-            group_by=self._group(raw.get("groupBy"), (*path, "groupBy")),
+            group_by=None if raw.get("groupBy") is None else self._sort_order(raw["groupBy"], (*path, "groupBy")),
             limit=self._limit(raw.get("limit"), (*path, "limit")),
             summaries=self._view_summaries(raw.get("summaries"), (*path, "summaries")),
         )
@@ -301,16 +285,9 @@ class _Reader:
         return tuple(dict.fromkeys(raw))
 
     def _sort(self, raw: Any, path: Path) -> tuple[SortOrder, ...]:
-        if raw is None:
-            return ()
-        if not isinstance(raw, list):
-            self._wrong(path, '"sort" must be an array')
-            return ()
-        found = [self._sort_order(item, (*path, place)) for place, item in enumerate(raw)]
+        items = self._typed(raw, list, path, '"sort" must be an array') or []
+        found = [self._sort_order(item, (*path, place)) for place, item in enumerate(items)]
         return tuple(order for order in found if order is not None)
-
-    def _group(self, raw: Any, path: Path) -> SortOrder | None:
-        return None if raw is None else self._sort_order(raw, path)
 
     def _sort_order(self, raw: Any, path: Path) -> SortOrder | None:
         if isinstance(raw, str):

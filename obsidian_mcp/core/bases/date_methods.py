@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.periodic.moment import format_moment
@@ -36,20 +36,16 @@ DATES: Mapping[str, Method] = {
 }
 
 
-def _part(name: str) -> Callable[[Date, Scope], Value]:
-    return lambda date, _: float(getattr(date.moment, name))
-
-
 DATE_FIELDS: Mapping[str, Callable[[Date, Scope], Value]] = {
-    **{name: _part(name) for name in ("year", "month", "day", "hour", "minute", "second")},
+    **{
+        name: lambda date, _, name=name: float(getattr(date.moment, name))  # type: ignore[misc]
+        for name in ("year", "month", "day", "hour", "minute", "second")
+    },
     "millisecond": lambda date, _: float(date.moment.microsecond // 1000),
 }
 
 
-def _total(unit: str) -> Callable[[Duration, Scope], Value]:
-    return lambda duration, _: total(duration, unit)
-
-
 DURATION_FIELDS: Mapping[str, Callable[[Duration, Scope], Value]] = {
-    unit: _total(unit) for unit in ("years", "months", "weeks", "days", "hours", "minutes", "seconds", "milliseconds")
+    unit: lambda duration, _, unit=unit: total(duration, unit)  # type: ignore[misc]
+    for unit in UNITS
 }

@@ -18,9 +18,6 @@ from .list_methods import covers_tag
 from .operators import path_of
 from .values import Tag, is_external, of_property, read_wikilink, text_of
 
-_KINDS = ("property", "link", "embed")
-"""The order of `file.links`."""
-
 
 def _name(file: File, _: Scope) -> Value:
     return basename(file.path) if is_note(file.path) or not compat.ATTACHMENTS_KEEP_EXTENSION else file.name
@@ -40,14 +37,8 @@ def tags(file: File, scope: Scope) -> list[Value]:
     return [Tag(name) for name in names]
 
 
-def _links(file: File, scope: Scope) -> Value:
-    written = scope.context.vault.links(file.path)
-    scope.context.budget.charge(LINK_UNITS * len(written))
-    return [_as_link(link, file.path) for kind in _KINDS for link in written if link.place == kind]
-
-
-def _embeds(file: File, scope: Scope) -> Value:
-    written = [link for link in scope.context.vault.links(file.path) if link.place == "embed"]
+def _links(file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link", "embed")) -> Value:
+    written = [link for kind in kinds for link in scope.context.vault.links(file.path) if link.place == kind]
     scope.context.budget.charge(LINK_UNITS * len(written))
     return [_as_link(link, file.path) for link in written]
 
@@ -78,7 +69,7 @@ FILE_FIELDS: Mapping[str, Callable[[File, Scope], Value]] = {
     "properties": properties,
     "tags": tags,
     "links": _links,
-    "embeds": _embeds,
+    "embeds": lambda file, scope: _links(file, scope, ("embed",)),
     "backlinks": _backlinks,
 }
 
@@ -101,10 +92,6 @@ def _has_tag(scope: Scope, file: File, *names: str) -> Value:
     return any(covers_tag(tag, name) for name in names for tag in own)
 
 
-def _has_property(scope: Scope, file: File, name: str) -> Value:
-    return file.path in scope.context.vault.column(name.lower())
-
-
 def _in_folder(_: Scope, file: File, folder: str) -> Value:
     path = folder.strip("/")
     return not path or file.folder == path or file.folder.startswith(path + "/")
@@ -118,7 +105,9 @@ def _as_link_of(scope: Scope, file: File, display: Value = None) -> Value:
 FILES: Mapping[str, Method] = {
     "hasLink": Method(has_link, (Parameter("otherFile", (str, Link, File)),)),
     "hasTag": Method(_has_tag, (Parameter("values", STRING, rest=True),)),
-    "hasProperty": Method(_has_property, (Parameter("name", STRING),)),
+    "hasProperty": Method(
+        lambda scope, file, name: file.path in scope.context.vault.column(name.lower()), (Parameter("name", STRING),)
+    ),
     "inFolder": Method(_in_folder, (Parameter("folder", STRING),)),
     "asLink": Method(_as_link_of, (Parameter("display", optional=True),)),
 }
@@ -135,8 +124,9 @@ LINKS: Mapping[str, Method] = {
 }
 
 
-def _tag_matches(_: Scope, tag: str, pattern: Value) -> Value:
-    return pattern.matches(tag) if isinstance(pattern, RegExp) else covers_tag(tag, pattern)
-
-
-TAGS: Mapping[str, Method] = {"matches": Method(_tag_matches, (Parameter("tag", PATTERN),))}
+TAGS: Mapping[str, Method] = {
+    "matches": Method(
+        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExp) else covers_tag(tag, pattern),
+        (Parameter("tag", PATTERN),),
+    )
+}

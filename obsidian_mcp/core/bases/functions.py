@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from obsidian_mcp.core.expressions.dates import Date, Duration
@@ -88,19 +87,16 @@ def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Val
     parameters = method.parameters
     least = sum(not parameter.optional and not parameter.rest for parameter in parameters)
     most = len(parameters) if not (parameters and parameters[-1].rest) else None
-    if len(arguments) < least or (most is not None and len(arguments) > most):
+    if not least <= len(arguments) <= (len(arguments) if most is None else most):
         raise ExpressionError(f'"{name}" expects {_count(least, most)}, given {len(arguments)}.')
     taken = []
     for place, argument in enumerate(arguments):
         parameter = parameters[min(place, len(parameters) - 1)]
-        if parameter.types is None:
+        if parameter.types is None or (argument is None and parameter.optional):
             taken.append(argument)
             continue
         if argument is None:
-            if not parameter.optional:
-                return None
-            taken.append(None)
-            continue
+            return None
         if not isinstance(argument, parameter.types) or (isinstance(argument, bool) and bool not in parameter.types):
             expected = _NAMES.get(parameter.types) or type_name(parameter.types[0]())
             raise ExpressionError(
@@ -121,11 +117,8 @@ def _count(least: int, most: int | None) -> str:
 
 def find(table: Mapping[str, Any], name: str) -> Any:
     """An entry by exact name, else in any case; None without one."""
-    found = table.get(name)
-    if found is None:
-        folded = name.lower()
-        found = next((entry for key, entry in table.items() if key.lower() == folded), None)
-    return found
+    folded = name.lower()
+    return table.get(name) or next((entry for key, entry in table.items() if key.lower() == folded), None)
 
 
 # Global functions. `if` is not here: it is lazy.
@@ -137,7 +130,7 @@ def _date(scope: Scope, _: None, value: Value) -> Value:
     text = as_text(value)
     date = parse_date(text) if text is not None else None
     if date is None:
-        raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a date.')
+        raise _unreadable(value, scope, "date")
     return date
 
 
@@ -146,7 +139,7 @@ def _duration(scope: Scope, _: None, value: Value) -> Value:
         return value
     duration = parse_duration(value) if isinstance(value, str) else None
     if duration is None:
-        raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a duration.')
+        raise _unreadable(value, scope, "duration")
     return duration
 
 
@@ -163,17 +156,17 @@ def _number(scope: Scope, _: None, value: Value) -> Value:
             return value.milliseconds
         case str() if _NUMERIC.fullmatch(value):
             return float(value)
-    raise ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a number.')
+    raise _unreadable(value, scope, "number")
+
+
+def _unreadable(value: Value, scope: Scope, kind: str) -> ExpressionError:
+    return ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a {kind}.')
 
 
 def _list(_: Scope, __: None, value: Value) -> Value:
     if isinstance(value, list):
         return value
     return [] if value is None and compat.NULL_IN_LIST_IS_EMPTY else [value]
-
-
-def _extreme(choose: Callable[[Sequence[float]], float], _: Scope, __: None, *numbers: float) -> Value:
-    return choose(numbers)
 
 
 def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
@@ -205,18 +198,6 @@ def file_of(link: Link, scope: Scope) -> File | None:
     return None if path is None else scope.context.vault.file(path)
 
 
-def _now(scope: Scope, _: None) -> Value:
-    return local(scope.context.now)
-
-
-def _today(scope: Scope, _: None) -> Value:
-    return without_time(local(scope.context.now))
-
-
-def _random(_: Scope, __: None) -> Value:
-    return random.random()  # noqa: S311 - a formula asks for it
-
-
 def _escape_html(scope: Scope, _: None, text: str) -> Value:
     scope.context.budget.charge(6 * len(text))
     return html.escape(text).replace("&#x27;", "&#39;")
@@ -228,18 +209,19 @@ def _image(scope: Scope, _: None, value: Value) -> Value:
     return Image(value.target if isinstance(value, Link) else text_of(value, scope.context))
 
 
+_NUMBERS = (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))
 GLOBALS: Mapping[str, Method] = {
     "date": Method(_date, (Parameter("date"),)),
     "duration": Method(_duration, (Parameter("value"),)),
     "number": Method(_number, (Parameter("input"),)),
     "list": Method(_list, (Parameter("element"),)),
-    "min": Method(partial(_extreme, min), (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))),
-    "max": Method(partial(_extreme, max), (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))),
+    "min": Method(lambda _, __, *numbers: min(numbers), _NUMBERS),
+    "max": Method(lambda _, __, *numbers: max(numbers), _NUMBERS),
     "link": Method(_link, (Parameter("path", (str, Link, File)), Parameter("display", optional=True))),
     "file": Method(_file, (Parameter("path", (str, Link, File)),)),
-    "now": Method(_now),
-    "today": Method(_today),
-    "random": Method(_random),
+    "now": Method(lambda scope, _: local(scope.context.now)),
+    "today": Method(lambda scope, _: without_time(local(scope.context.now))),
+    "random": Method(lambda *_: random.random()),  # noqa: S311 - a formula asks for it
     "escapeHTML": Method(_escape_html, (Parameter("html", STRING),)),
     "html": Method(lambda _, __, text: Html(text), (Parameter("html", STRING),)),
     "image": Method(_image, (Parameter("path", (str, Link, File)),)),
@@ -250,13 +232,13 @@ GLOBALS: Mapping[str, Method] = {
 # Methods of every value
 
 
-def _is_type(_: Scope, value: Value, name: str) -> Value:
-    return type_name(value).lower() == name.strip().lower()
-
-
 ANY: Mapping[str, Method] = {
     "isTruthy": Method(lambda _, value: is_true(value), takes_null=True),
-    "isType": Method(_is_type, (Parameter("type", STRING),), takes_null=True),
+    "isType": Method(
+        lambda _, value, name: type_name(value).lower() == name.strip().lower(),
+        (Parameter("type", STRING),),
+        takes_null=True,
+    ),
     "toString": Method(lambda scope, value: text_of(value, scope.context), takes_null=True),
     "isEmpty": Method(lambda _, value: is_empty(value), takes_null=True),
 }

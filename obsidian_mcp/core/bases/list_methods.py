@@ -46,21 +46,21 @@ def _contains(scope: Scope, items: list[Value], value: Value) -> Value:
     return _holds(scope, items, value)
 
 
-def _contains_all(scope: Scope, items: list[Value], *values: Value) -> Value:
-    return all(_holds(scope, items, value) for value in _spread(values))
+def _charged(run: Callable[..., Value], items: int = 1) -> Callable[..., Value]:
+    """A method without the scope, charged with `items` for each item or entry of its receiver."""
+
+    def charge_and_run(scope: Scope, receiver: list[Value] | dict[str, Value], *arguments: Value) -> Value:
+        scope.context.budget.charge_items(items * len(receiver))
+        return run(receiver, *arguments)
+
+    return charge_and_run
 
 
-def _contains_any(scope: Scope, items: list[Value], *values: Value) -> Value:
-    return any(_holds(scope, items, value) for value in _spread(values))
-
-
-def _filter(scope: Scope, items: list[Value], body: Body) -> Value:
-    scope.context.budget.charge_items(len(items))
+def _filter(items: list[Value], body: Body) -> Value:
     return [item for place, item in enumerate(items) if is_true(body(value=item, index=float(place)))]
 
 
-def _map(scope: Scope, items: list[Value], body: Body) -> Value:
-    scope.context.budget.charge_items(len(items))
+def _map(items: list[Value], body: Body) -> Value:
     return [body(value=item, index=float(place)) for place, item in enumerate(items)]
 
 
@@ -81,11 +81,6 @@ def _join(scope: Scope, items: list[Value], separator: str) -> Value:
         parts.append(text_of(item, scope.context))
         scope.context.budget.charge(len(parts[-1]) + len(separator))
     return separator.join(parts)
-
-
-def _reverse(scope: Scope, items: list[Value]) -> Value:
-    scope.context.budget.charge_items(len(items))
-    return items[::-1]
 
 
 def _slice(scope: Scope, items: list[Value], start: float, end: float | None = None) -> Value:
@@ -152,14 +147,20 @@ def deviation(numbers: list[float]) -> float | None:
 
 LIST: Mapping[str, Method] = {
     "contains": Method(_contains, (Parameter("value"),)),
-    "containsAll": Method(_contains_all, (Parameter("values", rest=True),)),
-    "containsAny": Method(_contains_any, (Parameter("values", rest=True),)),
-    "filter": Method(_filter, (Parameter("expression"),)),
-    "map": Method(_map, (Parameter("expression"),)),
+    "containsAll": Method(
+        lambda scope, items, *values: all(_holds(scope, items, value) for value in _spread(values)),
+        (Parameter("values", rest=True),),
+    ),
+    "containsAny": Method(
+        lambda scope, items, *values: any(_holds(scope, items, value) for value in _spread(values)),
+        (Parameter("values", rest=True),),
+    ),
+    "filter": Method(_charged(_filter), (Parameter("expression"),)),
+    "map": Method(_charged(_map), (Parameter("expression"),)),
     "reduce": Method(_reduce, (Parameter("expression"), Parameter("acc"))),
     "flat": Method(_flat),
     "join": Method(_join, (Parameter("separator", STRING),)),
-    "reverse": Method(_reverse),
+    "reverse": Method(_charged(lambda items: items[::-1])),
     "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
     "sort": Method(_sort),
     "unique": Method(_unique),
@@ -176,29 +177,17 @@ LIST: Mapping[str, Method] = {
 LIST_FIELDS: Mapping[str, Callable[[list[Value], Scope], Value]] = {"length": lambda items, _: float(len(items))}
 
 
-def _keys(scope: Scope, entries: dict[str, Value]) -> Value:
-    scope.context.budget.charge_items(len(entries))
-    return list(entries)
-
-
-def _values(scope: Scope, entries: dict[str, Value]) -> Value:
-    scope.context.budget.charge_items(len(entries))
-    return list(entries.values())
-
-
-def _map_object(scope: Scope, entries: dict[str, Value], body: Body) -> Value:
-    scope.context.budget.charge_items(2 * len(entries))
+def _map_object(entries: dict[str, Value], body: Body) -> Value:
     return {key: body(key=key, value=value) for key, value in entries.items()}
 
 
-def _filter_object(scope: Scope, entries: dict[str, Value], body: Body) -> Value:
-    scope.context.budget.charge_items(2 * len(entries))
+def _filter_object(entries: dict[str, Value], body: Body) -> Value:
     return {key: value for key, value in entries.items() if is_true(body(key=key, value=value))}
 
 
 OBJECT: Mapping[str, Method] = {
-    "keys": Method(_keys),
-    "values": Method(_values),
-    "map": Method(_map_object, (Parameter("expression"),)),
-    "filter": Method(_filter_object, (Parameter("expression"),)),
+    "keys": Method(_charged(list)),
+    "values": Method(_charged(lambda entries: list(entries.values()))),
+    "map": Method(_charged(_map_object, 2), (Parameter("expression"),)),
+    "filter": Method(_charged(_filter_object, 2), (Parameter("expression"),)),
 }

@@ -41,20 +41,8 @@ def _range(values: Sequence[Value], _: Context) -> Value:
     return difference(dates[-1], dates[0]) if dates else None
 
 
-def _earliest(values: Sequence[Value], _: Context) -> Value:
-    return next(iter(_dates(values)), None)
-
-
-def _latest(values: Sequence[Value], _: Context) -> Value:
-    return next(reversed(_dates(values)), None)
-
-
 def _count(test: Callable[[Value], bool]) -> Summary:
     return lambda values, _: float(sum(test(value) for value in values))
-
-
-def _unique(values: Sequence[Value], context: Context) -> Value:
-    return float(len({identity(value, context) for value in values if not is_empty(value)}))
 
 
 BUILT_IN: Mapping[str, Summary] = {
@@ -65,11 +53,11 @@ BUILT_IN: Mapping[str, Summary] = {
     "Median": _of_numbers(median),
     "Stddev": _of_numbers(deviation, rounded=True),
     "Range": _range,
-    "Earliest": _earliest,
-    "Latest": _latest,
+    "Earliest": lambda values, _: next(iter(_dates(values)), None),
+    "Latest": lambda values, _: next(reversed(_dates(values)), None),
     "Checked": _count(lambda value: value is True),
     "Unchecked": _count(lambda value: value is False),
     "Empty": _count(is_empty),
     "Filled": _count(lambda value: not is_empty(value)),
-    "Unique": _unique,
+    "Unique": lambda values, context: float(len({identity(value, context) for value in values if not is_empty(value)})),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Scope
@@ -22,30 +22,22 @@ def _fold(text: str) -> str:
     return text.lower() if compat.TEXT_CONTAINS_IGNORES_CASE else text
 
 
-def contains(_: Scope, text: str, value: str) -> Value:
-    return _fold(value) in _fold(text)
+def _contains(quantify: Callable[[Iterable[bool]], bool]) -> Callable[..., Value]:
+    """Whether all, or any, of the values are in a text."""
 
-
-def contains_all(_: Scope, text: str, *values: str) -> Value:
-    folded = _fold(text)
-    return all(_fold(value) in folded for value in values)
-
-
-def contains_any(_: Scope, text: str, *values: str) -> Value:
-    folded = _fold(text)
-    return any(_fold(value) in folded for value in values)
-
-
-def _charged(change: Callable[[str], str]) -> Callable[[Scope, str], Value]:
-    def run(scope: Scope, text: str) -> Value:
-        scope.context.budget.charge(len(text))
-        return change(text)
+    def run(_: Scope, text: str, *values: str) -> Value:
+        folded = _fold(text)
+        return quantify(_fold(value) in folded for value in values)
 
     return run
 
 
-def _title(text: str) -> str:
-    return _WORD_START.sub(lambda found: found[1] + found[2].upper(), text)
+def _charged(change: Callable[..., str]) -> Callable[..., Value]:
+    def run(scope: Scope, text: str, *arguments: Value) -> Value:
+        scope.context.budget.charge(len(text))
+        return change(text, *arguments)
+
+    return run
 
 
 def _replace(scope: Scope, text: str, pattern: str | RegExp, replacement: str) -> Value:
@@ -66,16 +58,6 @@ def _repeat(scope: Scope, text: str, count: float) -> Value:
     return text * int(count)
 
 
-def _reverse(scope: Scope, text: str) -> Value:
-    scope.context.budget.charge(len(text))
-    return text[::-1]
-
-
-def _slice(scope: Scope, text: str, start: float, end: float | None = None) -> Value:
-    scope.context.budget.charge(len(text))
-    return javascript.slice_text(text, start, end)
-
-
 def _split(scope: Scope, text: str, separator: str | RegExp, count: float | None = None) -> Value:
     budget = scope.context.budget
     if isinstance(separator, RegExp):
@@ -88,18 +70,20 @@ def _split(scope: Scope, text: str, separator: str | RegExp, count: float | None
 
 
 TEXT: Mapping[str, Method] = {
-    "contains": Method(contains, (Parameter("value", STRING),)),
-    "containsAll": Method(contains_all, (Parameter("values", STRING, rest=True),)),
-    "containsAny": Method(contains_any, (Parameter("values", STRING, rest=True),)),
+    "contains": Method(_contains(all), (Parameter("value", STRING),)),
+    "containsAll": Method(_contains(all), (Parameter("values", STRING, rest=True),)),
+    "containsAny": Method(_contains(any), (Parameter("values", STRING, rest=True),)),
     "startsWith": Method(lambda _, text, query: text.startswith(query), (Parameter("query", STRING),)),
     "endsWith": Method(lambda _, text, query: text.endswith(query), (Parameter("query", STRING),)),
     "lower": Method(_charged(str.lower)),
-    "title": Method(_charged(_title)),
+    "title": Method(_charged(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))),
     "trim": Method(_charged(str.strip)),
     "replace": Method(_replace, (Parameter("pattern", PATTERN), Parameter("replacement", STRING))),
     "repeat": Method(_repeat, (Parameter("count", NUMBER),)),
-    "reverse": Method(_reverse),
-    "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
+    "reverse": Method(_charged(lambda text: text[::-1])),
+    "slice": Method(
+        _charged(javascript.slice_text), (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))
+    ),
     "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
 }
 TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
@@ -132,8 +116,6 @@ NUMBERS: Mapping[str, Method] = {
 }
 
 
-def _matches(_: Scope, pattern: RegExp, value: str) -> Value:
-    return pattern.matches(value)
-
-
-REGEXPS: Mapping[str, Method] = {"matches": Method(_matches, (Parameter("value", STRING),))}
+REGEXPS: Mapping[str, Method] = {
+    "matches": Method(lambda _, pattern, value: pattern.matches(value), (Parameter("value", STRING),))
+}

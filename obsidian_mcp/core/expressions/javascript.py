@@ -62,7 +62,7 @@ def remainder(left: float, right: float) -> float:
     return math.fmod(left, right)
 
 
-def slice_text(text: str, start: float, end: float | None) -> str:
+def slice_text(text: str, start: float, end: float | None = None) -> str:
     """`slice`: negative indexes count from the end; indexes count UTF-16 units."""
     first, last = slice_bounds(utf16_length(text), start, end)
     return substring(text, first, last)
