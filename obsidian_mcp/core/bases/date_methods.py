@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.periodic.moment import format_moment
 
 from .dates import relative_text, total
 from .functions import STRING, Method, Parameter
-from .values import RelativeTime, without_time
+from .values import RelativeTime
 
 FORMAT_GROWTH = 30
 """Characters that one letter of a format may become."""
@@ -29,7 +29,7 @@ def _relative(scope: Scope, date: Date) -> Value:
 
 
 DATES: Mapping[str, Method] = {
-    "date": Method(lambda _, date: without_time(date)),
+    "date": Method(lambda _, date: day_of(date)),
     "time": Method(lambda _, date: date.moment.strftime("%H:%M:%S")),
     "format": Method(_format, (Parameter("format", STRING),)),
     "relative": Method(_relative),

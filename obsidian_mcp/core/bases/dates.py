@@ -6,11 +6,19 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from obsidian_mcp.core.expressions.dates import MONTH_DAYS, UNITS, YEAR_DAYS, Date, Duration, from_milliseconds, shift
+from obsidian_mcp.core.expressions.dates import (
+    DAY_MS,
+    MONTH_DAYS,
+    UNIT_MS,
+    UNITS,
+    YEAR_DAYS,
+    Date,
+    Duration,
+    from_milliseconds,
+    shift,
+)
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.values import ExpressionError
-
-DAY_MS = 86_400_000
 
 _DATE = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
@@ -21,16 +29,8 @@ _ISO_DURATION = re.compile(
     r"([+-]?)P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?",
     re.ASCII,
 )
-_UNIT = {
-    **dict.fromkeys(("y", "year", "years"), "years"),
-    **dict.fromkeys(("M", "month", "months"), "months"),
-    **dict.fromkeys(("w", "week", "weeks"), "weeks"),
-    **dict.fromkeys(("d", "day", "days"), "days"),
-    **dict.fromkeys(("h", "hour", "hours"), "hours"),
-    **dict.fromkeys(("m", "minute", "minutes"), "minutes"),
-    **dict.fromkeys(("s", "second", "seconds"), "seconds"),
-    "ms": "milliseconds",
-}
+_UNIT = {word: unit for letter, unit in zip("yMwdhms", UNITS, strict=False) for word in (letter, unit[:-1], unit)}
+_UNIT["ms"] = "milliseconds"
 _DAYS_PER_MONTH = 146_097 / 4800
 """Moment's mean month, which the humanized text counts with."""
 MAX_DURATION_TEXT = 200
@@ -115,17 +115,7 @@ def total(duration: Duration, unit: str) -> float:
         return months / 12 + rest_days / YEAR_DAYS
     if unit == "months":
         return months + rest_days / MONTH_DAYS
-    return duration.total_ms / _MILLISECONDS[unit]
-
-
-_MILLISECONDS = {
-    "weeks": 7 * DAY_MS,
-    "days": DAY_MS,
-    "hours": 3_600_000,
-    "minutes": 60_000,
-    "seconds": 1000,
-    "milliseconds": 1,
-}
+    return duration.total_ms / UNIT_MS[unit]
 
 
 def humanize(duration: Duration) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExp
@@ -31,7 +31,6 @@ from .values import (
     text_of,
     type_name,
     with_display,
-    without_time,
 )
 
 NUMBER: tuple[type, ...] = (float,)
@@ -220,7 +219,7 @@ GLOBALS: Mapping[str, Method] = {
     "link": Method(_link, (Parameter("path", (str, Link, File)), Parameter("display", optional=True))),
     "file": Method(_file, (Parameter("path", (str, Link, File)),)),
     "now": Method(lambda scope, _: local(scope.context.now)),
-    "today": Method(lambda scope, _: without_time(local(scope.context.now))),
+    "today": Method(lambda scope, _: day_of(local(scope.context.now))),
     "random": Method(lambda *_: random.random()),  # noqa: S311 - a formula asks for it
     "escapeHTML": Method(_escape_html, (Parameter("html", STRING),)),
     "html": Method(lambda _, __, text: Html(text), (Parameter("html", STRING),)),

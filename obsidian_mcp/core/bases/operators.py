@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
 from obsidian_mcp.core.expressions.javascript import divide, remainder
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.collation import natural_key
 
 from . import compat
 from .dates import add, difference, parse_date, parse_duration
-from .values import RelativeTime, is_external, is_true, link_text, text_of, type_name, without_time
+from .values import RelativeTime, is_external, is_true, link_text, text_of, type_name
 
 Operator = Callable[[Value, Value, Context], Value]
 
@@ -64,9 +64,7 @@ def minus(left: Value, right: Value, _: Context) -> Value:
 
 
 def _duration(value: Value) -> Duration | None:
-    if isinstance(value, str):
-        return parse_duration(value)
-    return value if isinstance(value, Duration) else None
+    return parse_duration(value) if isinstance(value, str) else value if isinstance(value, Duration) else None
 
 
 def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: bool) -> Operator:
@@ -76,15 +74,11 @@ def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: b
         if left is None or right is None:
             return None
         if scales_durations and isinstance(left, Duration) and type(right) is float:
-            return Duration(
-                *(numbers(part, right) if part else part for part in (getattr(left, unit) for unit in _UNITS))
-            )
+            parts = (getattr(left, unit) for unit in UNITS)
+            return Duration(*(numbers(part, right) if part else part for part in parts))
         raise _refused(left, right)
 
     return operate
-
-
-_UNITS = tuple(Duration.__slots__)
 
 
 def _compare(test: Callable[[Any, Any], bool]) -> Operator:
@@ -109,9 +103,7 @@ def _compare(test: Callable[[Any, Any], bool]) -> Operator:
 
 
 def _date(value: Value) -> Date | None:
-    if isinstance(value, str):
-        return parse_date(value)
-    return value if isinstance(value, Date) else None
+    return parse_date(value) if isinstance(value, str) else value if isinstance(value, Date) else None
 
 
 def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
@@ -151,7 +143,7 @@ def _same_date(left: Date | None, right: Date | None) -> bool:
     if left is None or right is None:
         return False
     if not (left.has_time and right.has_time):
-        return without_time(left).moment == without_time(right).moment
+        return day_of(left).moment == day_of(right).moment
     return left.moment == right.moment
 
 
@@ -193,26 +185,18 @@ def minus_sign(value: Value, _: Context) -> Value:
     raise ExpressionError(f"Invalid operator on {type_name(value)}")
 
 
-def _and(left: Evaluate, right: Evaluate) -> Evaluate:
-    def both(scope: Scope) -> Value:
-        first = left(scope)
-        if not is_true(first):
-            return False if compat.LOGIC_GIVES_BOOLEANS else first
-        second = right(scope)
-        return is_true(second) if compat.LOGIC_GIVES_BOOLEANS else second
+def _logic(stop_at: bool) -> Callable[[Evaluate, Evaluate], Evaluate]:
+    """`&&` stops at a false left side, `||` at a true one."""
 
-    return both
+    def join(left: Evaluate, right: Evaluate) -> Evaluate:
+        def evaluate(scope: Scope) -> Value:
+            value = left(scope)
+            value = value if is_true(value) == stop_at else right(scope)
+            return is_true(value) if compat.LOGIC_GIVES_BOOLEANS else value
 
+        return evaluate
 
-def _or(left: Evaluate, right: Evaluate) -> Evaluate:
-    def either(scope: Scope) -> Value:
-        first = left(scope)
-        if is_true(first):
-            return True if compat.LOGIC_GIVES_BOOLEANS else first
-        second = right(scope)
-        return is_true(second) if compat.LOGIC_GIVES_BOOLEANS else second
-
-    return either
+    return join
 
 
 BINARY: dict[str, Operator] = {
@@ -229,7 +213,7 @@ BINARY: dict[str, Operator] = {
     ">=": _compare(operator.ge),
 }
 UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": negate, "-": minus_sign}
-LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _and, "||": _or}
+LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _logic(False), "||": _logic(True)}
 
 
 def order_key(value: Value, context: Context, *, descending: bool = False) -> tuple[Any, ...]:
@@ -243,9 +227,7 @@ def order_key(value: Value, context: Context, *, descending: bool = False) -> tu
             return (1, value) if value == value else (2,)
         case Duration():
             return 3, value.total_ms
-        case Date():
-            return 4, value.milliseconds
-        case RelativeTime():
+        case Date() | RelativeTime():
             return 4, value.milliseconds
         case Link():
             return 5, natural_key(value.display if value.display is not None else value.target)

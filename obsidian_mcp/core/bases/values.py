@@ -13,7 +13,7 @@ from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExp
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value, from_json
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
 from . import compat
@@ -85,10 +85,8 @@ def is_external(link: Link) -> bool:
 
 def is_true(value: Value) -> bool:
     """Whether a filter with this value passes (BASE-21)."""
-    if value is None or value is False:
-        return False
-    if value is True:
-        return True
+    if value is None or isinstance(value, bool):
+        return value is True
     match value:
         case float():
             return value != 0 and value == value
@@ -193,22 +191,13 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
         return raw
     if raw is None or raw is True or raw is False or type(raw) is float:
         return raw
-    if isinstance(raw, int):
-        try:
-            return float(raw)
-        except OverflowError:
-            return float("inf") if raw > 0 else float("-inf")
     if isinstance(raw, list):
         return [
             Tag(item.removeprefix("#")) if tags and type(item) is str else of_property(item, source) for item in raw
         ]
     if isinstance(raw, dict):
         return {str(key): of_property(item, source) for key, item in raw.items()}
-    return str(raw)
-
-
-def without_time(date: Date) -> Date:
-    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0), has_time=False)
+    return from_json(raw)
 
 
 def as_text(value: Value) -> str | None:

@@ -24,18 +24,13 @@ def make_cell(value: Value, context: Context) -> Cell:
 def date_text(date: Date) -> str:
     """`2024-02-15`, or with time, and with the zone where it has one of its own."""
     moment = date.moment
-    milliseconds = moment.microsecond // 1000
-    fraction = f".{milliseconds:03}" if milliseconds else ""
+    written = moment.replace(tzinfo=None).isoformat(
+        timespec="milliseconds" if moment.microsecond >= 1000 else "seconds"
+    )
     if moment.tzinfo is None:
-        if not (moment.hour or moment.minute or moment.second or milliseconds):
-            return f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
-        zone = ""
-    else:
-        hours, minutes = divmod(abs(offset_minutes(date)), 60)
-        sign = "-" if offset_minutes(date) < 0 else "+"
-        zone = f"{sign}{hours:02}:{minutes:02}" if hours or minutes else "Z"
-    day = f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
-    return f"{day}T{moment.hour:02}:{moment.minute:02}:{moment.second:02}{fraction}{zone}"
+        return written.removesuffix("T00:00:00")
+    offset = offset_minutes(date)
+    return written + (f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}" if offset else "Z")
 
 
 def _text(text: str, context: Context) -> str:

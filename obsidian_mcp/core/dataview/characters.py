@@ -9,11 +9,6 @@ import regex
 
 SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 """JavaScript's `\\s`."""
-STRIPPED = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-"""What JavaScript's `trim` takes off; an argument of `str.strip`."""
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 TAG = (
     r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""

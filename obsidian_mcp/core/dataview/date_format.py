@@ -72,8 +72,7 @@ def format_date(date: Date, form: str) -> str:
 def _written(date: Date, token: str) -> str:
     if token in _MACROS:
         return format_date(date, _MACROS[token])
-    write = _WRITERS.get(token)
-    return token if write is None else write(date)
+    return _WRITERS[token](date) if token in _WRITERS else token
 
 
 def _padded(digits: int, number: Callable[[datetime], int]) -> Callable[[Date], str]:
@@ -102,21 +101,12 @@ def _numbers(
     return {letter * width: _padded(width, number) for letter in letters for width in widths}
 
 
-def _month(letters: str) -> dict[str, Callable[[Date], str]]:
+def _named(letters: str, names: tuple[str, ...], number: Callable[[datetime], int]) -> dict[str, Callable[[Date], str]]:
+    """Writers of a name by its number from 1: short for three letters, whole for four, its initial for five."""
     return {
-        **_numbers(letters, (1, 2), lambda moment: moment.month),
-        **{letter * 3: _shown(lambda moment: _MONTHS[moment.month - 1][:3]) for letter in letters},
-        **{letter * 4: _shown(lambda moment: _MONTHS[moment.month - 1]) for letter in letters},
-        **{letter * 5: _shown(lambda moment: _MONTHS[moment.month - 1][0]) for letter in letters},
-    }
-
-
-def _weekday(letters: str) -> dict[str, Callable[[Date], str]]:
-    return {
-        **_numbers(letters, (1,), lambda moment: moment.isoweekday()),
-        **{letter * 3: _shown(lambda moment: _DAYS[moment.weekday()][:3]) for letter in letters},
-        **{letter * 4: _shown(lambda moment: _DAYS[moment.weekday()]) for letter in letters},
-        **{letter * 5: _shown(lambda moment: _DAYS[moment.weekday()][0]) for letter in letters},
+        letter * width: _shown(lambda moment, length=length: names[number(moment) - 1][:length])  # type: ignore[misc]
+        for letter in letters
+        for width, length in ((3, 3), (4, None), (5, 1))
     }
 
 
@@ -174,8 +164,10 @@ _WRITERS: dict[str, Callable[[Date], str]] = {
     "z": _zone,
     "a": _shown(lambda moment: "AM" if moment.hour < 12 else "PM"),
     **_numbers("d", (1, 2), lambda moment: moment.day),
-    **_weekday("cE"),
-    **_month("LM"),
+    **_numbers("cE", (1,), datetime.isoweekday),
+    **_named("cE", _DAYS, datetime.isoweekday),
+    **_numbers("LM", (1, 2), lambda moment: moment.month),
+    **_named("LM", _MONTHS, lambda moment: moment.month),
     **_numbers("y", (1, 4, 6), lambda moment: moment.year),
     "yy": _padded(2, lambda moment: moment.year % 100),
     "G": lambda _: "AD",
@@ -279,11 +271,15 @@ def _date(parts: dict[str, str], now: datetime) -> Date:
     day = _day(parts, now)
     if "weekday_name" in parts and not _DAYS[day.weekday()].lower().startswith(parts["weekday_name"].lower()):
         raise ValueError
+    hour = int(parts.get("hour", "0"))
+    if "meridiem" in parts:
+        hour = hour % 12 + (12 if parts["meridiem"].upper() == "PM" else 0)
+    fraction = int(float(f"0.{parts.get('fraction', '0')}") * 1000)
     moment = day.replace(
-        hour=_hour(int(parts.get("hour", "0")), parts.get("meridiem", "").upper()),
+        hour=hour,
         minute=int(parts.get("minute", "0")),
         second=int(parts.get("second", "0")),
-        microsecond=int(parts["milli"]) * 1000 if "milli" in parts else _fraction(parts.get("fraction", "0")),
+        microsecond=int(parts.get("milli", fraction)) * 1000,
     )
     if "zone" in parts:
         return from_milliseconds(Date(moment.replace(tzinfo=ZoneInfo(parts["zone"]))).milliseconds)
@@ -322,16 +318,4 @@ def _year(parts: dict[str, str], whole: str, short: str, now: datetime) -> int:
     if short not in parts:
         return now.year
     year = int(parts[short])
-    if len(parts[short]) > 2:
-        return year
-    return year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)
-
-
-def _hour(hour: int, meridiem: str) -> int:
-    if not meridiem:
-        return hour
-    return hour % 12 + (12 if meridiem == "PM" else 0)
-
-
-def _fraction(digits: str) -> int:
-    return int(float(f"0.{digits}") * 1000) * 1000
+    return year if len(parts[short]) > 2 else year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)

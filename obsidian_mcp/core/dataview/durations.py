@@ -10,21 +10,8 @@ import math
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
+from obsidian_mcp.core.expressions.dates import UNIT_MS, UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.javascript import number_text, round_half_up
-
-_MS = 1.0
-_SECOND, _MINUTE, _HOUR, _DAY = 1000 * _MS, 60_000 * _MS, 3_600_000 * _MS, 86_400_000 * _MS
-_IN_MS = {
-    "years": 365 * _DAY,
-    "months": 30 * _DAY,
-    "weeks": 7 * _DAY,
-    "days": _DAY,
-    "hours": _HOUR,
-    "minutes": _MINUTE,
-    "seconds": _SECOND,
-    "milliseconds": _MS,
-}
 
 
 def in_one(larger: str, smaller: str) -> float:
@@ -33,7 +20,7 @@ def in_one(larger: str, smaller: str) -> float:
         return 12 if smaller == "months" else 52
     if larger == "months" and smaller == "weeks":
         return 4
-    return _IN_MS[larger] / _IN_MS[smaller]
+    return UNIT_MS[larger] / UNIT_MS[smaller]
 
 
 def in_unit(duration: Duration, unit: str) -> float:
@@ -76,7 +63,7 @@ def _normalize(values: dict[str, float]) -> None:
     units = [unit for unit in UNITS if unit in values]
     if not all(math.isfinite(value) for value in values.values()):
         return
-    sign = -1.0 if sum(values[unit] * _IN_MS[unit] for unit in units) < 0 else 1.0
+    sign = -1.0 if sum(values[unit] * UNIT_MS[unit] for unit in units) < 0 else 1.0
     for larger, smaller in reversed(list(pairwise(units))):
         factor = in_one(larger, smaller)
         carried = math.floor(values[smaller] * sign / factor)

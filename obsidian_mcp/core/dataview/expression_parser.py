@@ -208,24 +208,18 @@ class ExpressionParser(Scanner):
         return None
 
     def date(self) -> Date | None:
-        found = literals.match_date(self.text, self.pos)
-        if found is None:
-            self.expect("a date such as 2024-01-31")
-            return None
-        value, self.pos = found
-        return value
+        return self._taken(literals.match_date(self.text, self.pos), "a date such as 2024-01-31")
 
     def date_or_word(self) -> Date | None:
-        found = literals.match_day_word(self.text, self.pos, self._now)
-        if found is None:
-            return self.date()
-        value, self.pos = found
-        return value
+        return self._taken(literals.match_day_word(self.text, self.pos, self._now), "") or self.date()
 
     def duration(self) -> Duration | None:
-        found = literals.match_duration(self.text, self.pos)
+        return self._taken(literals.match_duration(self.text, self.pos), "a duration such as 2 days")
+
+    def _taken(self, found: tuple[_Item, int] | None, description: str) -> _Item | None:
+        """Go past a value that was found up to a place; without one, what was expected is noted."""
         if found is None:
-            self.expect("a duration such as 2 days")
+            self.expect(description)
             return None
         value, self.pos = found
         return value

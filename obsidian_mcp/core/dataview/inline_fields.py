@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import EMOJI, SPACE, STRIPPED
+from obsidian_mcp.core.dataview.characters import EMOJI, SPACE
+from obsidian_mcp.core.expressions.javascript import SPACES
 
 MAX_LINE = 32_768
 """Characters of the longest line that is looked at outside of lists."""
@@ -47,7 +48,7 @@ def line_fields(line: str) -> list[InlineField]:
     """The fields of a line outside of lists: the bracketed ones, else the one that the whole line is (DV-04)."""
     if "::" not in line or len(line) > MAX_LINE:
         return []
-    line = line.strip(STRIPPED)
+    line = line.strip(SPACES)
     found = bracketed_fields(line)
     if found:
         return found
@@ -69,8 +70,8 @@ def full_line_field(line: str) -> InlineField | None:
     key, separator, value = line.partition("::")
     if not separator:
         return None
-    found = _KEY.fullmatch(key.strip(STRIPPED))
-    return InlineField(found[1], value.strip(STRIPPED)) if found else None
+    found = _KEY.fullmatch(key.strip(SPACES))
+    return InlineField(found[1], value.strip(SPACES)) if found else None
 
 
 def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField]:
@@ -104,8 +105,8 @@ def _wrapped(line: str, opening: str) -> list[_Found]:
     while candidate and brackets:
         end = brackets.close(candidate.end())
         if end >= 0:
-            value = line[candidate.end() : end].strip(STRIPPED)
-            found.append(_Found(candidate.start(), end + 1, InlineField(candidate[1].strip(STRIPPED), value)))
+            value = line[candidate.end() : end].strip(SPACES)
+            found.append(_Found(candidate.start(), end + 1, InlineField(candidate[1].strip(SPACES), value)))
         candidate = opened.search(line, candidate.start() + 1 if end < 0 else end + 1)
     return found
 

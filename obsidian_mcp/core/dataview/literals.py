@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, STRIPPED, TAG, linkable_heading
+from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalized
 from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import Link, Value, from_json
 
 Now = datetime
@@ -203,7 +204,7 @@ def inline_value(text: str, *, plain: bool = False) -> Value:
 
     With `plain`, dates, durations and links stay texts as they are written, as in a property of the frontmatter.
     """
-    if not text.strip(STRIPPED):
+    if not text.strip(SPACES):
         return None
     first = _item(text, 0, plain)
     if first is None:

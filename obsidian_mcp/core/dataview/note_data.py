@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import STRIPPED, TAG
+from obsidian_mcp.core.dataview.characters import TAG
 from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, line_fields
 from obsidian_mcp.core.dataview.literals import inline_value
+from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.note.parser import Note
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TAG = regex.compile(TAG)
-_POSSIBLE_TAG = regex.compile(TAG)
 
 
 class ItemLink(NamedTuple):
@@ -121,7 +121,7 @@ def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:
         if first is None:
             continue
         end = note.lines.line(max(item.span.end - 1, item.span.start))
-        parts = [part.strip(STRIPPED) for part in (first[3], *lines[item.line + 1 : end + 1])]
+        parts = [part.strip(SPACES) for part in (first[3], *lines[item.line + 1 : end + 1])]
         joined = " ".join(parts)
         status = item.mark or None
         above = bisect_right(list_starts, item.span.start) - 1
@@ -157,7 +157,4 @@ def _links_by_line(note: Note) -> dict[int, list[ItemLink]]:
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    if "#" not in text:
-        return ()
-    found = (match[0] for match in _POSSIBLE_TAG.finditer(text))
-    return tuple(dict.fromkeys(tag for tag in found if _TAG.fullmatch(tag)))
+    return tuple(dict.fromkeys(_TAG.findall(text))) if "#" in text else ()

@@ -49,11 +49,7 @@ def _merge(left: Mapping[str, Value], right: Mapping[str, Value], context: Conte
 
 
 def _divide_duration(duration: Duration, number: float, _context: Context) -> Duration:
-    return _finite(Duration(*(javascript.divide(getattr(duration, unit), number) for unit in UNITS)))
-
-
-def _finite(duration: Duration) -> Duration:
-    return normalized(duration)
+    return normalized(Duration(*(javascript.divide(getattr(duration, unit), number) for unit in UNITS)))
 
 
 _NUMBERS: dict[str, Operate] = {
@@ -70,10 +66,10 @@ _BY_TYPES: dict[tuple[str, str, str], Operate] = {
     ("date", "-", "duration"): lambda left, right, _: shift(left, right.scaled(-1.0), elapsed=True),
     ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
     ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),
-    ("duration", "+", "duration"): lambda left, right, _: _finite(left.plus(right)),
-    ("duration", "-", "duration"): lambda left, right, _: _finite(left.plus(right.scaled(-1.0))),
-    ("duration", "*", "number"): lambda left, right, _: _finite(left.scaled(right)),
-    ("number", "*", "duration"): lambda left, right, _: _finite(right.scaled(left)),
+    ("duration", "+", "duration"): lambda left, right, _: normalized(left.plus(right)),
+    ("duration", "-", "duration"): lambda left, right, _: normalized(left.plus(right.scaled(-1.0))),
+    ("duration", "*", "number"): lambda left, right, _: normalized(left.scaled(right)),
+    ("number", "*", "duration"): lambda left, right, _: normalized(right.scaled(left)),
     ("duration", "/", "number"): _divide_duration,
     ("array", "+", "array"): _concatenate,
     ("object", "+", "object"): _merge,

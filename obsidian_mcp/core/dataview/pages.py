@@ -18,7 +18,7 @@ from obsidian_mcp.core.dataview.list_records import item_records
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Record
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
-from obsidian_mcp.core.expressions.dates import Date, from_nanoseconds
+from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.values import File, Link, Value, from_json
 from obsidian_mcp.core.note.links import shown
 
@@ -249,18 +249,6 @@ class PageFile(Record):
 # Fields of `file`
 
 
-def _created(file: PageFile) -> Date:
-    return from_nanoseconds(file.page.store.vault.created_ns(file.file.path))
-
-
-def _modified(file: PageFile) -> Date:
-    return from_nanoseconds(file.file.modified_ns)
-
-
-def _day_part(date: Date) -> Date:
-    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0), has_time=False)
-
-
 def _named(store: PageStore, path: str, names: Iterable[str]) -> list[RawField]:
     """The fields of a note with one of these names in lower case, in order."""
     return store.fields(path, [key for name in names for key in store.spellings(name)])
@@ -342,18 +330,6 @@ def _frontmatter(file: PageFile) -> Value:
     return from_json({key: value for key, value, inline in raw if not inline and key != "position"})
 
 
-def _in_links(file: PageFile) -> list[Value]:
-    return [Link(path) for path in file.page.store.vault.backlinks(file.file.path) if is_page(path)]
-
-
-def _lists(file: PageFile) -> list[Value]:
-    return list(item_records(file.page.store.vault.list_items(file.file.path), file.page))
-
-
-def _tasks(file: PageFile) -> list[Value]:
-    return [record for record in file["lists"] if record.item.status is not None]
-
-
 def _day(file: PageFile) -> Date | None:
     seen: set[str] = set()
     for field in _named(file.page.store, file.file.path, _DAY_KEYS):
@@ -383,16 +359,16 @@ CHEAP_FILE_FIELDS: dict[str, Callable[[File], Value]] = {
 """Not kept: to compute them is as quick as to look them up."""
 _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "outlinks": _out_links,
-    "inlinks": _in_links,
-    "etags": lambda file: list(exact_tags(file.page.store, file.file.path)),
+    "inlinks": lambda file: [Link(path) for path in file.page.store.vault.backlinks(file.file.path) if is_page(path)],
+    "etags": lambda file: exact_tags(file.page.store, file.file.path),
     "tags": _all_tags,
     "aliases": _aliases,
-    "lists": _lists,
-    "tasks": _tasks,
-    "ctime": _created,
-    "cday": lambda file: _day_part(file["ctime"]),
-    "mtime": _modified,
-    "mday": lambda file: _day_part(file["mtime"]),
+    "lists": lambda file: item_records(file.page.store.vault.list_items(file.file.path), file.page),
+    "tasks": lambda file: [record for record in file["lists"] if record.item.status is not None],
+    "ctime": lambda file: from_nanoseconds(file.page.store.vault.created_ns(file.file.path)),
+    "cday": lambda file: day_of(file["ctime"]),
+    "mtime": lambda file: from_nanoseconds(file.file.modified_ns),
+    "mday": lambda file: day_of(file["mtime"]),
     "starred": lambda file: file.file.path in file.page.store.vault.bookmarked(),
     "frontmatter": _frontmatter,
     "day": _day,

@@ -138,7 +138,9 @@ class _Execution:
         match command:
             case syntax.Where(condition):
                 holds = compile_node(condition)
-                return self._checked("where", rows, lambda: filter_rows(rows, _passes(holds), run, "WHERE"))
+                return self._checked(
+                    "where", rows, lambda: filter_rows(rows, lambda row: is_true(holds(row)), run, "WHERE")
+                )
             case syntax.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
                 return self._checked("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
@@ -263,10 +265,6 @@ def _identity(row: Scope) -> Value:
     while isinstance(fields, Extended):
         fields = fields.below
     return fields.file.link if isinstance(fields, Page) else fields.identity
-
-
-def _passes(holds: Evaluate) -> Callable[[Scope], bool]:
-    return lambda row: is_true(holds(row))
 
 
 def _file_link(row: Scope) -> Link | None:

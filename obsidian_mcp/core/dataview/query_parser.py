@@ -7,10 +7,11 @@ import re
 import regex
 
 from obsidian_mcp.core.dataview import literals, syntax
-from obsidian_mcp.core.dataview.characters import SPACE, STRIPPED
+from obsidian_mcp.core.dataview.characters import SPACE
 from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
 from obsidian_mcp.core.dataview.literals import Now
 from obsidian_mcp.core.dataview.syntax import Named
+from obsidian_mcp.core.expressions.javascript import SPACES
 
 _SLIPS = (
     (r"<%", "The text holds template code (<% … %>): run the template first, or write its result."),
@@ -138,7 +139,7 @@ class QueryParser(ExpressionParser):
         if expression is None:
             return None
         lines = _LINE_ENDS.split(self.text[start : self.pos])
-        text = "".join(line.strip(STRIPPED) for line in lines)
+        text = "".join(line.strip(SPACES) for line in lines)
         return Named(text, expression, text)
 
     def _skip_comments(self) -> None:
@@ -147,7 +148,7 @@ class QueryParser(ExpressionParser):
 
     def comment(self) -> str | None:
         found = self.match(_COMMENT, "")
-        return found[0][2:].strip(STRIPPED) if found else None
+        return found[0][2:].strip(SPACES) if found else None
 
     # Commands
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import regex
 
 from obsidian_mcp.core.dataview.characters import EMOJI, NUMBER, SPACE, TAG
+from obsidian_mcp.core.expressions.syntax import position
 from obsidian_mcp.errors import QueryInvalid
 
 _SPACES = regex.compile(f"{SPACE}*")
@@ -108,8 +109,7 @@ class Scanner:
     def error(self, hint: str = "") -> QueryInvalid:
         """The syntax error at the furthest place that any alternative reached (DV-31)."""
         at = self._furthest
-        line = self.text.count("\n", 0, at) + 1
-        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        line, column = position(self.text, at)
         shown = _SHOWN.match(self.text, at)
         found = f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
         expected = _listed(list(self._expected))

@@ -25,47 +25,36 @@ class DataviewVault(VaultView, Protocol):
 
     def expect(self, paths: Sequence[str]) -> None:
         """Say which notes the query is going to read, so that nothing is read of others."""
-        ...
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
         """The paths of the notes below a folder, or all, in order; also of those that the app excludes."""
-        ...
 
     def field_keys(self) -> Collection[str]:
         """The keys of all properties and inline fields of the vault, in lower case."""
-        ...
 
     def field_names(self, key: str) -> Collection[str]:
         """How a key in lower case is written in the vault."""
-        ...
 
     def fields(self, path: str) -> Sequence[RawField]:
         """All fields of a note: its properties, those of its list items, those of its other lines."""
-        ...
 
     def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
         """The fields of a note with exactly this key, in order, with numbers that order them among others."""
-        ...
 
     def field_column(self, key: str) -> Mapping[str, Sequence[tuple[int, RawField]]] | None:
         """What `fields_named` gives for every note that has such a field; None where the query reads few notes."""
-        ...
 
     def list_items(self, path: str) -> Sequence[ListItem]:
         """The list items of a note."""
-        ...
 
     def text_tags(self, path: str) -> Sequence[str]:
         """Tags of the text alone, in its order, without `#`, repeated as written."""
-        ...
 
     def bookmarked(self) -> frozenset[str]:
         """Paths of the files among the bookmarks, in groups too."""
-        ...
 
     def text(self, path: str) -> str | None:
         """The text of a file that is no note, such as a CSV; None where it cannot be read as text."""
-        ...
 
 
 def is_page(path: str) -> bool:

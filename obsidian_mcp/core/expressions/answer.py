@@ -47,12 +47,9 @@ class RowGroup:
     groups: tuple[RowGroup, ...] | None = None
 
     def data(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"key": self.key, "count": self.count}
-        if self.summaries is not None:
-            data["summaries"] = self.summaries
-        if self.groups is not None:
-            data["groups"] = [group.data() for group in self.groups]
-        return data
+        groups = None if self.groups is None else [group.data() for group in self.groups]
+        parts = {"summaries": self.summaries, "groups": groups}
+        return {"key": self.key, "count": self.count, **_without_none(parts)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +74,22 @@ class Answer:
 
     def data(self) -> dict[str, Any]:
         """The answer as JSON; keys without content are left out."""
-        data: dict[str, Any] = {}
-        if self.kind is not None:
-            data["kind"] = self.kind
-        if self.view is not None:
-            data["view"] = self.view
-        data["columns"] = [{"id": column.id, "name": column.name} for column in self.columns]
-        data["rows"] = self.rows
-        if self.paths is not None:
-            data["paths"] = self.paths
-        if self.groups is not None:
-            data["groups"] = [group.data() for group in self.groups]
-        if self.summaries:
-            data["summaries"] = self.summaries
-        data["total"] = self.total
-        if self.warnings:
-            data["warnings"] = self.warnings
-        return data
+        data = {
+            "kind": self.kind,
+            "view": self.view,
+            "columns": [{"id": column.id, "name": column.name} for column in self.columns],
+            "rows": self.rows,
+            "paths": self.paths,
+            "groups": None if self.groups is None else [group.data() for group in self.groups],
+            "summaries": self.summaries or None,
+            "total": self.total,
+            "warnings": self.warnings or None,
+        }
+        return _without_none(data)
+
+
+def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cell:

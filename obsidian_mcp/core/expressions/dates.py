@@ -14,9 +14,14 @@ from datetime import UTC, datetime, timedelta
 from .values import ExpressionError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_UNITS_MS = {"weeks": 604_800_000, "days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000}
 YEAR_DAYS = 365
 MONTH_DAYS = 30
+DAY_MS = 86_400_000
+UNIT_MS = {
+    "years": YEAR_DAYS * DAY_MS, "months": MONTH_DAYS * DAY_MS, "weeks": 7 * DAY_MS, "days": DAY_MS,
+    "hours": 3_600_000, "minutes": 60_000, "seconds": 1000, "milliseconds": 1,
+}  # fmt: skip
+"""Length of each unit of a duration, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class Duration:
     def total_ms(self) -> float:
         """The whole in milliseconds, a month as 30 and a year as 365 days."""
         days = self.years * YEAR_DAYS + self.months * MONTH_DAYS + self.weeks * 7 + self.days
-        return days * _UNITS_MS["days"] + self.time_ms
+        return days * DAY_MS + self.time_ms
 
     def scaled(self, factor: float) -> Duration:
         return Duration(*(getattr(self, unit) * factor for unit in UNITS))
@@ -89,6 +94,11 @@ def from_nanoseconds(instant: int) -> Date:
     return from_milliseconds(instant // 1_000_000)
 
 
+def day_of(date: Date) -> Date:
+    """The local midnight of a date's own day."""
+    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None), has_time=False)
+
+
 def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     """The date later by a duration; earlier by `duration.scaled(-1)`.
 
@@ -101,7 +111,7 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     fraction_days = math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
     days = _finite(duration.weeks * 7 + duration.days)
     whole_days = math.trunc(days)
-    rest = timedelta_of(duration.time_ms + (fraction_days + math.fmod(days, 1)) * _UNITS_MS["days"])
+    rest = timedelta_of(duration.time_ms + (fraction_days + math.fmod(days, 1)) * DAY_MS)
     moment = add_months(date.moment, months)
     try:
         moment = moment + timedelta(days=whole_days)

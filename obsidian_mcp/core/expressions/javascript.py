@@ -9,6 +9,8 @@ from obsidian_mcp.core.text.text import utf16_length
 
 from .values import ExpressionError
 
+SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What `trim` takes off, as an argument of `str.strip`."""
 _EXPONENT_FROM = 1e21
 """From here on JavaScript writes a number with an exponent."""
 _CONTEXT = Context(prec=500)

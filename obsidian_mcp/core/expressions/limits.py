@@ -92,7 +92,4 @@ class Budget:
                     "or make its texts and lists shorter."
                 )
         self._row = self._row_held = 0
-        self._ticks += 1
-        if self._ticks >= _TICKS:
-            self._ticks = 0
-            checkpoint()
+        self.tick()

@@ -33,43 +33,33 @@ class VaultView(Protocol):
 
     def files(self) -> Sequence[File]:
         """Every file that is neither hidden nor excluded, by path."""
-        ...
 
     def created_ns(self, path: str) -> int:
         """When a file was created, in nanoseconds since 1970, UTC."""
-        ...
 
     def file(self, path: str) -> File | None:
         """The file at exactly this path."""
-        ...
 
     def resolve(self, linkpath: str, source: str) -> str | None:
         """Path of the file that a link in `source` leads to; an empty `linkpath` is `source` itself."""
-        ...
 
     def column(self, name: str) -> Mapping[str, Value]:
         """One property of every note that has it, by path; its name in lower case.
 
         Values are as the YAML has them (see `values.from_json`); nobody changes one.
         """
-        ...
 
     def properties(self, path: str) -> Mapping[str, Value]:
         """All properties of a note as its YAML has them, in the order written; names as written."""
-        ...
 
     def tags(self, path: str) -> Sequence[str]:
         """Every tag of a file as written, without `#`: those of the properties, then those of the text, repeated."""
-        ...
 
     def links(self, path: str) -> Sequence[WrittenLink]:
         """Links of the properties, then of the text in its order, embeds among them."""
-        ...
 
     def targets(self, path: str) -> Collection[str]:
         """Paths of the files that the links of a file lead to."""
-        ...
 
     def backlinks(self, path: str) -> Sequence[str]:
         """Paths of the files that link to or embed this one, by path; itself among them where it does."""
-        ...

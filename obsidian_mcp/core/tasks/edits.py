@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .fields import ORDER, RANK, SPACES, Field, Notation, leftmost, write_field, write_fields, write_value
+from obsidian_mcp.core.expressions.javascript import SPACES
+
+from .fields import ORDER, RANK, Field, Notation, leftmost, write_field, write_fields, write_value
 from .settings import ReadNotation
 from .task import Line, read_line
 

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.text.text import Span
 
 from .settings import ReadNotation
 
 Notation = Literal["emoji", "dataview"]
-
-SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript's `trim` takes away."""
 
 PRIORITIES = ("highest", "high", "medium", "none", "low", "lowest")
 """From the most to the least urgent."""

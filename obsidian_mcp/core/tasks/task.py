@@ -9,8 +9,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from obsidian_mcp.core.expressions.javascript import SPACES
+
 from . import recurrence
-from .fields import DATES, SPACES, Field, find_tags, leftmost, read_fields
+from .fields import DATES, Field, find_tags, leftmost, read_fields
 from .recurrence import Rule
 from .rule_text import write_rule
 from .settings import ReadNotation, TaskSettings

@@ -7,13 +7,13 @@ import re
 from dataclasses import replace
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.characters import STRIPPED
 from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type, type_name
 from obsidian_mcp.core.dataview.date_format import parse_date_as
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import value_text
-from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
+from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -57,10 +57,6 @@ def _date_in_format(run: Run, text: str, form: str) -> Date:
             raise ExpressionError(f"Not a number for format({form}): {text}")
         return from_milliseconds(float(found[0].partition(".")[0]) * (1000 if form == "X" else 1))
     return parse_date_as(text, form, run.now)
-
-
-def _duration_of_text(_run: Run, text: str) -> Duration | None:
-    return literals.parse_duration(text.strip(STRIPPED))
 
 
 def _number_of_text(_run: Run, text: str) -> float | None:
@@ -109,7 +105,7 @@ FUNCTIONS: dict[str, Implementation] = {
     "array": _list,
     "date": _date,
     "dur": Overloads("dur", {1: (0,)})
-    .on("string", _duration_of_text)
+    .on("string", lambda _, text: literals.parse_duration(text.strip(SPACES)))
     .on("duration", lambda _, duration: duration)
     .on("null", lambda *_: None),
     "number": Overloads("number", {1: (0,)})

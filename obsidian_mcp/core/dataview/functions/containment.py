@@ -18,15 +18,7 @@ def _equal(run: Run, left: Value, right: Value) -> bool:
     return equal(left, right, run.path_of)
 
 
-def _in_text(_run: Run, text: str, part: str) -> bool:
-    return part in text
-
-
-def _in_text_any_case(_run: Run, text: str, part: str) -> bool:
-    return part.lower() in text.lower()
-
-
-def _contains(name: str, in_text: Callable[[Run, str, str], bool], *, recursive: bool = True) -> Overloads:
+def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = True) -> Overloads:
     """Whether a list has such an element, a text such a part, an object such a key, else whether both are equal."""
     function = Overloads(name, {2: (1,)})
 
@@ -38,40 +30,17 @@ def _contains(name: str, in_text: Callable[[Run, str, str], bool], *, recursive:
                 return True
         return False
 
-    function.on("array *", in_list).on("string string", in_text)
+    function.on("array *", in_list).on("string string", lambda _, text, part: fold(part) in fold(text))
     function.on("object string", lambda _, keys, key: key in keys)
     return function.on("* *", _equal)
 
 
 def _contains_word(_run: Run, text: str, word: str) -> bool:
     """Whole words of ASCII letters, digits and `_`, in any case."""
-    return any(_contains_word_in_line(line, word) for line in _LINE_END.split(text))
+    pattern = re.compile(rf"(?a:\b){re.escape(word)}(?a:\b)", re.IGNORECASE)
+    return any(map(pattern.search, _LINE_END.split(text)))
 
 
-def _contains_word_in_line(line: str, word: str) -> bool:
-    if not word:
-        return _WORD.search(line) is not None
-    at = _found(line, word, 0)
-    while at >= 0:
-        end = at + len(word)
-        if _is_boundary(line, at) and _is_boundary(line, end):
-            return True
-        at = _found(line, word, at + 1)
-    return False
-
-
-def _found(line: str, word: str, start: int) -> int:
-    found = re.compile(re.escape(word), re.IGNORECASE).search(line, start)
-    return found.start() if found else -1
-
-
-def _is_boundary(line: str, at: int) -> bool:
-    before = at > 0 and _WORD.match(line[at - 1]) is not None
-    after = at < len(line) and _WORD.match(line[at]) is not None
-    return before != after
-
-
-_WORD = re.compile(r"\w", re.ASCII)
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 
 
@@ -89,9 +58,9 @@ def _extract(run: Run, *arguments: Value) -> Value:
 
 
 FUNCTIONS: dict[str, Implementation] = {
-    "contains": _contains("contains", _in_text),
-    "icontains": _contains("icontains", _in_text_any_case),
-    "econtains": _contains("econtains", _in_text, recursive=False),
+    "contains": _contains("contains"),
+    "icontains": _contains("icontains", str.lower),
+    "econtains": _contains("econtains", recursive=False),
     "containsword": Overloads("containsword", {2: (0, 1)}).on("string string", _contains_word).null_on_null(2),
     "extract": _extract,
     "length": Overloads("length")

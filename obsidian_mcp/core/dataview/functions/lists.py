@@ -100,16 +100,8 @@ def _filtered(run: Run, values: list[Value], test: Function) -> list[Value]:
     return [value for value in values if is_true(test(value))]
 
 
-def _reversed_text(_run: Run, text: str) -> str:
-    return text[::-1]
-
-
 def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
     return [value for value in values if value is not None]
-
-
-def _first_value(_run: Run, values: list[Value]) -> Value:
-    return next((value for value in values if value is not None), None)
 
 
 _join = Overloads("join", {2: (1,)})
@@ -121,13 +113,15 @@ FUNCTIONS: dict[str, Implementation] = {
     "sort": Overloads("sort").on("array", _sorted).on("array function", _sorted).on("*", lambda _, value: value),
     "reverse": Overloads("reverse")
     .on("array", lambda _, values: values[::-1])
-    .on("string", _reversed_text)
+    .on("string", lambda _, text: text[::-1])
     .on("*", lambda _, value: value),
     "unique": Overloads("unique").on("array", _unique).null_on_null(1),
     "nonnull": Overloads("nonnull")
     .on("array", _without_nulls)
     .otherwise(lambda run, *values: _without_nulls(run, list(values))),
-    "firstvalue": Overloads("firstvalue").on("array", _first_value).null_on_null(1),
+    "firstvalue": Overloads("firstvalue")
+    .on("array", lambda _, values: next((value for value in values if value is not None), None))
+    .null_on_null(1),
     "all": _quantifier("all", stop_at=False, found=False),
     "any": _quantifier("any", stop_at=True, found=True),
     "none": _quantifier("all", stop_at=True, found=False),

@@ -14,7 +14,7 @@ from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overl
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.dates import Date, day_of, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.core.query.regexp import SECONDS
 
@@ -59,10 +59,6 @@ _CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
 
 def _default(_run: Run, value: Value, fallback: Value) -> Value:
     return fallback if value is None else value
-
-
-def _choice(_run: Run, condition: Value, chosen: Value, otherwise: Value) -> Value:
-    return chosen if is_true(condition) else otherwise
 
 
 def without_markdown(text: str) -> str:
@@ -111,15 +107,6 @@ def _local(_run: Run, date: Date) -> Date:
     return date if date.moment.tzinfo is None else from_milliseconds(date.milliseconds)
 
 
-def _day(_run: Run, date: Date) -> Date:
-    return day_of(date)
-
-
-def day_of(date: Date) -> Date:
-    """The local midnight of a date's own day."""
-    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None), has_time=False)
-
-
 def _hash(_run: Run, text: str, *more: str | float) -> float:
     """cyrb53 of the texts, with a number as seed (DV-99)."""
     seed = 0.0
@@ -156,9 +143,11 @@ _display = (
 FUNCTIONS: dict[str, Implementation] = {
     "default": Overloads("default", {2: (0, 1)}).on("* *", _default),
     "ldefault": Overloads("ldefault").on("* *", _default),
-    "choice": Overloads("choice", {3: (0,)}).on("* * *", _choice),
+    "choice": Overloads("choice", {3: (0,)}).on(
+        "* * *", lambda _, condition, chosen, otherwise: chosen if is_true(condition) else otherwise
+    ),
     "display": _display,
-    "striptime": Overloads("striptime", {1: (0,)}).on("date", _day).null_on_null(1),
+    "striptime": Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(1),
     "localtime": Overloads("localtime", {1: (0,)}).on("date", _local).null_on_null(1),
     "dateformat": Overloads("dateformat", {2: (0,)})
     .on("date string", lambda _, date, form: format_date(date, form))
