@@ -16,12 +16,10 @@ from obsidian_mcp.core.dataview.durations import shift_to
 from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import ExpressionError
+from obsidian_mcp.core.text.day_words import MONTHS, WEEKDAYS
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = tuple(map(str.capitalize, MONTHS))
+_DAYS = tuple(map(str.capitalize, WEEKDAYS))
 _MINUTES = timedelta(minutes=1)
 _MACROS = {
     "D": "M/d/yyyy", "DD": "LLL d, yyyy", "DDD": "LLLL d, yyyy", "DDDD": "cccc, LLLL d, yyyy",

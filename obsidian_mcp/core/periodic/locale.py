@@ -175,8 +175,8 @@ class Locale:
         if self.halves[0][1] == "AM":
             part = "pm" if part.startswith("p") else "am"
         candidates = (hour % 12, hour % 12 + 12)
-        named = [each for each in candidates if self.meridiem(each, minute).lower() == part]
-        named += [each for each in candidates if self.meridiem(each, minute, lower=True).lower() == part]
+        named = [found for found in candidates if self.meridiem(found, minute).lower() == part]
+        named += [found for found in candidates if self.meridiem(found, minute, lower=True).lower() == part]
         ends = [end for end, *names in self.halves if part in (name.lower() for name in names)]
         return named[0] if named else candidates[bool(ends) and max(ends) > 1200]
 

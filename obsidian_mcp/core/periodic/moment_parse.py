@@ -201,9 +201,7 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
 def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | None:
     year, month, day = fields.get("year"), fields.get("month"), fields.get("day")
     if "era" in fields and year is not None:
-        era = next(
-            each for each in locale.eras if fields["era"].upper() in (each.name.upper(), each.narrow, each.short)
-        )
+        era = next(era for era in locale.eras if fields["era"].upper() in (era.name.upper(), era.narrow, era.short))
         year += era.first.year - era.offset
     if "quarter" in fields:
         if not 1 <= fields["quarter"] <= 4:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .locale import WEEKDAYS, Locale, locale
-from .periods import PERIODS, Period
+from .periods import ADJECTIVES, PERIODS, Period
 
 ReadSetting = Callable[[str], str | None]
 """Gives the text of a file below the vault's configuration folder; None where it is absent."""
@@ -21,13 +21,6 @@ DEFAULT_FORMATS: Mapping[Period, str] = {
     "month": "YYYY-MM",
     "quarter": "YYYY-[Q]Q",
     "year": "YYYY",
-}
-_OLD_KEYS: Mapping[Period, str] = {
-    "day": "daily",
-    "week": "weekly",
-    "month": "monthly",
-    "quarter": "quarterly",
-    "year": "yearly",
 }
 _PERIODIC_NOTES: Source = "periodic-notes"
 _CALENDAR = "calendar"
@@ -107,7 +100,7 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
             return None
 
-    plugins = set(_strings(load("community-plugins.json")))
+    plugins = _list(load("community-plugins.json"))
     periodic = (
         _periodic_notes(_object(load(f"plugins/{_PERIODIC_NOTES}/data.json"))) if _PERIODIC_NOTES in plugins else {}
     )
@@ -126,17 +119,16 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             rules[period] = _rule(period, {}, "default", configured=False)
     of_calendar = calendar or {}
     of_app = _object(load("app.json"))
-    ways = (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
+    in_order = (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
     templates = _object(load("templates.json"))
     unique = _object(load("zk-prefixer.json"))
-    default = TemplateSettings()
     return PeriodicSettings(
         rules,
-        _locale(language, week_start, ways),
+        _locale(language, week_start, in_order),
         TemplateSettings(
             _text(templates, "folder"),
-            _text(templates, "dateFormat") or default.date_format,
-            _text(templates, "timeFormat") or default.time_format,
+            _text(templates, "dateFormat") or TemplateSettings().date_format,
+            _text(templates, "timeFormat") or TemplateSettings().time_format,
         ),
         UniqueNotes(
             _text(unique, "folder"), _text(unique, "format") or UniqueNotes().format, _text(unique, "template")
@@ -149,17 +141,17 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
 
 def _periodic_notes(values: Mapping[str, Any]) -> dict[Period, PeriodRule]:
     """The periods that Periodic Notes makes notes of, by the settings of either of its versions."""
-    sets = [each for each in _list(values.get("calendarSets")) if isinstance(each, dict)]
+    sets = [entry for entry in _list(values.get("calendarSets")) if isinstance(entry, dict)]
     if sets:
         active = values.get("activeCalendarSet")
-        chosen = next((each for each in sets if each.get("id") == active), sets[0])
+        chosen = next((entry for entry in sets if entry.get("id") == active), sets[0])
         found = {period: chosen.get(period) for period in PERIODS}
     else:
-        found = {period: values.get(_OLD_KEYS[period]) for period in PERIODS}
+        found = {period: values.get(adjective) for adjective, period in ADJECTIVES.items()}
     return {
-        period: _rule(period, said, _PERIODIC_NOTES, template="templatePath" if sets else "template")
-        for period, said in found.items()
-        if isinstance(said, dict) and said.get("enabled") is True
+        period: _rule(period, rule, _PERIODIC_NOTES, template="templatePath" if sets else "template")
+        for period, rule in found.items()
+        if isinstance(rule, dict) and rule.get("enabled") is True
     }
 
 
@@ -193,8 +185,8 @@ def _core_plugin(document: object) -> bool:
 
 
 def _locale(language: str, week_start: str, settings: tuple[Mapping[str, Any], ...]) -> Locale:
-    tags = [language, *(_text(each, "localeOverride") for each in settings)]
-    starts = [week_start, *(_text(each, "weekStart") for each in settings)]
+    tags = [language, *(_text(members, "localeOverride") for members in settings)]
+    starts = [week_start, *(_text(members, "weekStart") for members in settings)]
     tag = next((tag for tag in tags if tag and tag != "system-default"), "en")
     first = next((start.lower() for start in starts if start.lower() in WEEKDAYS), None)
     return locale(tag).starting(None if first is None else WEEKDAYS.index(first))
@@ -211,7 +203,3 @@ def _object(value: object) -> dict[str, Any]:
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _strings(value: object) -> list[str]:
-    return [item for item in _list(value) if isinstance(item, str)]

@@ -63,7 +63,7 @@ def named_period(text: str, rules: Mapping[Period, PeriodRule], locale: Locale, 
             case "weekday":
                 return Named(_weekday(phrase, locale, today), "day")
             case "period":
-                period: Period = next(each for each in PERIODS if SHIFT_UNITS[each] == phrase.unit)
+                period: Period = next(period for period in PERIODS if SHIFT_UNITS[period] == phrase.unit)
                 step = {"last": -1, "this": 0, "next": 1}[phrase.which]
                 return Named(shift(start_of(period, today, locale), step, phrase.unit), period)
             case "week":

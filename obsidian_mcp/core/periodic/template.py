@@ -92,5 +92,5 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
         first = start_of("week", at, variables.locale)
         day = first + timedelta(days=(WEEKDAYS.index(name) - variables.locale.first_day) % 7)
         return written(datetime.combine(day, at.time()), "")
-    period: Period = next(each for each in PERIODS if each == name)
+    period: Period = next(period for period in PERIODS if period == name)
     return written(datetime.combine(start_of(period, at.date(), variables.locale), at.time()), rule.format)

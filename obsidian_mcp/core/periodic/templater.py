@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from inspect import signature
 from typing import Any
 
 from obsidian_mcp.core.text.clock import shift
@@ -113,7 +114,7 @@ def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _render(text: str, run: _Run) -> str:
-    parts = list(read(text, run.template))  # the whole template is read before any of it runs
+    parts = list(read(text, run.template, _is_known))  # the whole template is read before any of it runs
     return "".join(part if isinstance(part, str) else _evaluate(part, run) for part in parts)
 
 
@@ -212,14 +213,6 @@ def _now(
     return _format(run, _moved(run, _reference(run, reference, form), offset), pattern)
 
 
-def _tomorrow(run: _Run, pattern: _Result = "YYYY-MM-DD") -> str:
-    return _now(run, pattern, 1.0)
-
-
-def _yesterday(run: _Run, pattern: _Result = "YYYY-MM-DD") -> str:
-    return _now(run, pattern, -1.0)
-
-
 def _weekday(
     run: _Run,
     pattern: _Result = "YYYY-MM-DD",
@@ -235,22 +228,6 @@ def _weekday(
 def _folder(run: _Run, absolute: _Result = False) -> str:
     folder = run.target.path.rpartition("/")[0]
     return (folder or "/") if absolute is True else folder.rpartition("/")[2]
-
-
-def _path(run: _Run, relative: _Result = False) -> str:
-    return run.target.path if relative is True else run.target.system_path
-
-
-def _creation_date(run: _Run, pattern: _Result = "YYYY-MM-DD HH:mm") -> str:
-    return _format(run, run.target.created, pattern)
-
-
-def _last_modified_date(run: _Run, pattern: _Result = "YYYY-MM-DD HH:mm") -> str:
-    return _format(run, run.target.modified, pattern)
-
-
-def _exists(run: _Run, path: _Result) -> bool:
-    return run.surroundings.exists(_text(run, path, "a path"))
 
 
 def _cursor(run: _Run, order: _Result = 0.0) -> str:
@@ -279,16 +256,32 @@ _PROPERTIES: Mapping[str, Callable[[Target], str]] = {
     "tp.file.content": lambda target: target.content,
 }
 
+_TIME = "YYYY-MM-DD HH:mm"
 _FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
     "tp.date.now": _now,
-    "tp.date.tomorrow": _tomorrow,
-    "tp.date.yesterday": _yesterday,
+    "tp.date.tomorrow": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, 1.0),
+    "tp.date.yesterday": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, -1.0),
     "tp.date.weekday": _weekday,
     "tp.file.folder": _folder,
-    "tp.file.path": _path,
-    "tp.file.creation_date": _creation_date,
-    "tp.file.last_modified_date": _last_modified_date,
-    "tp.file.exists": _exists,
+    "tp.file.path": lambda run, relative=False: run.target.path if relative is True else run.target.system_path,
+    "tp.file.creation_date": lambda run, pattern=_TIME: _format(run, run.target.created, pattern),
+    "tp.file.last_modified_date": lambda run, pattern=_TIME: _format(run, run.target.modified, pattern),
+    "tp.file.exists": lambda run, path: run.surroundings.exists(_text(run, path, "a path")),
     "tp.file.cursor": _cursor,
     "tp.file.include": _include,
 }
+
+
+def _is_known(call: Call) -> bool:
+    """Whether a name can be called with so many arguments, or used without a call."""
+    if call.name.startswith("tp.frontmatter."):
+        return call.arguments is None
+    if call.arguments is None:
+        return call.name in _PROPERTIES
+    if call.name not in _FUNCTIONS:
+        return False
+    try:
+        signature(_FUNCTIONS[call.name]).bind(None, *call.arguments)
+    except TypeError:
+        return False
+    return True

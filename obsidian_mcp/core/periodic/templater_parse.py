@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from obsidian_mcp.errors import TemplateFailed
@@ -13,24 +13,6 @@ _TOKEN = re.compile(
     r"""|(?P<mark>[()\[\],+]|[_-]?%>)|(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*))"""
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
-
-PROPERTIES = frozenset({"tp.file.title", "tp.file.tags", "tp.file.content"})
-"""Names that are not called."""
-
-FUNCTIONS = {
-    "tp.date.now": (0, 4),
-    "tp.date.tomorrow": (0, 1),
-    "tp.date.yesterday": (0, 1),
-    "tp.date.weekday": (0, 4),
-    "tp.file.folder": (0, 1),
-    "tp.file.path": (0, 1),
-    "tp.file.creation_date": (0, 1),
-    "tp.file.last_modified_date": (0, 1),
-    "tp.file.exists": (1, 1),
-    "tp.file.cursor": (0, 1),
-    "tp.file.include": (1, 1),
-}
-"""Function -> the least and the most arguments it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +32,18 @@ class Command:
     values: tuple[Value, ...]
 
 
-def read(text: str, template: str) -> Iterator[str | Command]:
-    """The literal parts and the commands of a template, with the white space cut that commands ask to cut."""
+IsKnown = Callable[[Call], bool]
+
+
+def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]:
+    """Yield the literal parts and the commands of a template, with the white space cut that commands ask to cut.
+
+    Raises: TemplateFailed for what is no command, or calls what is not known.
+    """
     position = 0
     cut = ""
     while (start := text.find("<%", position)) >= 0:
-        command, end, ending = _read_command(text, start, template)
+        command, end, ending = _read_command(text, start, template, is_known)
         opening = text[start + 2 : start + 3]
         literal = _cut_start(text[position:start], cut)
         yield _cut_end(literal, opening if opening in "_-" else "")
@@ -76,10 +64,10 @@ def _cut_end(text: str, mark: str) -> str:
     return re.sub(r"\r?\n\Z", "", text) if mark == "-" else text
 
 
-def _read_command(text: str, start: int, template: str) -> tuple[Command, int, str]:
+def _read_command(text: str, start: int, template: str, is_known: IsKnown) -> tuple[Command, int, str]:
     line = text.count("\n", 0, start) + 1
     body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
-    reader = _Reader(text, body)
+    reader = _Reader(text, body, is_known)
     try:
         values = reader.command()
     except _NotReadable:
@@ -105,9 +93,10 @@ class _NotReadable(Exception):
 class _Reader:
     """Reads one command from its first character to behind its `%>`."""
 
-    def __init__(self, text: str, position: int) -> None:
+    def __init__(self, text: str, position: int, is_known: IsKnown) -> None:
         self.text = text
         self.position = position
+        self.is_known = is_known
         self.ending = ""
 
     def command(self) -> tuple[Value, ...]:
@@ -148,9 +137,8 @@ class _Reader:
     def _call(self, name: str) -> Call:
         if name == "tp.frontmatter":
             name = f"tp.frontmatter.{self._key()}"
-        arguments = self._arguments()
-        call = Call(name, arguments)
-        if not _supports(call):
+        call = Call(name, self._arguments())
+        if not self.is_known(call):
             raise _NotReadable
         return call
 
@@ -186,12 +174,3 @@ def _unquote(word: str) -> str:
         return _ESCAPES[found[1]]
 
     return re.sub(r"\\(.)", escape, word[1:-1])
-
-
-def _supports(call: Call) -> bool:
-    if call.name.startswith("tp.frontmatter."):
-        return call.arguments is None
-    if call.arguments is None:
-        return call.name in PROPERTIES
-    least, most = FUNCTIONS.get(call.name, (1, 0))
-    return least <= len(call.arguments) <= most

@@ -19,7 +19,10 @@ def week_start(year: int, week: int, first_day: int = 0, doy: int = 6) -> date |
     """Return the first day of a week; None where the year has no such week."""
     start = _first_week(year, first_day, doy)
     weeks = (_first_week(year + 1, first_day, doy) - start) // 7
-    return _from_ordinal(start + 7 * (week - 1)) if 1 <= week <= weeks else None
+    try:
+        return date.fromordinal(start + 7 * (week - 1)) if 1 <= week <= weeks else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _first_week(year: int, first_day: int, doy: int) -> int:
@@ -27,10 +30,3 @@ def _first_week(year: int, first_day: int, doy: int) -> int:
     before = year - 1
     inside = before * 365 + before // 4 - before // 100 + before // 400 + 7 + first_day - doy
     return inside - (inside % 7 - first_day) % 7  # ordinal 7 is a Sunday
-
-
-def _from_ordinal(ordinal: int) -> date | None:
-    try:
-        return date.fromordinal(ordinal)
-    except (ValueError, OverflowError):
-        return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from obsidian_mcp.errors import QueryInvalid
@@ -23,16 +22,6 @@ class _Malformed(ValueError):
     """A combination that cannot be read; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Delimiters:
-    opening: str
-    closing: str
-
-    @property
-    def both(self) -> str:
-        return self.opening + self.closing
-
-
 MAX_DEPTH = 20
 """Combinations inside combinations, where each has delimiters of another kind."""
 
@@ -44,7 +33,7 @@ def parse_boolean(line: str, environment: Environment, depth: int = 0) -> Filter
     try:
         if depth > MAX_DEPTH:
             raise _Malformed(f"combinations are nested more than {MAX_DEPTH} deep")
-        parts = _postfix(_tokens(line, _delimiters(line)))
+        parts = _postfix(_tokens(line, *_delimiters(line)))
         return _combined(parts, environment, depth)
     except _Malformed as problem:
         raise QueryInvalid(
@@ -54,30 +43,28 @@ def parse_boolean(line: str, environment: Environment, depth: int = 0) -> Filter
         ) from None
 
 
-def _delimiters(line: str) -> _Delimiters:
+def _delimiters(line: str) -> tuple[str, str]:
     inner = re.sub(r"^[A-Z ]*\s*", "", line.strip())
     for opening, closing in _DELIMITERS:
         if inner[:1] == opening and inner[-1:] == closing:
-            return _Delimiters(opening, closing)
+            return opening, closing
     raise _Malformed(
         "All filters in a Boolean instruction must be inside one of these pairs of delimiter characters: "
         '(...) or [...] or {...} or "...". Combinations of those delimiters are not supported.'
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Operand:
-    line: str
+class _Operand(str):
+    """A line that is a filter, or a combination of another kind of delimiters."""
 
-    def __str__(self) -> str:
-        return self.line
+    __slots__ = ()
 
 
 _Token = _Operand | Operator | Literal["(", ")"]
 
 
-def _tokens(line: str, delimiters: _Delimiters) -> list[_Token]:
-    opening, closing = re.escape(delimiters.opening), re.escape(delimiters.closing)
+def _tokens(line: str, left: str, right: str) -> list[_Token]:
+    opening, closing = re.escape(left), re.escape(right)
     pieces = re.split(rf"({closing}\s*(?:AND|OR|AND +NOT|OR +NOT|XOR)\s*{opening})", line)
     for splitter in (rf"(NOT\s*{opening})", rf"(^[{opening} ]*)", rf"([{closing} ]*$)"):
         pieces = [part for piece in pieces for part in re.split(splitter, piece) if part]
@@ -87,15 +74,15 @@ def _tokens(line: str, delimiters: _Delimiters) -> list[_Token]:
     ).fullmatch
     tokens: list[_Token] = []
     for piece in pieces:
-        tokens += _structure(piece, delimiters) if is_structure(piece) else [_Operand(piece)]
+        tokens += _structure(piece, left, right) if is_structure(piece) else [_Operand(piece)]
     return tokens
 
 
-def _structure(piece: str, delimiters: _Delimiters) -> list[_Token]:
-    if delimiters.opening == delimiters.closing:  # quotes do not nest
+def _structure(piece: str, left: str, right: str) -> list[_Token]:
+    if left == right:  # quotes do not nest
         return cast("list[_Token]", _OPERATORS.findall(piece))
-    found = re.findall(rf"{_OPERATORS.pattern}|[{re.escape(delimiters.both)}]", piece)
-    return cast("list[_Token]", [{delimiters.opening: "(", delimiters.closing: ")"}.get(word, word) for word in found])
+    found = re.findall(rf"{_OPERATORS.pattern}|[{re.escape(left + right)}]", piece)
+    return cast("list[_Token]", [{left: "(", right: ")"}.get(word, word) for word in found])
 
 
 def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
@@ -145,9 +132,9 @@ def _combined(parts: Sequence[_Operand | Operator], environment: Environment, de
     explanations: list[Explanation] = []
     for part in parts:
         if isinstance(part, _Operand):
-            found = _operand(part.line, environment, depth)
+            found = _operand(part, environment, depth)
             steps.append(found)
-            explanations.append(found.explained_in(part.line))
+            explanations.append(found.explained_in(part))
         else:
             steps.append(part)
             operands = explanations[-1:] if part == "NOT" else explanations[-2:]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Literal
 
 from dateutil import rrule
 
 from . import edits
-from .edits import NewLine
 from .fields import leftmost
-from .recurrence import Frequency, Rule
+from .recurrence import Rule
 from .rule_text import write_rule
 from .settings import TaskSettings
 from .statuses import Status
@@ -74,7 +72,12 @@ def change_status(
     upcoming = next_occurrence(task, settings, today)
     losses = _losses(line, task, has_next=upcoming is not None)
     changed = _changed(line, task, status, settings, today, canonical=not losses)
-    warnings = [_kept(losses)] if losses else []
+    warnings = []
+    if losses:
+        warnings.append(
+            "Only the status and its dates were changed, so as not to lose text that cannot be read: "
+            f"{'; '.join(losses)}."
+        )
     if task.rule and not task.rule.is_complete:
         warnings.append(
             f"Only {write_rule(task.rule)!r} of the recurrence rule is understood; the rest of it is ignored."
@@ -112,12 +115,6 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
     if len({field.notation for field in fields}) > 1:
         losses.append("fields in two notations")
     return losses
-
-
-def _kept(losses: list[str]) -> str:
-    return (
-        f"Only the status and its dates were changed, so as not to lose text that cannot be read: {'; '.join(losses)}."
-    )
 
 
 def _changed(line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool) -> str:
@@ -169,26 +166,18 @@ def _values(line: Line, task: Task) -> dict[str, str]:
 def _canonical(
     line: Line, status: Status, values: Mapping[str, str], settings: TaskSettings, *, keeps_block_id: bool = True
 ) -> str:
-    new = NewLine(
-        line.indentation,
-        line.marker,
-        status.symbol,
+    return edits.write_line(
         line.description,
+        status.symbol,
         values,
-        line.block_id if keeps_block_id else None,
-        line.hard_break,
+        edits.notation_of(line, settings.notation),
+        indentation=line.indentation,
+        marker=line.marker,
+        block_id=line.block_id if keeps_block_id else None,
+        hard_break=line.hard_break,
     )
-    return edits.write_line(new, edits.notation_of(line, settings.notation))
 
 
-_FREQUENCIES: dict[Frequency, Literal[0, 1, 2, 3, 4, 5]] = {
-    "YEARLY": rrule.YEARLY,
-    "MONTHLY": rrule.MONTHLY,
-    "WEEKLY": rrule.WEEKLY,
-    "DAILY": rrule.DAILY,
-    "HOURLY": rrule.HOURLY,
-    "MINUTELY": rrule.MINUTELY,
-}
 _LONGEST_MONTH_DAYS = 31
 
 
@@ -218,7 +207,7 @@ def _after(rule: Rule, base: date) -> date | None:
     if rule.month_days and all(abs(day) > _LONGEST_MONTH_DAYS for day in rule.month_days):
         return None
     occurrences = rrule.rrule(
-        _FREQUENCIES[rule.frequency],
+        getattr(rrule, rule.frequency),
         dtstart=datetime.combine(base, time.min),
         interval=rule.interval,
         wkst=rrule.MO,

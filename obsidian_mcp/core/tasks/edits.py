@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from obsidian_mcp.core.expressions.javascript import SPACES
 
-from .fields import ORDER, RANK, Field, Notation, leftmost, write_field, write_fields, write_value
+from .fields import ORDER, RANK, Field, Notation, leftmost, write_field, write_value
 from .settings import ReadNotation
 from .task import Line, read_line
 
 
-@dataclass(frozen=True, slots=True)
-class NewLine:
-    """What a canonical line is made of (TASK-26)."""
-
-    indentation: str
-    marker: str
-    symbol: str
-    description: str
-    values: Mapping[str, str]
-    """Written values of the fields, by name."""
-    block_id: str | None = None
-    hard_break: str = ""
-
-
-def write_line(line: NewLine, notation: Notation) -> str:
-    """Return the line in the plugin's canonical form (TASK-26)."""
-    block = f" ^{line.block_id}" if line.block_id else ""
-    fields = write_fields(line.values, notation)
-    return f"{line.indentation}{line.marker} [{line.symbol}] {line.description}{fields}{block}{line.hard_break}"
+def write_line(
+    description: str,
+    symbol: str,
+    values: Mapping[str, str],
+    notation: Notation,
+    *,
+    indentation: str = "",
+    marker: str = "-",
+    block_id: str | None = None,
+    hard_break: str = "",
+) -> str:
+    """Return a task's line in the plugin's canonical form; `values` are the fields as written, by name (TASK-26)."""
+    block = f" ^{block_id}" if block_id else ""
+    fields = "".join(write_field(name, values[name], notation) for name in ORDER if name in values)
+    return f"{indentation}{marker} [{symbol}] {description}{fields}{block}{hard_break}"
 
 
 def notation_of(line: Line, notation: ReadNotation) -> Notation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.expressions.javascript import SPACES
@@ -178,11 +178,6 @@ def write_field(name: str, value: str, notation: Notation) -> str:
 def write_value(name: str, value: str, notation: Notation) -> str:
     """Return what stands at the `value_span` of a field with this value."""
     return _PRIORITY_SYMBOLS[value] if name == "priority" and notation == "emoji" else value
-
-
-def write_fields(values: Mapping[str, str], notation: Notation) -> str:
-    """Return all fields in their canonical order."""
-    return "".join(write_field(name, values[name], notation) for name in ORDER if name in values)
 
 
 def leftmost(fields: Sequence[Field]) -> Iterator[Field]:

@@ -146,22 +146,10 @@ def _fixed_filters() -> dict[str, Predicate]:
         table[f"has {word}"] = lambda task: bool(task.tags)
         table[f"no {word}"] = lambda task: not task.tags
     for name in DATE_FIELDS:
-        table[f"has {name} date"] = partial(_has_date, name)
-        table[f"no {name} date"] = partial(_lacks_date, name)
-        table[f"{name} date is invalid"] = partial(_has_invalid_date, name)
+        table[f"has {name} date"] = partial(Task.has_date, name=name)
+        table[f"no {name} date"] = lambda task, name=name: not task.has_date(name)  # type: ignore[misc]
+        table[f"{name} date is invalid"] = lambda task, name=name: name in task.invalid  # type: ignore[misc]
     return table
-
-
-def _has_date(name: str, task: Task) -> bool:
-    return task.has_date(name)
-
-
-def _lacks_date(name: str, task: Task) -> bool:
-    return not task.has_date(name)
-
-
-def _has_invalid_date(name: str, task: Task) -> bool:
-    return name in task.invalid
 
 
 def has_happens_date(task: Task) -> bool:

@@ -51,15 +51,11 @@ class ListRequest:
     blocked: bool | None = None
 
 
-def list_filters(request: ListRequest, environment: Environment) -> list[Filter]:
-    """Return the filters that a request means.
+def list_filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
+    """Yield the filters that a request means.
 
     Raises: InvalidArguments, and QueryInvalid for a date that is not understood.
     """
-    return list(_filters(request, environment))
-
-
-def _filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
     yield from _status(request.status)
     for name, phrase in request.dates.items():
         if phrase.strip():

@@ -128,13 +128,13 @@ def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def parse_query(
-    text: str, environment: Environment, note: QueryNote | None = None, *, more: Sequence[Filter] = ()
+    text: str, environment: Environment, note: QueryNote | None = None, *, more: Iterable[Filter] = ()
 ) -> Query:
     """Read a query with the global query and the defaults of its note in front of it (TASK-96).
 
     `text` may be a whole ```` ```tasks ```` block. `more` are filters in addition. Raises: QueryInvalid.
     """
-    settings = environment.settings
+    settings, more = environment.settings, tuple(more)
     fence, lines = unfenced(text)
     own_text = lines if fence == "tasks" else text
     own = _read_part("Explanation of this Tasks code block query", own_text, environment, note)

@@ -13,13 +13,12 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal
 
+from obsidian_mcp.core.text import day_words
+
 Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]
 
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+WEEKDAYS = tuple(map(str.capitalize, day_words.WEEKDAYS))
+MONTHS = tuple(map(str.capitalize, day_words.MONTHS))
 WORKING_DAYS = range(5)
 
 _is_rule = re.compile(r"([a-zA-Z0-9, !]+?)( when done)?", re.IGNORECASE).fullmatch
@@ -55,7 +54,7 @@ _TOKENS = {
     **{name: f"{name[:3]}(?:{name[3:]})?" if name != "September" else "sep(?:t(?:ember)?)?" for name in MONTHS},
     "comma": r"(?:,\s*|(?:and|or)\s*)+",
 }
-_FREQUENCIES: dict[str, Frequency] = {
+FREQUENCIES: dict[str, Frequency] = {
     "day": "DAILY",
     "weekday": "WEEKLY",
     "week": "WEEKLY",
@@ -219,7 +218,7 @@ class _Reader:
             self._months += [month + 1 for month in self._list(MONTHS)]
             self._on()
             return "YEARLY"
-        if unit not in _FREQUENCIES:
+        if unit not in FREQUENCIES:
             raise _Unreadable
         self._advance()
         if unit == "weekday":
@@ -228,7 +227,7 @@ class _Reader:
             self._on()
         if unit in ("day", "weekday", "week"):
             self._at_hours()
-        return _FREQUENCIES[unit]
+        return FREQUENCIES[unit]
 
     def _list(self, names: Sequence[str]) -> list[int]:
         """Indexes of names with commas between. Raises: _Unreadable."""

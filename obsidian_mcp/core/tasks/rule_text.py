@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from .recurrence import MONTHS, WEEKDAYS, WORKING_DAYS, Frequency, Rule
+from .recurrence import FREQUENCIES, MONTHS, WEEKDAYS, WORKING_DAYS, Frequency, Rule
 
-_UNITS: dict[Frequency, str] = {
-    "DAILY": "day",
-    "WEEKLY": "week",
-    "HOURLY": "hour",
-    "MINUTELY": "minute",
-    "MONTHLY": "month",
-    "YEARLY": "year",
-}
+_UNITS = {frequency: unit for unit, frequency in FREQUENCIES.items() if unit != "weekday"}
 
 
 @lru_cache(maxsize=1024)
@@ -38,10 +31,6 @@ def _unit(rule: Rule) -> list[str]:
     unit = _UNITS[rule.frequency]
     number = [] if rule.interval == 1 else [str(rule.interval)]
     return [*number, unit + "s" if _is_plural(rule.interval) else unit]
-
-
-def _daily(rule: Rule) -> list[str]:
-    return _unit(rule) + _hours(rule)
 
 
 def _weekly(rule: Rule) -> list[str]:
@@ -82,7 +71,7 @@ def _yearly(rule: Rule) -> list[str]:
 
 
 _FREQUENCY_WORDS: dict[Frequency, Callable[[Rule], list[str]]] = {
-    "DAILY": _daily,
+    "DAILY": lambda rule: _unit(rule) + _hours(rule),
     "WEEKLY": _weekly,
     "MONTHLY": _monthly,
     "YEARLY": _yearly,

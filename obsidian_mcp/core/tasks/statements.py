@@ -59,11 +59,6 @@ class QueryNote:
     path: str
     properties: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def folder(self) -> str:
-        """With a slash at its end; `/` is the vault."""
-        return folder_of(self.path)
-
     def property(self, name: str) -> Any:
         """Return a property by its name in any case, None without it."""
         return next((value for key, value in self.properties.items() if key.lower() == name.lower()), None)
@@ -147,7 +142,7 @@ _FILE_VALUES: Mapping[str, Callable[[QueryNote], str]] = {
     "query.file.path": lambda note: note.path,
     "query.file.pathWithoutExtension": lambda note: note.path.removesuffix(".md"),
     "query.file.root": lambda note: root_of(note.path),
-    "query.file.folder": lambda note: note.folder,
+    "query.file.folder": lambda note: folder_of(note.path),
     "query.file.filename": lambda note: note.path.rpartition("/")[2],
     "query.file.filenameWithoutExtension": lambda note: filename_of(note.path),
 }

@@ -23,7 +23,6 @@ _BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")
 
 ON_COMPLETION = ("keep", "delete")
 NOTHING: Mapping[str, str] = MappingProxyType({})
-_NO_VALUES: Mapping[str, str] = NOTHING
 
 
 class Line(NamedTuple):
@@ -164,7 +163,7 @@ def read_task(text: str, place: Place, settings: TaskSettings, file_date: date |
 
 def of_line(line: Line, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task:
     """Return the task in a line that is known to hold one."""
-    values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else _NO_VALUES
+    values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else NOTHING
     invalid = dict(NOTHING)
     days: dict[str, date | None] = dict.fromkeys(DATES)
     for name in DATES:

@@ -13,13 +13,13 @@ from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import sections
 from obsidian_mcp.core.note.edits import append_to_span
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import Lines, Span
 from obsidian_mcp.errors import InvalidArguments
 
 from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
 from .day_phrases import FORMS, parse_day
-from .edits import NewLine, set_description, set_fields, with_global_filter, write_line
+from .edits import set_description, set_fields, with_global_filter, write_line
 from .fields import PRIORITIES
 from .naming import Checkbox
 from .rule_text import write_rule
@@ -105,7 +105,7 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
 def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, today: date) -> StatusChange:
     core = follows_core(text, settings)
     line = read_line(text, settings.notation)
-    at = _symbol_at(text) if line is None else line.symbol_at
+    at = text.index("[") + 1 if line is None else line.symbol_at  # the plugin may not read it as a checkbox
     status = new_status(wanted, settings.statuses.get(text[at]), settings, core=core)
     if status is None:
         kinds = ", ".join(kind.lower() for kind in TYPES if settings.statuses.first_of_type(kind))
@@ -118,15 +118,10 @@ def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, 
     return change_status(text, status, settings, today, has_children=box.has_children)
 
 
-def _symbol_at(text: str) -> int:
-    """Where the mark of a checkbox is that the plugin does not read as one."""
-    return text.index("[") + 1
-
-
 def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) -> Updated:
     """The note with the lines of a change in place of the task's line."""
     lines = change.lines
-    start = _start_of(body, box.line)
+    start = Lines(body).starts[box.line - 1]
     end = start + len(box.text)
     ended = re.compile(r"\r?\n").match(body, end)
     newline = ended[0] if ended else ("\r\n" if "\r\n" in body else "\n")
@@ -145,13 +140,6 @@ def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) ->
     )
 
 
-def _start_of(body: str, line: int) -> int:
-    at = 0
-    for _ in range(line - 1):
-        at = body.index("\n", at) + 1
-    return at
-
-
 # Adding
 
 
@@ -168,7 +156,7 @@ def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings
     if status is None or change.status == "toggle":
         raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
     notation = "emoji" if settings.notation == "both" else settings.notation
-    text = write_line(NewLine("", "-", status.symbol, description, values), notation)
+    text = write_line(description, status.symbol, values, notation)
     note = parse(body)
     span = _section(note, heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
@@ -219,21 +207,18 @@ def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
     given: dict[str, tuple[str | None, Callable[[str], str]]] = {
         "id": (change.new_id, _id),
         "depends_on": (None if change.depends_on is None else ",".join(change.depends_on), _ids),
-        "priority": (_without_none(change.priority), _priority),
+        "priority": (change.priority, _priority),
         "recurrence": (change.recurrence, _rule),
         "on_completion": (change.on_completion, _action),
     }
     for name in ("created", "start", "scheduled", "due"):
         given[name] = (getattr(change, name), partial(_day, name, today))
-    return {
+    found = {
         name: read(value.strip()) if value.strip() else None
         for name, (value, read) in given.items()
         if value is not None
     }
-
-
-def _without_none(priority: str | None) -> str | None:
-    return "" if priority is not None and priority.strip().lower() == "none" else priority
+    return {name: None if (name, value) == ("priority", "none") else value for name, value in found.items()}
 
 
 def _day(name: str, today: date, text: str) -> str:
