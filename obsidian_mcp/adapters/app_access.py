@@ -13,12 +13,13 @@ from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 if TYPE_CHECKING:
     from .app_process import AppProcess
     from .obsidian_cli import ObsidianCommand
-    from .obsidian_program import Outcome
+    from .obsidian_program import ObsidianProgram, Outcome
 
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
 PRESENT_SECONDS = 5.0
 """How long an answer to "is the app here at all" is good for: lists of tools ask it."""
+NO_MARKS: Mapping[str, str] = {}
 SAME_FILES = 0.9
 """Share of the app's files that must exist here for two folders to be the same vault (CMD-11)."""
 
@@ -65,7 +66,13 @@ class AppAccess:
         """Whether the app or its command is here at all; what was found is good for some seconds."""
         then, present = self._present
         if self._clock() - then > PRESENT_SECONDS:
-            present = self._found() is not None or (not self._assume_running and self.is_running())
+            try:
+                self._official()
+                present = True
+            except ObsidianNotRunning:
+                present = False
+            except AppError:  # a configured program that is missing: the tool says so when it is called
+                present = not self._assume_running and self.is_running()
             self._present = (self._clock(), present)
         return present
 
@@ -89,17 +96,11 @@ class AppAccess:
             return known
         from .app_registry import registered
         from .obsidian_cli import ObsidianCommand
-        from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
-        environment = this_environment(self._environment)
-        program = find_program(self._program, environment)
-        if program is None:
-            if not self.is_running():
-                raise ObsidianNotRunning
-            raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")
+        program = self._official()
         row = registered(folder, self._app_folders)
         command = ObsidianCommand(
-            ObsidianProgram(program, environment),
+            program,
             folder.name if row is None else row.id,  # two vaults may have one name, none have one id
             self._timeout,
             running=None if self._assume_running else self.is_running,
@@ -115,25 +116,26 @@ class AppAccess:
         program is missing, OperationTimeout.
         """
         from .app_registry import registered
-        from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
         row = registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
+        return self._official({DROP_IN: "1"}).run([f"vault={row.id}", *words], self._timeout)
+
+    def _official(self, marks: Mapping[str, str] = NO_MARKS) -> ObsidianProgram:
+        """Return the official program, which gets `marks` in its environment.
+
+        Raises: AppCommandFailed where it is missing, ObsidianNotRunning where the app is as well.
+        """
+        from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
+
         environment = this_environment(self._environment)
         program = find_program(self._program, environment)
-        if program is None:
-            raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")
-        marked = {**environment, DROP_IN: "1"}
-        return ObsidianProgram(program, marked).run([f"vault={row.id}", *words], self._timeout)
-
-    def _found(self) -> tuple[str, ...] | None:
-        from .obsidian_program import find_program, this_environment
-
-        try:
-            return find_program(self._program, this_environment(self._environment))
-        except AppError:  # the configured one is missing: the tool says so when it is called
-            return None
+        if program is not None:
+            return ObsidianProgram(program, {**environment, **marks})
+        if not self.is_running():
+            raise ObsidianNotRunning
+        raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 
 SECONDS = 5.0
 _PROGRAMS = (
@@ -34,16 +33,9 @@ def copy(text: str) -> bool:
                 stderr=subprocess.DEVNULL,
                 timeout=SECONDS,
                 check=True,
-                creationflags=_creation_flags(),
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
             )
         except (OSError, subprocess.SubprocessError):
             continue
         return True
     return False
-
-
-def _creation_flags() -> int:
-    """On Windows no console window that flashes up."""
-    if sys.platform == "win32":
-        return subprocess.CREATE_NO_WINDOW
-    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterator
@@ -203,23 +204,20 @@ class Disk:
     # -- writing -----------------------------------------------------------------------------------------------
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
-        try:
-            with self._folder.place(disk) as place:
-                if place.there():
-                    place.real(disk)
-                    if not os.access(place.name, os.W_OK, dir_fd=place.folder):
-                        raise PermissionError(errno.EACCES, "read-only file")  # a rename would replace it all the same
-                    with self._opened(place, disk) as (old, _):
-                        temporary = temporary_file(place, data, old)
-                else:
-                    self._check_stub(place, disk)
-                    temporary = temporary_file(place, data)
-                try:
-                    self._replace(place, temporary, disk, expected)
-                finally:
-                    discard(place, temporary)
-        except OSError as error:
-            raise translated(error, disk, "writing") from error
+        with _translating(disk, "writing"), self._folder.place(disk) as place:
+            if place.there():
+                place.real(disk)
+                if not os.access(place.name, os.W_OK, dir_fd=place.folder):
+                    raise PermissionError(errno.EACCES, "read-only file")  # a rename would replace it all the same
+                with self._opened(place, disk) as (old, _):
+                    temporary = temporary_file(place, data, old)
+            else:
+                self._check_stub(place, disk)
+                temporary = temporary_file(place, data)
+            try:
+                self._replace(place, temporary, disk, expected)
+            finally:
+                discard(place, temporary)
 
     def _replace(self, place: Place, temporary: str, disk: str, expected: bytes | None) -> None:
         """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08).
@@ -258,54 +256,45 @@ class Disk:
                 )
 
     def create(self, disk: str, data: bytes) -> None:
-        try:
-            with self._folder.place(disk, make=True) as place:
-                self._check_stub(place, disk)
-                if place.there():
-                    place.real(disk)
-                    raise FileExistsError(errno.EEXIST, "exists")
-                temporary = temporary_file(place, data)
-                try:
-                    place_new(place, temporary)
-                except BaseException:
-                    discard(place, temporary)
-                    raise
-                place.sync()
-        except FileExistsError as error:
-            raise NoteExists(f"There is already a file {printable(disk)!r}.", path=printable(disk)) from error
-        except OSError as error:
-            raise translated(error, disk, "creating") from error
+        with _translating(disk, "creating", target=disk), self._folder.place(disk, make=True) as place:
+            self._check_stub(place, disk)
+            if place.there():
+                place.real(disk)
+                raise FileExistsError(errno.EEXIST, "exists")
+            temporary = temporary_file(place, data)
+            try:
+                place_new(place, temporary)
+            except BaseException:
+                discard(place, temporary)
+                raise
+            place.sync()
 
     def move(self, source: str, target: str) -> None:
-        try:
-            with self._folder.place(source) as old, self._folder.place(target, make=True) as new:
-                try:
-                    facts = old.real(source)
-                except FileNotFoundError:
-                    self._check_stub(old, source)
-                    raise
-                if not new.there():
-                    self._check_stub(new, target)
-                elif os.path.samestat(facts, new.real(target)):  # only the case or the normal form changes
-                    os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
-                    new.sync()
-                    return
-                rename_new(old, new)
+        with (
+            _translating(source, "moving", target=target),
+            self._folder.place(source) as old,
+            self._folder.place(target, make=True) as new,
+        ):
+            try:
+                facts = old.real(source)
+            except FileNotFoundError:
+                self._check_stub(old, source)
+                raise
+            if not new.there():
+                self._check_stub(new, target)
+            elif os.path.samestat(facts, new.real(target)):  # only the case or the normal form changes
+                os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
                 new.sync()
-                old.sync()
-        except FileExistsError as error:
-            raise NoteExists(f"There is already a file {printable(target)!r}.", path=printable(target)) from error
-        except OSError as error:
-            raise translated(error, source, "moving") from error
+                return
+            rename_new(old, new)
+            new.sync()
+            old.sync()
 
     def delete(self, disk: str) -> None:
-        try:
-            with self._folder.place(disk) as place:
-                place.real(disk)
-                os.unlink(place.name, dir_fd=place.folder)
-                place.sync()
-        except OSError as error:
-            raise translated(error, disk, "deleting") from error
+        with _translating(disk, "deleting"), self._folder.place(disk) as place:
+            place.real(disk)
+            os.unlink(place.name, dir_fd=place.folder)
+            place.sync()
 
     def remove_folder(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self._folder.place(disk) as place:
@@ -326,21 +315,28 @@ class Disk:
                 return "the system's trash"
         name = disk.rpartition("/")[2]
         stem, dot, suffix = name.rpartition(".")
-        number = 1
-        try:
-            with self._folder.place(disk) as place:
-                place.real(disk)
-                while True:
-                    kept = name if number == 1 else f"{stem or suffix} {number}{dot and stem and '.' + suffix}"
-                    target = f"{TRASH_FOLDER}/{kept}"
-                    with self._folder.place(target, make=True) as bin_place, contextlib.suppress(FileExistsError):
-                        rename_new(place, bin_place)
-                        bin_place.sync()
-                        place.sync()
-                        return printable(target)
-                    number += 1
-        except OSError as error:
-            raise translated(error, disk, "moving to the trash") from error
+        with _translating(disk, "moving to the trash"), self._folder.place(disk) as place:
+            place.real(disk)
+            for number in itertools.count(1):
+                kept = name if number == 1 else f"{stem or suffix} {number}{dot and stem and '.' + suffix}"
+                target = f"{TRASH_FOLDER}/{kept}"
+                with self._folder.place(target, make=True) as bin_place, contextlib.suppress(FileExistsError):
+                    rename_new(place, bin_place)
+                    bin_place.sync()
+                    place.sync()
+                    break
+        return printable(target)
+
+
+@contextlib.contextmanager
+def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
+    """Raises: AppError for a system error while a file is changed (FILE-08); NoteExists where `target` is taken."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileExistsError) and target:
+            raise NoteExists(f"There is already a file {printable(target)!r}.", path=printable(target)) from error
+        raise translated(error, disk, doing) from error
 
 
 def _check_absent(error: OSError, disk: str) -> None:

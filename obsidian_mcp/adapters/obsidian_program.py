@@ -21,6 +21,8 @@ _FLATPAK = "md.obsidian.Obsidian"
 _SOCKET = ".obsidian-cli.sock"
 _OWN_NAME = "obsidian-mcp"
 """What a link to this program under the name `obsidian` leads to; it is not the app's command (PROG-01)."""
+_CREATION_FLAGS = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
 _LAST_WORDS = 2.0
 """Seconds that a killed program gets to close its pipes."""
 
@@ -63,7 +65,7 @@ class ObsidianProgram:
                 stderr=subprocess.PIPE,
                 env=environment,
                 start_new_session=True,
-                creationflags=_creation_flags(),
+                creationflags=_CREATION_FLAGS,
             )
         except OSError as error:
             raise _not_started(self.command[0], error) from error
@@ -81,13 +83,6 @@ class ObsidianProgram:
                 _end(process)
                 raise
         return Outcome(stdout, stderr, process.returncode)
-
-
-def _creation_flags() -> int:
-    """On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
-    if sys.platform == "win32":
-        return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
-    return 0
 
 
 def _not_started(program: str, error: OSError) -> AppError:
@@ -144,17 +139,11 @@ def complete_environment(
         else {"HOME": home, "USER": user, "LOGNAME": user}
     )
     if platform == "win32":
-        needed["APPDATA"] = rf"{home}\AppData\Roaming"
-        needed["LOCALAPPDATA"] = rf"{home}\AppData\Local"
-    if runtime_folder:
-        needed["XDG_RUNTIME_DIR"] = runtime_folder
-    if temporary_folder:
-        needed["TMPDIR"] = temporary_folder
-    complete = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
-    for name, value in needed.items():
-        if not complete.get(name, "").strip():
-            complete[name] = value
-    return complete
+        needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
+    needed |= {"XDG_RUNTIME_DIR": runtime_folder or "", "TMPDIR": temporary_folder or ""}
+    missing = {name: value for name, value in needed.items() if value and not environment.get(name, "").strip()}
+    kept = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
+    return kept | missing
 
 
 def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -228,7 +217,7 @@ def _named(
         words = shlex.split(configured, posix=platform != "win32")
     program = words[0].strip('"') if words else configured
     if not any(separator in program for separator in "/\\"):
-        there = (path for path in _on_path([program], platform, environment) if is_program(path))
+        there = (path for path in _on_path(program, platform, environment) if is_program(path))
         program = next((path for path in there if _leaf(real_path(path), platform) != _OWN_NAME), program)
     if platform == "win32":
         if program.lower().endswith(".exe") and _leaf(program, platform).lower() == "obsidian.exe":
@@ -256,7 +245,7 @@ def _named(
 def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
     """Where the command may be, best first: what the app registers itself, then PATH, then the app's own folder."""
     if platform == "win32":
-        yield from _on_path(["Obsidian.com"], platform, environment)
+        yield from _on_path("Obsidian.com", platform, environment)
         for variable, below in (("LOCALAPPDATA", r"Programs\Obsidian"), ("ProgramFiles", "Obsidian")):
             if folder := environment.get(variable):
                 yield rf"{folder}\{below}\Obsidian.com"
@@ -264,23 +253,23 @@ def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
     home = environment.get("HOME", "").rstrip("/")
     if platform == "darwin":
         yield "/usr/local/bin/obsidian"
-        yield from _on_path(["obsidian"], platform, environment)
+        yield from _on_path("obsidian", platform, environment)
         for folder in ("/Applications", f"{home}/Applications"):
             yield f"{folder}/Obsidian.app/Contents/MacOS/obsidian-cli"
         return
     yield f"{home}/.local/bin/obsidian"
-    yield from _on_path(["obsidian"], platform, environment)
+    yield from _on_path("obsidian", platform, environment)
     yield "/opt/Obsidian/obsidian-cli"
     yield f"/var/lib/flatpak/exports/bin/{_FLATPAK}"
     yield f"{home}/.local/share/flatpak/exports/bin/{_FLATPAK}"
 
 
-def _on_path(names: Sequence[str], platform: str, environment: Mapping[str, str]) -> Iterator[str]:
+def _on_path(name: str, platform: str, environment: Mapping[str, str]) -> Iterator[str]:
     divider, separator = (";", "\\") if platform == "win32" else (":", "/")
-    folders = next((value for name, value in environment.items() if name.upper() == "PATH"), "")
+    folders = next((value for variable, value in environment.items() if variable.upper() == "PATH"), "")
     for folder in folders.split(divider):
         if folder:
-            yield from (folder.rstrip(separator) + separator + name for name in names)
+            yield folder.rstrip(separator) + separator + name
 
 
 def _command_line_twin(

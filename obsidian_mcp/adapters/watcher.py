@@ -29,21 +29,9 @@ SAFETY_NET_SECONDS = 600.0
 """After so long the next call scans the whole folder although events came: no system promises to report all."""
 
 REMOTE = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "vboxsf",
-    "fuse.sshfs",
-    "fuse.rclone",
-    "drvfs",
-    "afs",
-    "afpfs",
-    "ceph",
-    "webdav",
-}
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
+    "ceph", "webdav",
+}  # fmt: skip
 """File systems on which the kernel does not report the changes of other clients."""
 
 

@@ -66,23 +66,11 @@ def _claude_desktop(system: System) -> tuple[Path, ...]:
     return tuple(packaged) or (classic,)
 
 
-def _claude_code(system: System) -> tuple[Path, ...]:
-    return (system.folder("CLAUDE_CONFIG_DIR", "") / ".claude.json",)
-
-
 def _vscode(system: System) -> tuple[Path, ...]:
     folders = [system.app_data / "Code", system.app_data / "Code - Insiders"]
     if system.platform == "linux":
         folders.append(system.home / ".var/app/com.visualstudio.code/config/Code")
     return tuple(folder / "User/mcp.json" for folder in (*folders, folders[0]))
-
-
-def _codex(system: System) -> tuple[Path, ...]:
-    return (system.folder("CODEX_HOME", ".codex") / "config.toml",)
-
-
-def _gemini(system: System) -> tuple[Path, ...]:
-    return (system.folder("GEMINI_CLI_HOME", "") / ".gemini/settings.json",)
 
 
 def _zed(system: System) -> tuple[Path, ...]:
@@ -93,8 +81,9 @@ def _zed(system: System) -> tuple[Path, ...]:
     return (system.app_data / "zed/settings.json",)
 
 
-def _in_home(path: str) -> Callable[[System], tuple[Path, ...]]:
-    return lambda system: (system.home / path,)
+def _in_home(path: str, variable: str = "", default: str = "") -> Callable[[System], tuple[Path, ...]]:
+    """A file in the folder that a variable names, else in `default` below the home."""
+    return lambda system: (system.folder(variable, default) / path,)
 
 
 def _say(text: str) -> Callable[[System], str]:
@@ -118,7 +107,7 @@ CLIENTS: dict[str, Client] = {
             "Claude Code",
             "json",
             "mcpServers",
-            _claude_code,
+            _in_home(".claude.json", "CLAUDE_CONFIG_DIR"),
             _say("Start a new session of claude; /mcp shows the server."),
             fixed={"type": "stdio"},
             windowed=False,
@@ -153,7 +142,7 @@ CLIENTS: dict[str, Client] = {
             "Gemini CLI",
             "jsonc",
             "mcpServers",
-            _gemini,
+            _in_home(".gemini/settings.json", "GEMINI_CLI_HOME"),
             _say("Start a new session of gemini; /mcp shows the server."),
             windowed=False,
         ),
@@ -162,7 +151,7 @@ CLIENTS: dict[str, Client] = {
             "Codex",
             "toml",
             "mcp_servers",
-            _codex,
+            _in_home("config.toml", "CODEX_HOME", ".codex"),
             _say("Start a new session of codex (or restart its app or extension); /mcp shows the server."),
             first={"startup_timeout_sec": 60},  # 10 s by default: too short for a cold disk
         ),

@@ -131,12 +131,12 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
 
 def configured(client: Client, system: System) -> list[Configured]:
     """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file is broken."""
-    found = []
-    for path in dict.fromkeys(client.files(system)):
-        for name, entry in _servers(client, files.read(path)).items():
-            if _is_ours(entry):
-                found.append(Configured(client, path, name, entry))
-    return found
+    return [
+        Configured(client, path, name, entry)
+        for path in dict.fromkeys(client.files(system))
+        for name, entry in _servers(client, files.read(path)).items()
+        if _is_ours(entry)
+    ]
 
 
 def command_of(entry: Entry) -> list[str]:
@@ -161,10 +161,7 @@ def _servers(client: Client, content: files.Content) -> dict[str, Any]:
 
 def _file_with(client: Client, system: System, name: str) -> Path:
     """The file that holds our server of this name; without one, the file that would."""
-    return next(
-        (found.path for found in configured(client, system) if found.name == name),
-        client.file(system),
-    )
+    return next((found.path for found in configured(client, system) if found.name == name), client.file(system))
 
 
 def _text_before(client: Client, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:

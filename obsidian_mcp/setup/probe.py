@@ -61,7 +61,7 @@ def initialize(
             env=dict(environment),
             cwd=folder,
             start_new_session=True,
-            creationflags=_creation_flags(),
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
         )
     except (OSError, ValueError) as error:
         raise NoAnswer(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
@@ -87,13 +87,6 @@ def initialize(
     server = about if isinstance(about, dict) else {}
     tools = listed.get("tools")
     return Answer(answered, str(server.get("name", "?")), str(server.get("version", "?")), len(tools) if tools else 0)
-
-
-def _creation_flags() -> int:
-    """On Windows, no console window that flashes up."""
-    if sys.platform == "win32":
-        return subprocess.CREATE_NO_WINDOW
-    return 0
 
 
 class _Conversation:

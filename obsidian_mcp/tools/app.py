@@ -14,11 +14,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
-from .params import Name, VaultName
+from .params import PAGE, Name, VaultName
 from .registry import Document, tool
 
-PAGE = 40_000
-"""Characters of one answer (TOOL-07)."""
 SHOWN = 200
 """Commands, versions or plugins of one answer."""
 

@@ -35,11 +35,9 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
-from .params import DryRun, Etag, VaultName
+from .params import PAGE, DryRun, Etag, VaultName
 from .registry import Document, tool
 
-PAGE = 40_000
-"""Characters of one answer (TOOL-07)."""
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from .params import DIFF_CHARACTERS
+
 FILES_SHOWN = 50
-DIFF_CHARACTERS = 10_000
 
 
 class ChangedFile(Protocol):

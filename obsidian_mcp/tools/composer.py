@@ -11,10 +11,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Name, VaultName
+from .params import DIFF_CHARACTERS, DryRun, Name, VaultName
 from .registry import tool
-
-DIFF_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)

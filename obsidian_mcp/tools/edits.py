@@ -16,15 +16,12 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Etag, Name, VaultName
+from .params import DIFF_CHARACTERS, DryRun, Etag, Name, VaultName
 from .registry import tool
 
 Operation = Literal[
     "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section", "rename_heading"
 ]
-
-
-DIFF_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ def list_files(
     elif sort == "size":
         files.sort(key=lambda entry: -entry.size)
     elif sort == "opened":
-        ranks = {path: rank for rank, path in enumerate(last_open_files(_settings_text(place, "workspace.json")))}
+        workspace = (place.files.config("workspace.json") or b"").decode("utf-8", "replace")
+        ranks = {path: rank for rank, path in enumerate(last_open_files(workspace))}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
     return Listing(
@@ -91,11 +92,6 @@ def list_files(
         total=len(files),
         next_offset=following,
     )
-
-
-def _settings_text(place: Vault, name: str) -> str | None:
-    data = place.files.config(name)
-    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _listed(place: Vault, entry: FileEntry) -> ListedFile:

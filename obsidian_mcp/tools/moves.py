@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -14,11 +15,10 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Names, Query, VaultName
+from .params import DIFF_CHARACTERS, DryRun, Names, Query, VaultName
 from .registry import tool
 
 FILES_SHOWN = 50
-DIFF_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,7 @@ def move_note(
         return _gathered(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
-
-    def plan() -> move.Relocation:
-        return move.relocate(place, name, to, update_links=update_links)
-
+    plan = partial(move.relocate, place, name, to, update_links=update_links)
     moved = plan() if dry_run else place.make("move_note", plan)
     warning = link_warning(moved.target)
     answer = _answer(moved.links, [warning] if warning else [], dry_run=dry_run)
@@ -87,9 +84,7 @@ def move_note(
 
 
 def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
-    def plan() -> move.Gathering:
-        return move.gather(place, entries, to, update_links=update_links)
-
+    plan = partial(move.gather, place, entries, to, update_links=update_links)
     moved = plan() if dry_run else place.make("move_note", plan)
     shown = [MovedFile(source, target) for source, target in list(moved.files.items())[:FILES_SHOWN]]
     return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)

@@ -33,7 +33,7 @@ from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
-from .params import Name, Names, VaultName, whole_answers
+from .params import PAGE, Name, Names, VaultName, whole_answers
 from .registry import Document, tool
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ UNIQUE = "unique:"
 RANDOM = "random:"
 """Begins the name of a note that is chosen at random, with a folder behind it or nothing."""
 MISTAKES_SHOWN = 10
-
-PAGE = 40_000
-"""Characters of a note in one answer: hosts cut or divert longer results (specs/tools.md TOOL-07)."""
 
 
 @dataclass(frozen=True, slots=True)

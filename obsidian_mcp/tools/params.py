@@ -18,6 +18,9 @@ MOST_BYTES: Final = 100_000
 """Of JSON in one page of a list for a model."""
 VIEW_BYTES: Final = 9_500
 """Of JSON in an answer that opens a view: a model should see at most 10 000 (VIEW-06)."""
+PAGE: Final = 40_000
+"""Characters of a note in one answer: hosts cut or divert longer results (TOOL-07)."""
+DIFF_CHARACTERS: Final = 10_000
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
 

@@ -13,11 +13,8 @@ from obsidian_mcp.core.periodic.periods import ADJECTIVES
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import VaultName
+from .params import PAGE, VaultName
 from .registry import Document, tool
-
-PAGE = 40_000
-"""Characters of one answer (TOOL-07)."""
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 

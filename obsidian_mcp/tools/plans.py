@@ -56,7 +56,7 @@ def show_changes(
 def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
     named = TOOLS.get(name if name in TOOLS else f"obsidian_{name}")
     if named is None or named.read_only or named.needs_app:
-        kept = ", ".join(each.name for each in TOOLS.values() if not each.read_only and not each.needs_app)
+        kept = ", ".join(tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app)
         raise InvalidArguments(f"{name!r} is no tool whose changes can be planned. These are: {kept}.", argument="tool")
     # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
@@ -105,8 +105,8 @@ def _page(place: Vault, head: dict[str, Any], shown: Any, total: int, cursor: in
     """As many files as fit a page, and where the next one begins."""
     files: list[dict[str, Any]] = []
     room = PAGE_BYTES
-    for each in shown:
-        data = each.data()
+    for file in shown:
+        data = file.data()
         room -= len(to_json(data))
         if room < 0 and files and not whole_answers.get():
             break

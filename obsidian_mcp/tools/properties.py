@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.vault import bulk, move
+from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
@@ -112,10 +113,7 @@ def set_properties(
         return changed_files(changed, dry_run=dry_run, etag=None if dry_run else edited.after.etag)
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
-
-    def plan() -> move.Rewriting:
-        return bulk.rewriting(place, entries, change, "Setting properties")
-
+    plan = partial(bulk.rewriting, place, entries, change, "Setting properties")
     return changed_files((plan() if dry_run else place.make("set_properties", plan)).rewritten, dry_run=dry_run)
 
 

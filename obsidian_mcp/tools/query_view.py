@@ -49,11 +49,12 @@ def show_query(
         raise InvalidArguments("Give query.", argument="query")
     rows_of_page = SORTED_ROWS if whole_answers.get() else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
-    asked = queries.Query(query, page, place.calendar.now(), language, view)
-    found = queries.run_query(place, asked)
+    wanted = queries.Query(query, page, place.calendar.now(), language, view)
+    found = queries.run_query(place, wanted)
     tasks = isinstance(found, TaskPage)
     if isinstance(found, TaskPage):
-        columns, rows, total, notice = _task_columns(), _task_rows(found), found.total, found.note
+        columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
+        rows, total, notice = _task_rows(found), found.total, found.note
         kind, given_groups = "list", []
     else:
         answer, notice = found.value, found.notice
@@ -61,8 +62,8 @@ def show_query(
         paths = answer.paths or [None] * len(answer.rows)
         rows = [_row(place, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
         total = answer.total
-        kind = {"list": "list"}.get(answer.kind or "", queries.view_type(place, asked))
-        given_groups = [(_label(_cell(place, each.key)), each.count) for each in answer.groups or ()]
+        kind = {"list": "list"}.get(answer.kind or "", queries.view_type(place, wanted))
+        given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
     data: dict[str, Any] = {
@@ -83,10 +84,6 @@ def show_query(
     if offset + len(data["rows"]) < min(total, SORTED_ROWS if sort or group else total):
         data["next_offset"] = offset + len(data["rows"])
     return data | ({"note": notice} if notice else {})
-
-
-def _task_columns() -> list[dict[str, str]]:
-    return [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
 
 
 def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
@@ -158,7 +155,7 @@ def _label(cell: list[Any] | None) -> str:
 
 def _position(columns: list[dict[str, str]], column: str) -> int:
     """Raises: InvalidArguments for an unknown column."""
-    ids = [each["id"] for each in columns]
+    ids = [known["id"] for known in columns]
     if column not in ids:
         raise InvalidArguments(f"There is no column {column!r}; there are {', '.join(ids)}.", argument="sort")
     return ids.index(column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import edits
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.vault import bulk, move
+from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
@@ -48,9 +49,5 @@ def replace(
         return pattern.replace(body, edits.adapted(template, newline), everywhere=True, budget=budget)
 
     place = app.vaults.get(vault)
-    entries = bulk.selected(place, names, query)
-
-    def plan() -> move.Rewriting:
-        return bulk.rewriting(place, entries, change, "Replacing")
-
+    plan = partial(bulk.rewriting, place, bulk.selected(place, names, query), change, "Replacing")
     return changed_files((plan() if dry_run else place.make("replace", plan)).rewritten, dry_run=dry_run)

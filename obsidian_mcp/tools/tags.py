@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -84,10 +85,7 @@ def rename_tag(
     """Rename a tag in every note, property and canvas card, as one change that can be undone."""
     place = app.vaults.get(vault)
     old, new = tag_rename.checked(tag), tag_rename.checked(to)
-
-    def plan() -> move.Rewriting:
-        return _plan(place, old, new)
-
+    plan = partial(_plan, place, old, new)
     return changed_files((plan() if dry_run else place.make("rename_tag", plan)).rewritten, dry_run=dry_run)
 
 

@@ -13,11 +13,12 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import hidden_text, parser
 from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
-from .params import VIEW_BYTES, Offset, whole_answers
+from .params import PAGE, VIEW_BYTES, Offset, whole_answers
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -58,7 +59,6 @@ def show_graph(
 # --- note
 
 EXCERPT_CHARACTERS = 1_000
-PAGE_CHARACTERS = 40_000
 OUTLINE_BYTES = 3_000
 PROPERTIES_BYTES = 3_000
 HEADING_CHARACTERS = 200
@@ -87,7 +87,7 @@ def show_note(
         "outline": _bounded(
             [[found.level, found.text[:HEADING_CHARACTERS], found.line + 1] for found in note.outline], OUTLINE_BYTES
         ),
-        "excerpt": _printable(note.body[start : start + EXCERPT_CHARACTERS]),
+        "excerpt": printable(note.body[start : start + EXCERPT_CHARACTERS]),
         "length": len(note.body) - start,
     }
     return data | ({"heading": heading} if heading else {})
@@ -122,7 +122,7 @@ def note_page(
         }
         if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
             images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
-    page = {"path": entry.path, "markdown": _printable(body[start:end]), "links": links, "images": images}
+    page = {"path": entry.path, "markdown": printable(body[start:end]), "links": links, "images": images}
     return page | ({"next_offset": offset + end - start} if end < len(body) else {})
 
 
@@ -135,11 +135,11 @@ def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
 
 def _page_end(body: str, start: int) -> int:
     """Where a page ends: behind a paragraph, else behind a line, where there is one in its second half."""
-    end = start + PAGE_CHARACTERS
+    end = start + PAGE
     if end >= len(body) or whole_answers.get():
         return len(body)
     for mark in ("\n\n", "\n"):
-        found = body.rfind(mark, start + PAGE_CHARACTERS // 2, end)
+        found = body.rfind(mark, start + PAGE // 2, end)
         if found >= 0:
             return found + len(mark)
     return end
@@ -155,14 +155,10 @@ def _bounded(items: list[Any], most: int) -> list[Any]:
     return items
 
 
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _value(value: Any) -> tuple[str, Any]:
     """A property's value as words, or a list of them."""
     if isinstance(value, list):
         return "list", [_value(item)[1] for item in value]
     if value is None or isinstance(value, str):
-        return "text", _printable(value or "")
+        return "text", printable(value or "")
     return "text", to_json(value, fallback=str).decode()

@@ -88,7 +88,7 @@ class Bridge(Dialect):
     )
 
     def __init__(self, max_body: int, *, keyed: bool) -> None:
-        self.max_body = max_body
+        super().__init__(max_body)
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if keyed else PREFLIGHT
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ class Burly(Dialect):
     )
 
     def __init__(self, max_body: int) -> None:
-        self.max_body = max_body
+        super().__init__(max_body)
         self._max_string = MAX_STRING if max_body <= SMALL_BODY else max_body
         self._started = time.monotonic()
 
@@ -269,11 +269,7 @@ def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, 
         "summary": summary,
         "data": data,
     }
-    if "stdout" in output:
-        envelope["stdout"] = output["stdout"]
-    if "stderr" in output:
-        envelope["stderr"] = output["stderr"]
-    return envelope
+    return envelope | output  # type: ignore[return-value]  # stdout and stderr
 
 
 def failed(

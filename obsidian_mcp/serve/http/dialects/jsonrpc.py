@@ -18,6 +18,7 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder, changes_vault
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.mcp.server import instructions, tool_entry
+from obsidian_mcp.serve.stdio.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
@@ -25,7 +26,7 @@ from .burly import METHODS as ENVELOPE_METHODS
 from .tool_hash import sort_by_name
 from .types import Dialect, Reason, Refusal, Reply, Request, content, json_reply, text_block
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50
 ALLOW: Final = ("GET", "POST", "DELETE", "OPTIONS")
 """GET and DELETE only for a session."""
@@ -61,29 +62,26 @@ class Malformed(Exception):
 
 
 class JsonRpc(Dialect):
-    def __init__(self, max_body: int) -> None:
-        self.max_body = max_body
-
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return () if segments else ALLOW
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
-            return json_reply(_error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
+            return json_reply(error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
         return json_reply(refusal.body, refusal.reason.value, {**cors, **refusal.headers})
 
     async def answer(self, request: Request, service: ToolService) -> Reply:
         try:
             value = request.json
-        except ValueError as error:
-            raise Refusal(Reason.INVALID, str(error)) from error
+        except ValueError as problem:
+            raise Refusal(Reason.INVALID, str(problem)) from problem
         if isinstance(value, list):
             return await self._batch(value, service)
         try:
             check(value)
         except Malformed as problem:
-            return json_reply(_error(None, INVALID_REQUEST, str(problem)), 400, CORS)
+            return json_reply(error(None, INVALID_REQUEST, str(problem)), 400, CORS)
         answer = await self._serve(value, service)
         return Reply(202, headers=CORS) if answer is None else json_reply(answer, headers=CORS)
 
@@ -91,7 +89,7 @@ class JsonRpc(Dialect):
         """Answer in the order of the requests, as in the revision 2025-03-26."""
         if not 0 < len(values) <= MAX_BATCH:
             problem = "Invalid Request: a batch holds 1 to 50 messages"
-            return json_reply(_error(None, INVALID_REQUEST, problem), 400, CORS)
+            return json_reply(error(None, INVALID_REQUEST, problem), 400, CORS)
         answers: list[dict[str, Any] | None] = [None] * len(values)
         order, tools = CallOrder(), service.tools()
 
@@ -99,13 +97,13 @@ class JsonRpc(Dialect):
             try:
                 check(value)
             except Malformed as problem:
-                answers[place] = _error(None, INVALID_REQUEST, str(problem))
+                answers[place] = error(None, INVALID_REQUEST, str(problem))
                 return
             try:
                 async with order.turn(writes=changes_vault(value, tools), seconds=service.timeout):
                     answers[place] = await self._serve(value, service)
-            except OperationTimeout as error:  # before its turn
-                answers[place] = failure(value.get("id"), error)
+            except OperationTimeout as late:  # before its turn
+                answers[place] = failure(value.get("id"), late)
 
         async with anyio.create_task_group() as group:
             for place, value in enumerate(values):
@@ -120,39 +118,39 @@ class JsonRpc(Dialect):
         request_id, method, params = message["id"], message["method"], message.get("params")
         match method:
             case "initialize":
-                result = _initialize(params, instructions(service.tools()))
+                answer = _initialize(params, instructions(service.tools()))
             case "ping":
-                result = {}
+                answer = {}
             case "tools/list":
-                result = {"tools": tool_list(tuple((await service.listed()).values()))}
+                answer = {"tools": tool_list(tuple((await service.listed()).values()))}
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
-                return _error(request_id, METHOD_NOT_FOUND, f"Method not found: {method}")
-        return _result(request_id, result)
+                return error(request_id, METHOD_NOT_FOUND, f"Method not found: {method}")
+        return result(request_id, answer)
 
     async def _call(self, request_id: Any, params: Any, service: ToolService) -> dict[str, Any]:
         if not isinstance(params, dict) or not isinstance(params.get("name"), str):
             problem = 'Invalid params: tools/call needs an object with "name", the name of a tool'
-            return _error(request_id, INVALID_PARAMS, problem)
+            return error(request_id, INVALID_PARAMS, problem)
         name, arguments = params["name"], params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
-            return _error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
+            return error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
         if service.find(name, arguments) is None:
-            return _error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
+            return error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
         try:
             outcome = await service.call(name, arguments or {})
-        except AppError as error:
-            return failure(request_id, error)
+        except AppError as problem:
+            return failure(request_id, problem)
         structured = {"structuredContent": outcome.structured} if outcome.structured is not None else {}
-        return _result(request_id, {"content": content(outcome), **structured, "isError": False})
+        return result(request_id, {"content": content(outcome), **structured, "isError": False})
 
 
-def failure(request_id: Any, error: AppError) -> dict[str, Any]:
+def failure(request_id: Any, problem: AppError) -> dict[str, Any]:
     """Return the answer to a call that failed."""
-    if error.code == INVALID_PARAMS:
-        return _error(request_id, error.code, error.message, error.payload())
-    return _result(request_id, {"content": [text_block(error.to_text())], "isError": True})
+    if problem.code == INVALID_PARAMS:
+        return error(request_id, problem.code, problem.message, problem.payload())
+    return result(request_id, {"content": [text_block(problem.to_text())], "isError": True})
 
 
 @lru_cache(maxsize=16)
@@ -189,12 +187,3 @@ def _initialize(params: Any, advice: str) -> dict[str, Any]:
         "serverInfo": {"name": "obsidian-mcp", "version": __version__},
         "instructions": advice,
     }
-
-
-def _result(request_id: Any, result: Mapping[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": request_id, "result": result}
-
-
-def _error(request_id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
-    error = {"code": code, "message": message, **({"data": data} if data is not None else {})}
-    return {"jsonrpc": "2.0", "id": request_id, "error": error}

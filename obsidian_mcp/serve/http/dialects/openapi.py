@@ -33,11 +33,7 @@ KEYS = {
 
 
 class OpenApi(Dialect):
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  one path
-        return ("GET", "HEAD")
-
-    def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  one path
-        return False
+    is_open = True
 
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         return json_reply(document())

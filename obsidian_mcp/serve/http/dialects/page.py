@@ -47,9 +47,6 @@ All paths beside MCP: <a href="/openapi.json">openapi.json</a>.</p>
 class HomePage(Dialect):
     takes_key_from_query = True
 
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  one path
-        return ("GET", "HEAD")
-
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         body = f"<p>{escape(refusal.message)}</p>"
         return _page(ERROR_STRINGS[refusal.reason], body, refusal.reason.value, refusal.headers)
@@ -69,14 +66,12 @@ class HomePage(Dialect):
 class Challenge(Dialect):
     """Shows OpenAI that who submits an app owns the server's address (HTTP-10)."""
 
+    is_open = True
+
     def __init__(self, token: str) -> None:
+        super().__init__()
         self._token = token
-
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  one path
-        return ("GET", "HEAD") if self._token else ()
-
-    def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  one path
-        return False
+        self.allowed = Dialect.allowed if token else ()
 
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         return Reply(200, self._token.encode(), {"content-type": "text/plain; charset=utf-8"})

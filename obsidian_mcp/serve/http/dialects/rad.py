@@ -66,9 +66,6 @@ class Rad(Dialect):
 
     takes_key_from_query = True
 
-    def __init__(self, max_body: int) -> None:
-        self.max_body = max_body
-
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         match segments:
             case ("tools", "list") | ("health",):

@@ -6,10 +6,10 @@ import hashlib
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from obsidian_mcp.core.dataview.collation import collation_key
 from obsidian_mcp.core.expressions.javascript import number_text
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -63,38 +63,13 @@ def _key_order(key: str) -> tuple[int, int, bytes]:
 
 
 HASHED: Final = ("name", "description", "inputSchema")
-_ORDER: Final = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
-"""ASCII in the order of ICU's root collation; control characters that are not here are ignored."""
-_WEIGHT: Final = {char: weight for weight, char in enumerate(_ORDER)}
 
 Entry = TypeVar("Entry", bound=Mapping[str, Any])
-SortKey = tuple[list[int], list[list[int]], list[bool]]
-
-
-def name_order(name: str) -> SortKey:
-    """Return a sort key for `localeCompare` in English: letters first, then accents, then small before capital.
-
-    Exact for ASCII and for Latin letters with accents. Other scripts come after `z` in an order that differs from
-    ICU's (HASH-04); names of our tools are ASCII.
-    """
-    bases: list[int] = []
-    accents: list[list[int]] = []
-    capitals: list[bool] = []
-    for char in unicodedata.normalize("NFD", name):
-        small = char.lower()
-        if unicodedata.combining(char):
-            if accents:
-                accents[-1].append(ord(char))
-        elif small in _WEIGHT or char > "\x7f":
-            bases.append(_WEIGHT.get(small, len(_ORDER) + ord(char)))
-            accents.append([])
-            capitals.append(char != small)
-    return bases, accents, capitals
 
 
 def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
-    """Return tools in contract 000's order; equal names keep their order."""
-    return sorted(tools, key=lambda tool: name_order(tool["name"]))
+    """Return tools in contract 000's order, `localeCompare` in English; equal names keep their order (HASH-04)."""
+    return sorted(tools, key=lambda tool: collation_key(tool["name"]))
 
 
 def hash_input(tools: Iterable[Mapping[str, Any]]) -> str:

@@ -120,19 +120,25 @@ class Dialect(ABC):
     operations: tuple[Operation, ...] = ()
     error: Any = None
     """Type of the bodies under other statuses than 200, where there are such answers."""
-    max_body = 0
-    """Bytes."""
+    allowed: tuple[str, ...] = ("GET", "HEAD")
+    """HTTP methods of a dialect whose paths all have the same."""
+    is_open = False
+    """Whether no path needs the key."""
     takes_key_from_query = False
     open_to_bridge = False
     """Whether `--open-bridge` lets this machine in without a key."""
 
-    @abstractmethod
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
+    def __init__(self, max_body: int = 0) -> None:
+        """`max_body`: most bytes of a request's body."""
+        self.max_body = max_body
+
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  the same for every path
         """Return the HTTP methods of a path; none where there is nothing."""
+        return self.allowed
 
     def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  the same for every path
         """Whether a path needs the key, where there is one."""
-        return True
+        return not self.is_open
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""
@@ -146,8 +152,7 @@ class Dialect(ABC):
 class NotFound(Dialect):
     """Serves the paths that belong to no contract."""
 
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  the same for every path
-        return ()
+    allowed = ()
 
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         raise Refusal(Reason.NOT_FOUND, "Not found")
