@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """Of the files that had to be read since the last moment at which nothing was pending."""
 
     done: int
@@ -23,8 +22,7 @@ class Progress:
         return f"{self.done:,} of {self.total:,} notes".replace(",", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(NamedTuple):
     """How current the rows are that an answer comes from (INDEX-40)."""
 
     pending: int = 0

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,8 +54,7 @@ _INSERT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """What is to be stored of one file.
 
     `digest` is the hash of the bytes that `facts` come from; None when the file could not be read, so that it is tried
@@ -68,8 +66,7 @@ class Record:
     facts: Facts | None
 
 
-@dataclass(frozen=True, slots=True)
-class Outdated:
+class Outdated(NamedTuple):
     """The difference between a vault and its index, by path."""
 
     changed: tuple[FileEntry, ...]
@@ -82,8 +79,7 @@ class Outdated:
     """PDFs that have no rows; rows of their earlier contents are among those that are gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """Where the index is and what it holds, for people."""
 
     file: Path | None

@@ -10,9 +10,8 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import inf
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
@@ -48,15 +47,11 @@ ATTEMPTS = 3
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
 
     entries: tuple[FileEntry, ...]
     gone: tuple[VaultPath, ...]
-
-    def __len__(self) -> int:
-        return len(self.entries) + len(self.gone)
 
 
 class Background(Protocol):
@@ -369,7 +364,7 @@ class Indexer:
             self.release(batch)
             raise
         self.done(batch, refused)
-        return len(batch)
+        return len(batch.entries) + len(batch.gone)
 
     def ingest(self, batch: Batch, patience: float = PATIENCE) -> list[FileEntry]:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""

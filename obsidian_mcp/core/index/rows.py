@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -54,21 +53,20 @@ LIST_VALUES = 500
 """Values in one SQL list; SQLite's limit was 999 until 2020."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """Identifies one state of the rows: equal stamps, equal rows."""
 
     identity: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
 class Rows:
     """One consistent view. Its paths may be those of files that are gone by now."""
 
-    connection: Connection
-    """For a module with SQL of its own."""
-    stamp: Stamp
+    def __init__(self, connection: Connection, stamp: Stamp) -> None:
+        self.connection = connection
+        """For a module with SQL of its own."""
+        self.stamp = stamp
 
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Literal, NoReturn, cast
+from dataclasses import replace
+from typing import Literal, NamedTuple, NoReturn, cast
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
@@ -61,8 +61,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 _ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     """`text` is its meaning: a phrase without its quotes, an operator in lower case and without its colon."""
 
     kind: _Kind

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from obsidian_mcp.core.text.casefold import fold, is_caseless, literal
 
@@ -53,8 +53,7 @@ _COMPLEX = re.compile(r"\(|\\[1-9k]")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
-@dataclass(frozen=True, slots=True)
-class _Element:
+class _Element(NamedTuple):
     """One element or several: the folded letter if it is one, what a match requires, and the size."""
 
     letter: str | None = None
@@ -64,8 +63,7 @@ class _Element:
     repeats: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """An element outside of all groups: where it and its repeats are in the source."""
 
     start: int = 0
@@ -283,7 +281,7 @@ class Reader:
         self.looks_around = self.looks_around or opening[2:3] in ("=", "!", "<")
         if opening in {"(?!", "(?<!"}:
             inside = _Element(size=inside.size)
-        return replace(inside, size=inside.size + 1, repeats=not opening.startswith("(?<"))
+        return inside._replace(size=inside.size + 1, repeats=not opening.startswith("(?<"))
 
     # Escapes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.casefold import is_spaced
@@ -41,8 +41,7 @@ LONGEST = 3
 """Most words of one date in a query: `5th March 2024`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(NamedTuple):
     """A day, a day of any year, a month, or a month of any year."""
 
     month: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -19,8 +19,7 @@ NOT_SENT = {"sent": False}
 """Metadata of a field for programs on this machine; `registry.plain` leaves it out of an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(NamedTuple):
     """A fact of every file, to sort or group by (SEARCH-64)."""
 
     kind: FacetKind
@@ -28,14 +27,12 @@ class Facet:
     """Name of the property; empty for the other kinds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     facet: Facet
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     query: str
     match: Match = "smart"
     folder: VaultPath | None = None

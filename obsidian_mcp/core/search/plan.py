@@ -9,7 +9,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import regex
 
@@ -43,8 +44,7 @@ def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
     return f'"{" ".join(words)}"{"*" if prefix else ""}'
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """What one alternative of a query requires of a file."""
 
     expression: str | None
@@ -53,8 +53,7 @@ class Alternative:
     """What must match exactly besides."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A query in the words of a vault: a file that satisfies one of the alternatives is a result."""
 
     alternatives: tuple[Alternative, ...]
@@ -82,8 +81,7 @@ Choice = tuple[Word | Date, ...]
 """Words and dates of which a file must have one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """One alternative of a query, read: a file must have one of each choice, and match `exact`."""
 
     choices: tuple[Choice, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -155,6 +155,7 @@ class Search:
             languages,
             self._catalog,
             self._read,
+            {},
             state.flags,
             notice,
             WITH_INLINE_FIELDS if with_inline_fields else PROPERTIES,
@@ -180,7 +181,7 @@ class Search:
             if wider.alternatives != plan.alternatives:
                 any_word = retrieve(snapshot, wider, within) - without
                 if len(any_word) > len(files):
-                    plan = replace(wider, found=len(files))
+                    plan = wider._replace(found=len(files))
                     wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
                     files = frozenset(number for number, _ in wide[0])
         starts: dict[int, int] = {}
@@ -237,7 +238,7 @@ class Search:
         )
         if unseen is None:
             return snapshot
-        return replace(snapshot, notice=f"{snapshot.notice} {unseen}" if snapshot.notice else unseen)
+        return snapshot._replace(notice=f"{snapshot.notice} {unseen}" if snapshot.notice else unseen)
 
     def _current(self, rows: Rows, filters: IgnoreFilters) -> _State:
         """The state of these rows and the catalog; the file table is built anew only when files came or went."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import search_document
@@ -24,8 +23,7 @@ ROWS_AT_ONCE = 500
 """Rows that one statement names by their numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Lives as long as one search, in one thread. Files have the numbers of their rows."""
 
     connection: Connection
@@ -36,14 +34,14 @@ class Snapshot:
     catalog: Catalog
     read: Callable[[FileEntry], bytes]
     """Reads a file. Raises: AppError."""
+    counts: dict[str, int]
+    """How many files contain a folded text, as far as this search found out."""
     flags: dict[int, frozenset[int]]
     """Files by the bits of `search_document` that they have, as far as a search of this state looked them up."""
     notice: str | None = None
     """A sentence if some files are newer than the index (INDEX-40)."""
     property_tables: Sequence[str] = PROPERTIES
     """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """How many files contain a folded text, as far as this search found out."""
 
     def property_values(self, key: str) -> Iterator[tuple[int, str]]:
         """Yield file and JSON value of every property with this key, those of one file in their order."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import regex
 
@@ -48,15 +48,14 @@ Place = tuple[int, int, float]
 """Start and end of a match in a folded text, in code points, and its weight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One word of a query and what is searched for in its place."""
 
     text: str
     """As in the query, folded."""
-    variants: Mapping[str, float] = field(default_factory=dict)
+    variants: Mapping[str, float] = {}
     """Words of the vocabulary and their weights."""
-    phrases: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    phrases: Mapping[tuple[str, ...], float] = {}
     """Words that follow each other (of scripts without spaces, letters) and their weights."""
     is_part: bool = False
     """The text itself is searched for, also inside words; the variants all contain it."""
@@ -140,8 +139,7 @@ def without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([word for word in phrase if word != GAP])
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Words in the order in which the index met them, which is roughly that of their frequency."""
 
     last: int = 0

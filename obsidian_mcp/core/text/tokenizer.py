@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
@@ -94,8 +94,7 @@ def words(spread_text: str) -> list[bytes]:
     return spread_text.encode().translate(_LETTERS_ONLY).split()
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The words of a search text: the first may end a longer word, and the last may begin one."""
 
     words: tuple[str, ...]
