@@ -7,7 +7,6 @@ and `1:30` stay text. One loop without recursion: neither nesting nor aliases ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,31 +200,25 @@ class _Builder:
 
     def run(self) -> Value:
         """Return the value of the text. Raises: InvalidYaml."""
-        loader = _LOADER(self._source)
-        try:
-            return self._read(loader.get_event)
-        except yaml.MarkedYAMLError as e:
-            raise _explained(e) from e
-        finally:
-            loader.dispose()
-
-    def _read(self, next_event: Callable[[], Any]) -> Value:
         handlers = {
             yaml.ScalarEvent: self._scalar,
             yaml.AliasEvent: self._alias,
-            yaml.MappingStartEvent: self._open_mapping,
-            yaml.SequenceStartEvent: self._open_list,
+            yaml.MappingStartEvent: self._open,
+            yaml.SequenceStartEvent: self._open,
             yaml.MappingEndEvent: self._close,
             yaml.SequenceEndEvent: self._close,
             yaml.DocumentStartEvent: self._document,
         }
-        while True:
-            event = next_event()
-            handler = handlers.get(type(event))
-            if handler is not None:
-                handler(event)
-            elif type(event) is yaml.StreamEndEvent:
-                return self._root
+        loader = _LOADER(self._source)
+        try:
+            while type(event := loader.get_event()) is not yaml.StreamEndEvent:
+                if (handler := handlers.get(type(event))) is not None:
+                    handler(event)
+        except yaml.MarkedYAMLError as e:
+            raise _explained(e) from e
+        finally:
+            loader.dispose()
+        return self._root
 
     def _document(self, event: Any) -> None:
         self._documents += 1
@@ -272,15 +265,10 @@ class _Builder:
         self._end = event.end_mark.index
         self._place(anchor.value, event.start_mark.index, self._end, anchor.size, weight, event)
 
-    def _open_mapping(self, event: Any) -> None:
-        self._open({}, event)
-
-    def _open_list(self, event: Any) -> None:
-        self._open([], event)
-
-    def _open(self, value: list[Value] | dict[str, Value], event: Any) -> None:
+    def _open(self, event: Any) -> None:
         if len(self._stack) == MAX_DEPTH:
             raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
+        value: Value = {} if type(event) is yaml.MappingStartEvent else []
         self._stack.append(_Frame(value, event, self._stack[-1].indent if self._stack else -1))
 
     def _close(self, event: Any) -> None:
@@ -317,7 +305,7 @@ class _Builder:
             if self._marks is not None and len(self._stack) == 1:
                 self._marks.pairs.append(Mark(frame.key, value, *self._key_range, start, end, tuple(self._items)))
         else:
-            frame.key = key_text(value)
+            frame.key = value if isinstance(value, str) else key_text(value)
             frame.awaits_value = True
             if not isinstance(value, list | dict):
                 identity = (type(value), value)

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import chain
+from operator import attrgetter
 from typing import Literal, Protocol, cast
 
+import regex
+
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import substring
+from obsidian_mcp.core.text.casefold import fold, phrase, substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
 from .document import Subject
-from .matchers import Finder, finder, name_test, tag_test, value_test
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from .parts import InPart, expression_anchor, holds_section, literal_anchor
 from .prefilter import required
+from .properties import WithProperty, name_test, value_test
+from .regexp import expression, translate
 
 MAX_SPANS = 100_000
 """Most places that are listed of one file (semantics 5.5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """One word or expression to find in the path, in the content, or in either."""
-
-    path: Finder | None
-    content: Finder | None
-    name_only: bool = False
-    """Whether only the file name of the path counts."""
 
 
 class Matcher:
@@ -44,101 +41,65 @@ class Matcher:
 
     def matches(self, subject: Subject) -> bool:
         """Return whether the file matches."""
-        return self._holds(Place(_File(subject), None))
+        checkpoint()
+        place = Place(subject)
+        return self._test.holds(place) and (
+            subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
+        )
 
     def find(self, subject: Subject) -> tuple[Span, ...] | None:
         """Return the places to show of a file's content, in order and without repetition; None if it does not match.
 
         A file that is found by its path, and for what it does not hold, has none.
         """
-        place = Place(_File(subject), None)
-        if not self._holds(place):
+        if not self.matches(subject):
             return None
-        found: list[Span] = []
-        self._test.collect(place, found)
-        return _ordered(found)
-
-    def leaf(self) -> Leaf | None:
-        """Return what to find if the query is one word or expression in the path or content of notes; else None."""
-        match self._test:
-            case _InContent(finder=found) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-                return Leaf(None, found)
-            case _InPath(finder=found, name_only=name_only):
-                return Leaf(found, None, name_only)
-            case _Anyplace(path=path, content=content) if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-                return Leaf(path.finder, content.finder)
-        return None
+        return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]
 
     def places(self, subject: Subject) -> list[Iterator[Span]]:
-        """Return where each part of the query matches in the content of a matching file, lazily."""
+        """Return where the content of a matching file satisfies each part of the query, lazily."""
         parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
-        contents = [part.content if isinstance(part, _Anyplace) else part for part in parts]
-        place = Place(_File(subject), None)
-        if all(isinstance(content, _InContent) for content in contents):
-            text = place.file.text
-            return [
-                content.finder.spans(text, *place.bounds()) for content in contents if isinstance(content, _InContent)
-            ]
-        found: list[Span] = []
-        self._test.collect(place, found)
-        return [iter(_ordered(found))]
-
-    def _holds(self, place: Place) -> bool:
-        checkpoint()
-        if not self._test.holds(place):
-            return False
-        return place.file.subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
-
-
-def _ordered(spans: list[Span]) -> tuple[Span, ...]:
-    return tuple(sorted(set(spans), key=lambda span: (span.start, span.end)))[:MAX_SPANS]
-
-
-class _File:
-    """A subject, and what was read of it so far."""
-
-    __slots__ = ("_parts", "_text", "has_content", "subject")
-
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-        self.has_content = subject.kind != "other"
-        self._text: str | None = None
-        self._parts: dict[scopes.Scope, scopes.Parts] = {}
-
-    @property
-    def text(self) -> str:
-        if self._text is None:
-            self._text = self.subject.text if self.has_content else ""
-        return self._text
-
-    def parts(self, scope: scopes.Scope) -> scopes.Parts:
-        if scope not in self._parts:
-            self._parts[scope] = self.subject.structure.parts(scope)
-        return self._parts[scope]
+        return [part.places(Place(subject)) for part in parts]
 
 
 class Place:
     """The whole content of a file (`span` None) or a part of it."""
 
-    __slots__ = ("file", "span")
+    __slots__ = ("span", "subject")
 
-    def __init__(self, file: _File, span: Span | None) -> None:
-        self.file = file
+    def __init__(self, subject: Subject, span: Span | None = None) -> None:
+        self.subject = subject
         self.span = span
 
     def within(self, part: Span) -> Place:
         """Return a part of the same file."""
-        return Place(self.file, part)
+        return Place(self.subject, part)
 
-    def bounds(self) -> tuple[int, int]:
+    @property
+    def has_content(self) -> bool:
+        return self.subject.kind != "other"
+
+    @property
+    def start(self) -> int:
         if self.span is not None:
-            return self.span.start, self.span.end
-        text = self.file.text
+            return self.span.start
         if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-            return 0, len(text)
+            return 0
         from obsidian_mcp.core.frontmatter.parser import text_start
 
-        return text_start(text), len(text)
+        return text_start(self.subject.text)
+
+    @property
+    def end(self) -> int:
+        return len(self.subject.text) if self.span is None else self.span.end
+
+    @property
+    def text(self) -> str:
+        """The content of the place, for a search that sees nothing around it."""
+        text = self.subject.text
+        if self.span is not None:
+            return text[self.span.start : self.span.end]
+        return text if compat.SEARCH_FRONTMATTER_IS_CONTENT else text[self.start :]
 
 
 class Condition(Protocol):
@@ -155,9 +116,44 @@ class Condition(Protocol):
         """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
         return False
 
-    def collect(self, place: Place, spans: list[Span]) -> None:  # noqa: ARG002
-        """Add the places of the content where it holds, if there are any; called only if it does."""
-        return
+    def places(self, place: Place) -> Iterator[Span]:  # noqa: ARG002
+        """Yield where it holds in the content, if anywhere; called only if it holds."""
+        return iter(())
+
+
+# Text and paths
+
+
+class Finder(Protocol):
+    """Searches a text. Raises: OperationTimeout."""
+
+    def found(self, text: str) -> bool: ...
+
+    def spans(self, text: str) -> Iterable[tuple[int, int]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """A word or phrase. Searching keeps the interpreter's lock: it takes 1 µs for 2 KB, and thousands of searches would
+    all wait for the lock while another thread works (five times the time during a checkout)."""
+
+    pattern: regex.Pattern[str]
+
+    def found(self, text: str) -> bool:
+        return self.pattern.search(text, concurrent=False) is not None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        # the empty phrase matches every text, at no place of it
+        return (found.span() for found in self.pattern.finditer(text) if found.end() > found.start())
+
+
+def _finder(leaf: Word | Phrase | Regex, match_case: bool | None, *, in_path: bool = False) -> Finder:
+    """Return what finds a leaf. `match_case` None: the default; `in_path`: in paths, which are NFC."""
+    if isinstance(leaf, Regex):
+        return expression(leaf.source, match_case)
+    text = unicodedata.normalize("NFC", leaf.text) if in_path else leaf.text
+    pattern = phrase if isinstance(leaf, Phrase) else substring
+    return _Literal(pattern(text, match_case=bool(match_case)))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -166,10 +162,11 @@ class _InContent(Condition):
     cost: int
 
     def holds(self, place: Place) -> bool:
-        return place.file.has_content and self.finder.found(place.file.text, *place.bounds())
+        return place.has_content and self.finder.found(place.text)
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        spans.extend(self.finder.spans(place.file.text, *place.bounds()))
+    def places(self, place: Place) -> Iterator[Span]:
+        start = place.start
+        return (Span(start + first, start + last) for first, last in self.finder.spans(place.text))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -179,30 +176,24 @@ class _InPath(Condition):
     cost: int
 
     def holds(self, place: Place) -> bool:
-        path = place.file.subject.path
-        name = self._start(path)
-        return self.finder.found(path[name:], 0, len(path) - name)
+        path = place.subject.path
+        return self.finder.found(path[path.rfind("/") + 1 :] if self.name_only else path)
 
     def shows(self, place: Place) -> bool:
         return self.holds(place)
 
-    def _start(self, path: str) -> int:
-        return path.rfind("/") + 1 if self.name_only else 0
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Anyplace(Condition):
+class _Anyplace(_InContent):
     """A bare term: in the path or in the content of a note or canvas."""
 
     path: _InPath
-    content: _InContent
-    cost: int
 
     def holds(self, place: Place) -> bool:
-        return place.file.has_content and (self.path.holds(place) or self.content.holds(place))
+        return place.has_content and (self.path.finder.found(place.subject.path) or self.finder.found(place.text))
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        self.content.collect(place, spans)
+
+# Tags
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -214,16 +205,12 @@ class _Tagged(Condition):
 
     def holds(self, place: Place) -> bool:
         if place.span is None:
-            return any(self.accepts(tag.removeprefix("#")) for tag in place.file.subject.tags)
-        return any(True for _ in self._here(place))
+            return any(self.accepts(tag.removeprefix("#")) for tag in place.subject.tags)
+        return any(True for _ in self.places(place))
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        spans.extend(self._here(place))
-
-    def _here(self, place: Place) -> Iterator[Span]:
-        start, end = place.bounds()
-        tags = place.file.subject.structure.tags
-        for at in range(bisect_left(tags, start, key=lambda tag: tag[1].start), len(tags)):
+    def places(self, place: Place) -> Iterator[Span]:
+        tags, end = place.subject.structure.tags, place.end
+        for at in range(bisect_left(tags, place.start, key=lambda tag: tag[1].start), len(tags)):
             name, span = tags[at]
             if span.end > end:
                 return
@@ -231,32 +218,22 @@ class _Tagged(Condition):
                 yield span
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _WithProperty(Condition):
-    names: Callable[[str], bool]
-    values: Callable[[object], bool]
-    cost: int = 3
+def tag_name(text: str) -> str:
+    """Return a tag of a query folded, without `#` and a trailing slash."""
+    return fold(text).removeprefix("#").rstrip("/")
 
-    def holds(self, place: Place) -> bool:
-        return any(self.names(name) and self.values(value) for name, value in place.file.subject.properties.items())
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
-        from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
+def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
+    """Return a test of tags without `#`: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
+    if isinstance(leaf, Regex):
+        searched = translate(leaf.source)
+        return lambda tag: searched.found(tag) or searched.found(f"#{tag}")
+    name = tag_name(leaf.text)
+    below = f"{name}/"
+    return lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)
 
-        text = place.file.text
-        block = parser.locate(text)
-        if block is None or place.span is not None:
-            return
-        try:
-            entries = parser.outline(text, block).entries
-        except (NoValue, InvalidYaml):
-            return
-        for entry in entries:
-            if self.names(entry.key) and self.values(entry.value):
-                value = entry.value_span
-                end = value.end if value.start < value.end else entry.key_span.end
-                spans.append(Span(entry.key_span.start, end))
+
+# Combinations
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -270,9 +247,8 @@ class _All(Condition):
     def shows(self, place: Place) -> bool:
         return any(part.shows(place) for part in self.parts)
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        for part in self.parts:
-            part.collect(place, spans)
+    def places(self, place: Place) -> Iterator[Span]:
+        return chain.from_iterable(part.places(place) for part in self.parts)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -286,10 +262,8 @@ class _AnyOf(Condition):
     def shows(self, place: Place) -> bool:
         return any(part.holds(place) and part.shows(place) for part in self.parts)
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
-        for part in self.parts:
-            if part.holds(place):
-                part.collect(place, spans)
+    def places(self, place: Place) -> Iterator[Span]:
+        return merge(*(part.places(place) for part in self.parts if part.holds(place)), key=attrgetter("start"))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -314,19 +288,38 @@ class _Field:
 
 def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
     """Push negations down to the leaves, so that only affirmed terms give places to show."""
+    while isinstance(node, Not | Scope):
+        match node:
+            case Not():
+                negated = not negated
+            case Scope(operator="match-case" | "ignore-case"):
+                field = replace(field, match_case=node.operator == "match-case")
+            case Scope(operator="file" | "path" | "content" | "tag"):
+                field = replace(field, where=_FIELDS[node.operator])
+            case Scope():
+                break
+        node = node.part
+    test: Condition
     match node:
-        case Not():
-            return _compile(node.part, field, negated=not negated)
         case And() | Or():
             parts = sorted((_compile(part, field, negated=negated) for part in node.parts), key=lambda test: test.cost)
             combine = _All if isinstance(node, And) != negated else _AnyOf
             return combine(tuple(parts), parts[-1].cost)
-        case Scope(operator="match-case" | "ignore-case"):
-            field = replace(field, match_case=node.operator == "match-case")
-            return _compile(node.part, field, negated=negated)
-        case Scope(operator="file" | "path" | "content" | "tag"):
-            return _compile(node.part, replace(field, where=_FIELDS[node.operator]), negated=negated)
-    test = _compile_one(node, field)
+        case Scope():
+            test = _in_part(node, field)
+        case Property():
+            test = WithProperty(name_test(node.key), value_test(node.value, field.match_case))
+        case Word() | Phrase() | Regex() if field.where == "tag":
+            test = _Tagged(tag_test(node))
+        case Word() | Phrase() | Regex():
+            is_regex = isinstance(node, Regex)
+            content = _InContent(_finder(node, field.match_case), 20 if is_regex else 10)
+            path = _InPath(_finder(node, field.match_case, in_path=True), field.where == "name", 1 if is_regex else 0)
+            test = content if field.where == "content" else path
+            if field.where == "anyplace":
+                test = _Anyplace(content.finder, content.cost, path)
+        case _:
+            raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
     return _NoneOf(test, test.cost) if negated else test
 
 
@@ -336,24 +329,6 @@ _FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
     "content": "content",
     "tag": "tag",
 }
-
-
-def _compile_one(node: Node, field: _Field) -> Condition:
-    match node:
-        case Scope():
-            return _in_part(node, field)
-        case Property():
-            return _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
-        case Word() | Phrase() | Regex():
-            if field.where == "tag":
-                return _Tagged(tag_test(node))
-            expensive = isinstance(node, Regex)
-            content = _InContent(finder(node, field.match_case), 20 if expensive else 10)
-            path = _InPath(finder(node, field.match_case, path=True), field.where == "name", 1 if expensive else 0)
-            if field.where == "anyplace":
-                return _Anyplace(path, content, content.cost)
-            return content if field.where == "content" else path
-    raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
 def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Condition:

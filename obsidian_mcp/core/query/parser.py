@@ -42,7 +42,14 @@ def parse(text: str) -> Node:
     """Parse a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
     if len(text) > MAX_LENGTH:
         raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
-    return _Parser(text, _tokens(text)).query()
+    tokens = _tokens(text)
+    if len(tokens) == 1:
+        _fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
+    parser = _Parser(text, tokens)
+    node = parser.any_of()
+    if parser.token.kind != "end":
+        parser.unexpected(f"{_TERM} or the end of the query")
+    return node
 
 
 # Tokens
@@ -205,47 +212,30 @@ _STARTS = {
     "query": {"word", "phrase", "regex", "operator", "not", "(", "["},
     "value": {"word", "phrase", "regex", "compare", "not", "("},
 }
-_COMPOUND = {"not", "operator", "(", "[", "compare"}
 _CONSTANTS = {"null": None, "empty": None, "true": True, "false": False}
 
 
 class _Parser:
     def __init__(self, text: str, found: list[_Token]) -> None:
         self.text = text
-        self.tokens = found
-        self.at = 0
+        self.rest = iter(found)
+        self.token = next(self.rest)
         self.depth = 0
         self.mode: Literal["query", "value"] = "query"
 
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at]
-
     def next(self) -> _Token:
-        token = self.token
-        self.at += 1
+        """Return the current token and go on to the one after it."""
+        token, self.token = self.token, next(self.rest)
         return token
 
-    def query(self) -> Node:
-        if len(self.tokens) == 1:
-            _fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
-        node = self.any_of()
-        if self.token.kind != "end":
-            self.unexpected(f"{_TERM} or the end of the query")
-        return node
-
     def any_of(self) -> Node:
-        parts = [self.all_of()]
-        while self.token.kind == "or":
-            self.next()
-            parts.append(self.all_of())
-        return _joined(Or, parts)
-
-    def all_of(self) -> Node:
-        parts = [self.term()]
-        while self.token.kind in _STARTS[self.mode]:
-            parts.append(self.term())
-        return _joined(And, parts)
+        alternatives = [[self.term()]]
+        while self.token.kind == "or" or self.token.kind in _STARTS[self.mode]:
+            if self.token.kind == "or":
+                self.next()
+                alternatives.append([])
+            alternatives[-1].append(self.term())
+        return _joined(Or, [_joined(And, parts) for parts in alternatives])
 
     def term(self) -> Node:
         token = self.token
@@ -258,23 +248,24 @@ class _Parser:
             self.unexpected(_TERM if self.mode == "query" else _VALUE)
         self.next()
         self.depth += 1
-        node = self.compound(token) if token.kind in _COMPOUND else self.leaf(token)
-        self.depth -= 1
-        return node
-
-    def compound(self, token: _Token) -> Node:
+        node: Node
         match token.kind:
             case "not":
                 part = self.term()
-                return Not(part, Span(token.span.start, part.span.end))
+                node = Not(part, Span(token.span.start, part.span.end))
             case "operator":
                 part = self.term()
-                return Scope(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
+                node = Scope(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
             case "(":
-                return self.close(token, self.any_of())
+                node = self.close(token, self.any_of())
             case "[":
-                return self.property(token)
-        return self.comparison(token)
+                node = self.property(token)
+            case "compare":
+                node = self.comparison(token)
+            case _:
+                node = self.leaf(token)
+        self.depth -= 1
+        return node
 
     def leaf(self, token: _Token) -> Node:
         if token.kind == "regex":
@@ -331,7 +322,11 @@ class _Parser:
         return _joined(Or, parts)
 
     def key(self) -> Node:
-        token = self.next()
+        token = self.token
+        if token.kind not in {"(", "word", "phrase", "regex"}:
+            hint = 'To find the text "[ ]", quote it; to find open tasks, use task-todo:"".'
+            self.unexpected(_KEY, hint if token.kind == "]" else "")
+        self.next()
         if token.kind == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
@@ -339,12 +334,6 @@ class _Parser:
             node = self.close(token, self.key_any_of())
             self.depth -= 1
             return node
-        if token.kind not in {"word", "phrase", "regex"}:
-            self.at -= 1
-            hint = (
-                'To find the text "[ ]", quote it; to find open tasks, use task-todo:"".' if token.kind == "]" else ""
-            )
-            self.unexpected(_KEY, hint)
         if token.kind != "word":
             return self.leaf(token)
         words = [token]

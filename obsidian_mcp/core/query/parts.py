@@ -12,8 +12,8 @@ from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
-from .matchers import expression_of
 from .nodes import And, Node, Not, Or, Regex, Scope
+from .regexp import expression
 from .scopes import Anchor
 
 if TYPE_CHECKING:
@@ -38,26 +38,24 @@ class InPart:
     def shows(self, place: Place) -> bool:  # noqa: ARG002
         return False
 
-    def collect(self, place: Place, spans: list[Span]) -> None:
+    def places(self, place: Place) -> Iterator[Span]:
         for part in self._satisfied(place):
-            before = len(spans)
-            self.test.collect(place.within(part), spans)
-            if len(spans) == before and part.start < part.end:
-                spans.append(part)
+            found = list(self.test.places(place.within(part)))
+            yield from found or ([part] if part.start < part.end else [])
 
     def _satisfied(self, place: Place) -> Iterator[Span]:
-        file = place.file
-        if not file.has_content:
+        """Yield the parts that satisfy `test`."""
+        if not place.has_content:
             return
-        text, (start, end) = file.text, place.bounds()
+        subject, text, start, end = place.subject, place.subject.text, place.start, place.end
         if not self._has_musts(text, start, end):
             return
         if self.scope == "line":
             parts = scopes.lines_within(start, end, text, self.anchor)
         elif self.anchor is None:
-            parts = scopes.parts_within(file.parts(self.scope), start, end, text, None)
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, None)
         elif (first := self.anchor(text, start, end)) >= 0:  # else without a look at the structure
-            parts = scopes.parts_within(file.parts(self.scope), start, end, text, self.anchor, first)
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.anchor, first)
         else:
             return
         for part in parts:
@@ -81,9 +79,9 @@ def expression_anchor(operand: Node, match_case: bool | None) -> Anchor | None:
     """A regular expression to search for in the whole text, instead of trying line after line."""
     for leaf in operand.parts if isinstance(operand, And) else (operand,):
         if isinstance(leaf, Regex):
-            expression = expression_of(leaf, match_case)
-            if not expression.looks_around:
-                return expression.first
+            searched = expression(leaf.source, match_case)
+            if not searched.looks_around:
+                return searched.first
     return None
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import regex
 
+from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import SPACED, substring
 from obsidian_mcp.errors import OperationTimeout
 
@@ -69,7 +70,7 @@ class RegExp:
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
-        return self.shortest.first(text, 0, len(text)) >= 0
+        return (self.shorter or self).first(text, 0, len(text)) >= 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the matches that are not empty. Raises: OperationTimeout."""
@@ -105,3 +106,8 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
         simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
         shorter = replace(simpler.shortest, source=source)
     return RegExp(source, pattern, whole.clauses, reader.looks_around, shorter, reader.groups)
+
+
+def expression(source: str, match_case: bool | None) -> RegExp:
+    """Translate a source as a search reads it; `match_case` None: the app's default. Raises: InvalidRegExp."""
+    return translate(source, match_case=not compat.SEARCH_REGEX_IGNORES_CASE if match_case is None else match_case)

@@ -40,13 +40,14 @@ class Structure:
     start and end.
     """
 
-    __slots__ = ("_numbers", "_tags", "_text")
+    __slots__ = ("_numbers", "_parts", "_tags", "_text")
 
-    def __init__(self, numbers: array[int], text: str, tags: Sequence[tuple[str, Span]] | None = None) -> None:
-        """`tags` None: their names are what the text says at their places."""
-        self._numbers = numbers
+    def __init__(self, numbers: array[int] | bytes, text: str, tags: Sequence[tuple[str, Span]] | None = None) -> None:
+        """`numbers` may be what `pack` returned. `tags` None: their names are what the text says at their places."""
+        self._numbers = array("I", numbers)
         self._text = text
         self._tags = tags
+        self._parts: dict[Scope, Parts] = {}
 
     def _columns(self, first: int, size: int, count: int) -> list[array[int]]:
         return [self._numbers[first + n * size : first + (n + 1) * size] for n in range(count)]
@@ -80,13 +81,18 @@ class Structure:
         return self._tags
 
     def pack(self) -> bytes:
-        """Return the structure as bytes for `unpack`; empty if a tag's name is not what the text says at its place."""
+        """Return the structure as bytes; empty if a tag's name is not what the text says at its place."""
         if any(self._text[span.start + 1 : span.end] != name for name, span in self.tags):
             return b""
         return self._numbers.tobytes()
 
     def parts(self, scope: Scope) -> Parts:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
+        if scope not in self._parts:
+            self._parts[scope] = self._found(scope)
+        return self._parts[scope]
+
+    def _found(self, scope: Scope) -> Parts:
         starts: Sequence[int]
         ends: Sequence[int]
         match scope:
@@ -157,11 +163,6 @@ def _blocks(note: Note) -> list[Span]:
             found.append(items[at].span)
             at += 1
     return found
-
-
-def unpack(packed: bytes, text: str) -> Structure:
-    """Return the structure of a text from bytes that `Structure.pack` made for it; they are not empty."""
-    return Structure(array("I", packed), text)
 
 
 def parts_within(

@@ -1,27 +1,26 @@
-"""One page of a result, as large as an answer may be: hits with snippets, or groups (SEARCH-66, SEARCH-70 to 77)."""
+"""One page of a result, as large as an answer may be: hits with snippets (SEARCH-70 to 77)."""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, dropwhile, islice
+from itertools import chain, combinations, islice
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.query.document import Subject
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.tokenizer import plain
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .hits import Facet, Group, Grouped, Hit, Hits, Order, Request, Snippet
+from .hits import Hit, Hits, Order, Request, Snippet
 from .plan import Plan
 from .rank import Fields, fetch, rarities_of
 from .snapshot import Snapshot
-from .sort import Item, grouped, shown_values
+from .sort import Item, shown_values
 
 OVERHEAD_CHARACTERS = 240
 """What an answer needs besides its hits and remarks."""
@@ -31,10 +30,6 @@ LINE_CHARACTERS = 160
 """Most of a line that is shown."""
 HEADING_CHARACTERS = 100
 """Most of the heading above it."""
-GROUP_CHARACTERS = 200
-"""Most of a group's name."""
-LATER_GROUPS = 30
-"""Groups of later pages that are named with their counts."""
 PLACES = 60
 """Places of one word in a file among which the lines to show are chosen."""
 PLACES_OF_ONE_WORD = 8
@@ -52,7 +47,7 @@ FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +68,13 @@ class Found:
 
 def render_page(found: Found, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
-    widened = _cut(_widened(found), REMARK_CHARACTERS)
-    room = _room(request.characters, widened, found.snapshot.notice, found.note)
+    widened = remark_of(found)
+    room = room_for(request.characters, widened, found.snapshot.notice, found.note)
     page = found.items[request.offset : request.offset + request.limit]
-    snippets, value = _Snippets(found, page, request.snippets), _values(found, page)
+    render = Renderer(found, page, request.snippets)
     hits: list[Hit] = []
     for item in page:
-        hit = _hit(item, snippets, value)
+        hit = render.hit(item)
         size = hit_size(hit)
         if not hits and size > room:
             hit = fitted(hit, room)
@@ -92,8 +87,8 @@ def render_page(found: Found, request: Request) -> Hits:
     return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
 
 
-def _widened(found: Found) -> str | None:
-    """How the search was widened, which words no note has, and what to try (SEARCH-51)."""
+def remark_of(found: Found) -> str | None:
+    """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
     plan = found.plan
     if not found.total or not plan.is_wide:
         return None
@@ -102,7 +97,8 @@ def _widened(found: Found) -> str | None:
         sentences.append(f"No note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):
         sentences.append(f"Words of this vault: {', '.join(near)}.")
-    return " ".join(sentences)
+    remark = " ".join(sentences)
+    return remark if len(remark) <= REMARK_CHARACTERS else f"{remark[:REMARK_CHARACTERS]}…"
 
 
 def _near_words(found: Found) -> list[str]:
@@ -121,62 +117,12 @@ def _near_words(found: Found) -> list[str]:
     return [*near, *tags]
 
 
-def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
-    """Return the page of groups at `request.offset`; `limit` and `offset` count their files one after the other.
-
-    Groups that come later are named without files, as long as there is room (SEARCH-66).
-    Raises: InvalidArguments for a property that no note has.
-    """
-    groups = grouped(found.snapshot, found.items, by)
-    widened = _cut(_widened(found), REMARK_CHARACTERS)
-    room = _room(request.characters, widened, found.snapshot.notice, found.note)
-    rows = [(name, item) for name, items in groups.items() for item in items]
-    page = rows[request.offset : request.offset + request.limit]
-    items = [item for _, item in page]
-    snippets, value = _Snippets(found, items, request.snippets), _values(found, items)
-    shown: list[Group] = []
-    entries, current, hits = 0, None, list[Hit]()
-    for name, item in page:
-        its: list[Hit] = []
-        opened = None if name == current else Group(_group_name(name), len(groups[name]), its)
-        left = room - (_group_size(opened) if opened is not None else 0)
-        hit = _hit(item, snippets, value)
-        if not entries:
-            hit = fitted(hit, left)
-        elif hit_size(hit) > left:
-            break
-        if opened is not None:
-            shown.append(opened)
-            current, hits = name, its
-        hits.append(hit)
-        room = left - hit_size(hit)
-        entries += 1
-    for name in islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
-        group = Group(_group_name(name), len(groups[name]))
-        room -= _group_size(group)
-        if room < 0:
-            break
-        shown.append(group)
-    following = request.offset + entries
-    next_offset = following if following < len(rows) else None
-    return Grouped(found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note)
-
-
-def _values(found: Found, page: Sequence[Item]) -> Callable[[Item], str | None] | None:
-    return None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
-
-
-def _hit(item: Item, snippets: _Snippets, value: Callable[[Item], str | None] | None) -> Hit:
-    matched: Literal["meaning"] | None = None if item.start is None else "meaning"
-    return Hit(item.path, item.score, None if value is None else value(item), snippets.of(item), matched)
-
-
 # Room
 
 
-def _room(characters: int, *remarks: str | None) -> int:
+def room_for(characters: int, *remarks: str | None) -> int:
     """Characters that an answer has for its hits."""
-    return characters - OVERHEAD_CHARACTERS - sum([len(_json(remark)) for remark in remarks if remark])
+    return characters - OVERHEAD_CHARACTERS - sum([len(as_json(remark)) for remark in remarks if remark])
 
 
 def hit_size(hit: Hit) -> int:
@@ -197,7 +143,7 @@ def hit_size(hit: Hit) -> int:
             }
             for snippet in hit.snippets
         ]
-    return len(_json(members)) + 1
+    return len(as_json(members)) + 1
 
 
 def fitted(hit: Hit, room: int) -> Hit:
@@ -209,18 +155,6 @@ def fitted(hit: Hit, room: int) -> Hit:
         path = VaultPath(path[: len(path) * 3 // 4])
         hit = replace(hit, path=VaultPath(f"{path}…"))
     return hit
-
-
-def _group_name(name: str) -> str:
-    return name if len(name) <= GROUP_CHARACTERS else f"{name[:GROUP_CHARACTERS].rstrip()}…"
-
-
-def _group_size(group: Group) -> int:
-    return len(_json({"group": group.group, "count": group.count, "hits": []})) + 1
-
-
-def _cut(remark: str | None, most: int) -> str | None:
-    return remark if remark is None or len(remark) <= most else f"{remark[:most]}…"
 
 
 # Snippets
@@ -244,8 +178,8 @@ class Place(NamedTuple):
     weight: float = 1.0
 
 
-class _Snippets:
-    """Chooses the lines to show of the files of one page, which are read some at a time (SEARCH-70 to 73)."""
+class Renderer:
+    """Makes hits of the files of one page, whose texts are read some at a time (SEARCH-70 to 73)."""
 
     def __init__(self, found: Found, page: Sequence[Item], most: int) -> None:
         """`most` snippets of a file."""
@@ -261,19 +195,35 @@ class _Snippets:
         self._left = [item.number for item in page if item.number is not None]
         self._fields = found.fields
         self._headings: dict[int, list[Heading]] = {}
+        self._value = None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
 
-    def of(self, item: Item) -> list[Snippet] | None:
-        """Return the lines to show of a file that is in the index, in their order; None if there are none."""
-        number = item.number
-        if not self._most or number is None or (item.score or 0.0) < self._least:
-            return None
+    def hit(self, item: Item) -> Hit:
+        """Return a file as a hit, with the lines to show if it is in the index."""
+        value = None if self._value is None else self._value(item)
+        matched: Literal["meaning"] | None = None if item.start is None else "meaning"
+        number, snippets = item.number, list[Snippet]()
+        if self._most and number is not None and (item.score or 0.0) >= self._least:
+            snippets = self._snippets(number, item.start)
+        return Hit(item.path, item.score, value, snippets or None, matched)
+
+    def _snippets(self, number: int, start: int | None) -> list[Snippet]:
+        """The lines to show of a file, in their order; `start` is where what was found by its meaning begins."""
         if number not in self._headings:
             self._fetch(number)
         fields = self._fields[number]
         text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
-        places = self._places(number, text)
-        if not places and item.start is not None:
-            places = [Place(start, start) for start in _first_lines(text, item.start, self._most)]
+        places: list[Place] = []
+        folded = fold(text) if self._terms else ""
+        for term_number, (term, rarity) in enumerate(self._terms):
+            found = term.places(folded, PLACES)
+            places += [Place(first, last, term_number, rarity * weight) for first, last, weight in found]
+        if self._matchers:
+            document = self._snapshot.document(number, text)
+            parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
+            for term_number, part in enumerate(parts, len(self._terms)):
+                places += [Place(span.start, span.end, term_number) for span in islice(part, PLACES)]
+        if not places and start is not None:
+            places = [Place(at, at) for at in _first_lines(text, start, self._most)]
         if self._is_one_word:
             places = places[:PLACES_OF_ONE_WORD]
         alike = self._is_one_word and not self._terms
@@ -281,7 +231,7 @@ class _Snippets:
         snippets = choose(text, places, headings, self._most, alike=alike)
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = [on_page(snippet, text, headings) for snippet in snippets]
-        return snippets or None
+        return snippets
 
     def _fetch(self, number: int) -> None:
         some = self._left[:FILES_AT_ONCE] if number in self._left[:FILES_AT_ONCE] else [number]
@@ -292,22 +242,6 @@ class _Snippets:
         sql = f"SELECT file, text, start, level FROM headings WHERE file IN ({files}) ORDER BY file, n"  # noqa: S608
         for file, text, start, level in self._snapshot.connection.execute(sql):
             self._headings[file].append(Heading(text, start, level))
-
-    def _places(self, number: int, text: str) -> list[Place]:
-        found: list[Place] = []
-        if self._terms:
-            folded = fold(text)
-            for term_number, (term, rarity) in enumerate(self._terms):
-                places = term.places(folded, PLACES)
-                found += [Place(start, end, term_number, rarity * weight) for start, end, weight in places]
-        if self._matchers:
-            term_number = len(self._terms)
-            document: Subject = self._snapshot.document(number, text)
-            for matcher in self._matchers:
-                for spans in matcher.places(document):
-                    found += [Place(span.start, span.end, term_number) for span in islice(spans, PLACES)]
-                    term_number += 1
-        return found
 
 
 def choose(

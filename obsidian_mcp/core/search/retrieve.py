@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.evaluate import Matcher
-from obsidian_mcp.core.query.matchers import name_test, tag_name, tag_test, value_test
+from obsidian_mcp.core.query.evaluate import Matcher, tag_name, tag_test
 from obsidian_mcp.core.query.nodes import Node, Regex
 from obsidian_mcp.core.query.prefilter import (
     AllOf,
@@ -26,8 +25,9 @@ from obsidian_mcp.core.query.prefilter import (
     NoneOf,
     prefilter,
 )
+from obsidian_mcp.core.query.properties import name_test, value_test
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.text import deadline, progress, tokenizer
+from obsidian_mcp.core.text import progress, tokenizer
 from obsidian_mcp.core.text.casefold import phrase
 
 from .plan import Plan, quoted
@@ -96,29 +96,14 @@ def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) ->
 
 
 def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
-    """Files whose text satisfies a query. One word or expression is searched in the plain texts."""
+    """Files whose text satisfies a query."""
     matcher = Matcher(query)
-    leaf = matcher.leaf()
-    if leaf is None:
-        rows = _reported(snapshot.documents(files), len(files))
-        return {number for number, document in rows if matcher.matches(document)}
-    found: set[int] = set()
-    if leaf.path is not None:
-        contains = leaf.path.found
-        for number in files:
-            path = snapshot.table.paths[number]
-            name = path.rpartition("/")[2] if leaf.name_only else path
-            if contains(name, 0, len(name)):
-                found.add(number)
-    if leaf.content is not None:
-        contains, left = leaf.content.found, files - found
-        texts = _reported(snapshot.texts(left), len(left))
-        found.update(number for number, text in texts if contains(text, 0, len(text)))
-    return found
+    rows = _reported(snapshot.documents(files), len(files))
+    return {number for number, document in rows if matcher.matches(document)}
 
 
 def _reported(rows: Iterable[T], total: int) -> Iterator[T]:
-    for done, row in enumerate(rows):
+    for done, row in enumerate(rows, 1):
         if not done % REPORTED_TEXTS:
             progress.report(done, total, "Searching")
         yield row
@@ -163,8 +148,24 @@ def bounds(snapshot: Snapshot, condition: Filter) -> Bounds:
 def _text(snapshot: Snapshot, condition: Holds) -> Bounds:
     """Files whose content or path contains a text (SEARCH-42 to 44)."""
     found = Bounds.exact(NOTHING)
-    if condition.where != "path":
-        found = _content(snapshot, condition)
+    wanted = tokenizer.wanted(condition.text, bounded=condition.bounded)
+    if condition.where != "path" and not wanted.words:
+        found = Bounds(NOTHING, snapshot.table.files)
+    elif condition.where != "path":
+        # Names and folders are parts of the path: if that counts too, all columns may be searched, which is quicker.
+        columns = "body : " if condition.where == "content" else ""
+        unsure = search_document.TRUNCATED | (0 if columns else search_document.ODD_FIELDS)
+        if wanted.open_start or wanted.open_end:
+            unsure |= search_document.ODD_WORDS
+        if len(wanted.words) > 1:
+            found = _phrase(snapshot, wanted, columns)
+        else:
+            words, open_start, open_end = list(wanted.words), wanted.open_start, wanted.open_end
+            if open_start or open_end:
+                words = snapshot.vocabulary.containing(words[0], from_start=not open_start, to_end=not open_end)
+            found = _any_word(snapshot, words, columns)
+        found = _unless(snapshot, found, unsure)
+        found = found if wanted.whole else Bounds(NOTHING, found.possible)
     if condition.where != "content":
         with_path = _counted(snapshot, set(snapshot.table.path_contains(condition.text)))
         if condition.bounded and with_path:
@@ -174,28 +175,6 @@ def _text(snapshot: Snapshot, condition: Holds) -> Bounds:
     if condition.where == "text":
         snapshot.counts[condition.text] = len(found.possible)
     return found
-
-
-def _content(snapshot: Snapshot, condition: Holds) -> Bounds:
-    wanted = tokenizer.wanted(condition.text, bounded=condition.bounded)
-    if not wanted.words:
-        return Bounds(NOTHING, snapshot.table.files)
-    # Names and folders are parts of the path: if that counts too, all columns may be searched, which is quicker.
-    columns = "body : " if condition.where == "content" else ""
-    unsure = search_document.TRUNCATED | (0 if columns else search_document.ODD_FIELDS)
-    if wanted.open_start or wanted.open_end:
-        unsure |= search_document.ODD_WORDS
-    if len(wanted.words) > 1:
-        found = _phrase(snapshot, wanted, columns)
-    else:
-        words = [wanted.words[0]]
-        if wanted.open_start or wanted.open_end:
-            words = snapshot.vocabulary.containing(
-                words[0], from_start=not wanted.open_start, to_end=not wanted.open_end
-            )
-        found = _any_word(snapshot, words, columns)
-    found = _unless(snapshot, found, unsure)
-    return found if wanted.whole else Bounds(NOTHING, found.possible)
 
 
 def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
@@ -236,7 +215,6 @@ def _lookup(
 ) -> AbstractSet[int]:
     if not phrases:
         return NOTHING
-    deadline.checkpoint()
     expression = " OR ".join([quoted(words, prefix=prefix) for words in phrases])
     (found,) = snapshot.connection.execute(_FILES, (f"{columns}({expression})",)).fetchone()
     return _counted(snapshot, _numbers(found))

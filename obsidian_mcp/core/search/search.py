@@ -22,14 +22,14 @@ from obsidian_mcp.core.text import stems
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import QueryInvalid
 
-from . import file_table, pdf_pages, similar, sort, vocabulary
-from .file_table import FileTable
+from . import pdf_pages, similar, sort, vocabulary
+from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request
 from .plan import Plan, exact_plan, read_groups, smart_plan
 from .rank import Fields, Scored, fuse, rank, rank_wide
-from .render import Found, render_groups, render_page
+from .render import Found, render_page
 from .retrieve import retrieve
-from .snapshot import Snapshot
+from .snapshot import FileTable, Snapshot, table_of
 from .sort import Item
 from .vocabulary import Lexicon, Vocabulary
 
@@ -59,7 +59,7 @@ class _State:
     catalog: int = -1
     """Generation of the catalog."""
     filters: IgnoreFilters | None = None
-    table: FileTable = field(default_factory=lambda: file_table.build({}, {}, None))
+    table: FileTable = field(default_factory=lambda: table_of({}, {}, None))
     words: Vocabulary = field(default_factory=Vocabulary)
     languages: tuple[str, ...] = stems.ALWAYS
     flags: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -261,7 +261,7 @@ class Search:
             )
             if not is_table_same:
                 is_hidden = filters.match if filters else None
-                table = file_table.build(rows.numbers(), self._catalog.by_path(), is_hidden)
+                table = table_of(rows.numbers(), self._catalog.by_path(), is_hidden)
             words = vocabulary.grown(words, rows.connection)
             languages = known.languages if words is known.words else stems.languages(partial(_count, rows.connection))
             self._state = _State(stamp, generation, filters, table, words, languages)

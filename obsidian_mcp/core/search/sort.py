@@ -1,4 +1,4 @@
-"""Results in another order and in groups: by a fact of each file (SEARCH-64 to 69)."""
+"""Results in another order: by a fact of every file (SEARCH-64 to 69)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 from obsidian_mcp.core.text import clock, tags
 from obsidian_mcp.core.text.collation import collation_key
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, parent
+from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, FacetKind, Order
@@ -19,9 +19,6 @@ from .snapshot import Snapshot, listed
 
 Key = tuple[Any, ...]
 
-NO_GROUP = "(none)"
-"""The group of files without a tag or value."""
-ROOT = "/"
 VALUE_CHARACTERS = 100
 """Most characters of a value that are shown."""
 COMPARED_CHARACTERS = 200
@@ -49,26 +46,14 @@ def order(text: str) -> Order:
     text = text.strip()
     directed = _DIRECTED.fullmatch(text)
     if directed:
-        return Order(_facet(directed[1]), directed[2].lower().startswith("desc"))
+        return Order(facet_of(directed[1]), directed[2].lower().startswith("desc"))
     if text.startswith("-") and len(text) > 1:
-        return Order(_facet(text[1:]), descending=True)
-    facet = _facet(text)
+        return Order(facet_of(text[1:]), descending=True)
+    facet = facet_of(text)
     return Order(facet, descending=facet.kind in ("relevance", "modified"))
 
 
-def grouping(text: str) -> Facet:
-    """Parse what results are grouped by (SEARCH-66). Raises: InvalidArguments for what makes no groups."""
-    by = _facet(text)
-    if by.kind in ("relevance", "name"):
-        raise InvalidArguments(
-            f"Results cannot be grouped by {by.kind}. Give folder, tag, modified (by month) or the name of a property; "
-            f"property:{by.kind} is a property of that name.",
-            argument="group",
-        )
-    return by
-
-
-def _facet(text: str) -> Facet:
+def facet_of(text: str) -> Facet:
     """A kind, else a property, which may also be written `[name]` or `property:name` (SEARCH-64)."""
     text = text.strip()
     if named := _PROPERTY.fullmatch(text):
@@ -112,15 +97,15 @@ def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
 def _key(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Key | int | None]:
     match by.kind:
         case "modified":
-            times = _times(snapshot, items)
+            times = times_of(snapshot, items)
             return lambda item: times.get(item.path, 0)
         case "name":
             return lambda item: _natural(basename(item.path))
         case "tag":
-            tags_ = _tags(snapshot, items)
+            tags_ = tags_of(snapshot, items)
             return lambda item: min(map(_natural, tags_[item.number])) if item.number in tags_ else None
         case "property":
-            values = _values(snapshot, by.property, items)
+            values = values_of(snapshot, by.property, items)
             return lambda item: _value_key(values[item.number]) if item.number in values else None
     return lambda item: tuple(map(_natural, item.path.split("/")))
 
@@ -148,53 +133,18 @@ def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callab
     """Return what an answer says of an item beside its path: what it was sorted by (SEARCH-69)."""
     match by.kind:
         case "modified":
-            times = _times(snapshot, items)
+            times = times_of(snapshot, items)
             return lambda item: clock.timestamp(times.get(item.path, 0))
         case "property":
-            values = _values(snapshot, by.property, items)
-            return lambda item: _shortened(_line(values[item.number])) if item.number in values else None
+            values = values_of(snapshot, by.property, items)
+            return lambda item: _shortened(in_one_line(values[item.number])) if item.number in values else None
         case "tag":
-            tags_ = _tags(snapshot, items)
+            tags_ = tags_of(snapshot, items)
             return lambda item: min(tags_[item.number], key=_natural) if item.number in tags_ else None
     return lambda _: None
 
 
-def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
-    """Return the items by group, both in the order of the items: a group is where its first item is, NO_GROUP last.
-
-    Raises: InvalidArguments for a property that no note has.
-    """
-    check(snapshot, by)
-    names = _group_names(snapshot, items, by)
-    found: dict[str, list[Item]] = {}
-    for item in items:
-        for name in names(item):
-            found.setdefault(name, []).append(item)
-    if NO_GROUP in found:
-        found[NO_GROUP] = found.pop(NO_GROUP)
-    return found
-
-
-def _group_names(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Sequence[str]]:
-    match by.kind:
-        case "tag":
-            tags_ = _tags(snapshot, items)
-            return lambda item: tags_.get(item.number, (NO_GROUP,))
-        case "property":
-            values = _values(snapshot, by.property, items)
-            return lambda item: _value_names(values.get(item.number))
-        case "modified":
-            times = _times(snapshot, items)
-            return lambda item: (clock.month(times.get(item.path, 0)),)
-    return lambda item: (parent(item.path) or ROOT,)
-
-
-def _value_names(value: object) -> Sequence[str]:
-    items = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(_line(item) for item in items if item is not None)) or (NO_GROUP,)
-
-
-def _times(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]:
+def times_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]:
     """When files were last changed, in nanoseconds since the epoch (SEARCH-13)."""
     times = snapshot.times([item.number for item in items if item.number is not None])
     found: dict[VaultPath, int] = {}
@@ -206,7 +156,7 @@ def _times(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]
     return found
 
 
-def _tags(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequence[str]]:
+def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequence[str]]:
     """The tags of each file that has some, each once, as written in the first of these files."""
     spelled: dict[str, str] = {}
     found: dict[int, dict[str, None]] = {}
@@ -219,7 +169,7 @@ def _tags(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequ
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
 
 
-def _values(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int | None, object]:
+def values_of(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int | None, object]:
     """The value of a property in each file that has one; one without a value counts as absent (SEARCH-65)."""
     found: dict[int | None, object] = {}
     numbers = {item.number for item in items if item.number is not None}
@@ -229,14 +179,14 @@ def _values(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int
     return {number: value for number, value in found.items() if value is not None}
 
 
-def _line(value: object) -> str:
+def in_one_line(value: object) -> str:
     """The value of a property in one line."""
     if isinstance(value, str):
         text = value
     elif isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         text = str(int(value))
     elif isinstance(value, list):
-        text = ", ".join(map(_line, value))
+        text = ", ".join(map(in_one_line, value))
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
     return " ".join(text.split())

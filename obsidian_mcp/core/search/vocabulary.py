@@ -120,18 +120,13 @@ def _ends(words: Sequence[str], text: str, at: int) -> Collection[int]:
         ends = {
             start + len(word)
             for end in ends
-            for start in range(end, _reach(text, end) + 1)
+            if (between := _BETWEEN.match(text, end))
+            for start in range(end, between.end() + 1)
             if text.startswith(word, start)
         }
         if not ends:
             break
     return ends
-
-
-def _reach(text: str, at: int) -> int:
-    """Where the next word starts at the latest, if it follows."""
-    found = _BETWEEN.match(text, at)
-    return found.end() if found else at
 
 
 def without_gaps(phrase: tuple[str, ...]) -> tuple[str, ...]:

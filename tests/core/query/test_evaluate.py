@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
-from obsidian_mcp.core.query.evaluate import Matcher
-from obsidian_mcp.core.query.matchers import name_test, tag_test, value_test
+from obsidian_mcp.core.query.evaluate import Matcher, tag_test
 from obsidian_mcp.core.query.nodes import Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.query.prefilter import (
@@ -34,6 +33,7 @@ from obsidian_mcp.core.query.prefilter import (
     NoneOf,
     prefilter,
 )
+from obsidian_mcp.core.query.properties import name_test, value_test
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import compat, deadline
 from obsidian_mcp.core.text.casefold import fold, phrase
@@ -452,9 +452,9 @@ def test_at_most_a_hundred_thousand_places_are_shown() -> None:  # QUERY-16
 def test_what_the_sources_leave_open_is_one_constant_each(
     monkeypatch: pytest.MonkeyPatch, constant: str, value: object, query: str, text: str, before: bool
 ) -> None:
-    file = Document("a.md", text)
-    assert Matcher(parse(query)).matches(file) is before
+    assert Matcher(parse(query)).matches(Document("a.md", text)) is before
     monkeypatch.setattr(compat, constant, value)
+    file = Document("a.md", text)
     assert Matcher(parse(query)).matches(file) is (query.startswith("/^"))
     if not query.startswith("-"):
         check_narrowed(prefilter(parse(query)), file, listed=query.startswith("/^"))

@@ -9,7 +9,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.query.scopes import Scope, structure_of, unpack
+from obsidian_mcp.core.query.scopes import Scope, Structure, structure_of
 from tests.core.search.naive_search import PlainFile
 
 from .test_evaluate import files
@@ -23,7 +23,7 @@ def test_a_packed_structure_has_the_parts_and_tags_of_the_note(plain: PlainFile)
     structure = structure_of(parse(plain.text))
     packed = structure.pack()
     assert packed
-    unpacked = unpack(packed, plain.text)
+    unpacked = Structure(packed, plain.text)
     assert list(unpacked.tags) == list(structure.tags)
     for scope in SCOPES:
         found, expected = unpacked.parts(scope), structure.parts(scope)

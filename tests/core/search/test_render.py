@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from obsidian_mcp.core.search.groups import GROUP_CHARACTERS, grouping
 from obsidian_mcp.core.search.hits import Grouped, Hits, Request, Snippet
-from obsidian_mcp.core.search.render import GROUP_CHARACTERS
-from obsidian_mcp.core.search.sort import VALUE_CHARACTERS, grouping, order
+from obsidian_mcp.core.search.sort import VALUE_CHARACTERS, order
 
 from .test_search import indexed, search_of
 

@@ -1,0 +1,137 @@
+"""Conditions on the properties of a note: their names and values (QUERY-50 to QUERY-55)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.casefold import fold, substring
+from obsidian_mcp.core.text.text import Span
+
+from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
+from .regexp import expression, translate
+
+if TYPE_CHECKING:
+    from .evaluate import Place
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class WithProperty:
+    """The note has a property whose name and value pass these tests."""
+
+    names: Callable[[str], bool]
+    values: Callable[[object], bool]
+    cost: int = 3
+
+    def holds(self, place: Place) -> bool:
+        return any(self.names(name) and self.values(value) for name, value in place.subject.properties.items())
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        return False
+
+    def places(self, place: Place) -> Iterator[Span]:
+        from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
+        from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
+
+        block = parser.locate(place.subject.text)
+        if block is None or place.span is not None:
+            return
+        try:
+            entries = parser.outline(place.subject.text, block).entries
+        except (NoValue, InvalidYaml):
+            return
+        for entry in entries:
+            if self.names(entry.key) and self.values(entry.value):
+                value = entry.value_span
+                end = value.end if value.start < value.end else entry.key_span.end
+                yield Span(entry.key_span.start, end)
+
+
+def name_test(key: Node) -> Callable[[str], bool]:
+    """Return a test of property names: the whole name, in any case (QUERY-50)."""
+    match key:
+        case Or():
+            names = [name_test(part) for part in key.parts]
+            return lambda name: any(accepts(name) for accepts in names)
+        case Regex():
+            return translate(key.source).found
+        case Word() | Phrase():
+            wanted = fold(key.text)
+            return lambda name: fold(name) == wanted
+    raise TypeError(f"{type(key).__name__} cannot be the name of a property")
+
+
+def value_test(node: Node | None, match_case: bool | None) -> Callable[[object], bool]:
+    """Return a test of property values. A term is true of a list if it is true of one item (QUERY-51 to QUERY-55)."""
+    match node:
+        case None:
+            return lambda _: True
+        case And():
+            every = [value_test(part, match_case) for part in node.parts]
+            return lambda value: all(accepts(value) for accepts in every)
+        case Or():
+            some = [value_test(part, match_case) for part in node.parts]
+            return lambda value: any(accepts(value) for accepts in some)
+        case Not():
+            inner = value_test(node.part, match_case)
+            return lambda value: not inner(value)
+        case Constant(value=None):
+            return lambda value: value is None
+        case Constant():
+            wanted = node.value
+            return lambda value: any(item is wanted for item in _items(value))
+        case Compare():
+            return _comparison(node)
+        case Word() | Phrase() | Regex():
+            return _text_value(node, match_case)
+    raise TypeError(f"{type(node).__name__} cannot be the value of a property")
+
+
+def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[object], bool]:
+    if isinstance(leaf, Regex):
+        searched = expression(leaf.source, match_case)
+        return lambda value: any(map(searched.found, _texts(value)))
+    if isinstance(leaf, Word) and compat.SEARCH_PROPERTY_WORD_IS_PART:
+        pattern = substring(leaf.text, match_case=bool(match_case))
+        return lambda value: any(map(pattern.search, _texts(value)))
+    wanted = leaf.text if match_case else fold(leaf.text)
+    return lambda value: any((text if match_case else fold(text)) == wanted for text in _texts(value))
+
+
+def _comparison(node: Compare) -> Callable[[object], bool]:
+    sign = 1 if node.sign == ">" else -1
+    limit = number(node.scalar)
+    if limit is not None:
+        numeric = limit
+        return lambda value: any(
+            (item > numeric) - (item < numeric) == sign
+            for item in _items(value)
+            if isinstance(item, int | float) and not isinstance(item, bool)
+        )
+    time = moment(node.scalar) or ""
+    return lambda value: any(
+        (other > time) - (other < time) == sign
+        for item in _items(value)
+        if isinstance(item, str) and (other := moment(item.strip())) is not None
+    )
+
+
+def _items(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _items(item)
+    else:
+        yield value
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a value and of the items of a list; null and mappings have none."""
+    for item in _items(value):
+        if isinstance(item, bool):
+            yield "true" if item else "false"
+        elif isinstance(item, float) and item.is_integer() and abs(item) < 1e21:
+            yield str(int(item))  # as JavaScript writes 7.0
+        elif isinstance(item, str | int | float):
+            yield str(item)
