@@ -60,13 +60,12 @@ class Stamp(NamedTuple):
     generation: int
 
 
-class Rows:
+class Rows(NamedTuple):
     """One consistent view. Its paths may be those of files that are gone by now."""
 
-    def __init__(self, connection: Connection, stamp: Stamp) -> None:
-        self.connection = connection
-        """For a module with SQL of its own."""
-        self.stamp = stamp
+    connection: Connection
+    """For a module with SQL of its own."""
+    stamp: Stamp
 
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
@@ -115,7 +114,7 @@ class Rows:
         found = self.connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
         return {to_path(path): number for path, number in found}
 
-    def count(self) -> int:
+    def file_count(self) -> int:
         """Return how many files have rows."""
         (found,) = self.connection.execute("SELECT count(*) FROM files").fetchone()
         return int(found)

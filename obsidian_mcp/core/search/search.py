@@ -257,7 +257,7 @@ class Search:
                 and moved is not None
                 and not moved
                 and all(table.paths.get(number) == path for path, number in changed.items())
-                and rows.count() == table.row_count
+                and rows.file_count() == table.row_count
             )
             if not is_table_same:
                 is_hidden = filters.match if filters else None
