@@ -52,7 +52,7 @@ WORD_CHARACTERS = 6
 """From one word to the next."""
 PASSAGE_CHARACTERS = 150
 """Of a passage that may answer a question."""
-READ_CHARACTERS = 50_000
+READ_CHARACTERS = 20_000
 """Of a text, what is looked at for a wide plan: of a list of links, words anywhere say little."""
 NAME = 2.0
 """Weight of the name, beside the text."""
@@ -125,8 +125,7 @@ def rank_wide(
         most = min(score for number, score in listed if number in complete)
         listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
         listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
-    # of a single word nothing but another spelling is found, and each file has that
-    least = WIDE_SHARE * listed[0][1] if listed and len(plan.terms) > 1 else 0.0
+    least = WIDE_SHARE * listed[0][1] if listed else 0.0
     return [(number, score) for number, score in listed if score >= least or number in complete], fields
 
 
@@ -172,11 +171,11 @@ def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
 
 
 def _count(snapshot: Snapshot, expression: str) -> int:
-    """How many files of the index satisfy an expression."""
-    if not expression:
-        return 0
-    sql = "SELECT count(*) FROM search WHERE search MATCH ?"
-    return int(snapshot.connection.execute(sql, (expression,)).fetchone()[0])
+    """How many files of the index satisfy an expression; each is looked up once in a search."""
+    if expression and expression not in snapshot.counts:
+        sql = "SELECT count(*) FROM search WHERE search MATCH ?"
+        snapshot.counts[expression] = snapshot.connection.execute(sql, (expression,)).fetchone()[0]
+    return snapshot.counts.get(expression, 0)
 
 
 def newest_first(
@@ -205,13 +204,14 @@ def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], complete:
     weights: dict[int, float] = {}
     rarest_first = sorted(zip(rarities_of(snapshot, plan.terms), plan.terms, strict=True), key=lambda pair: -pair[0])
     sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
+    left = WEIGHED_FILES
     for rarity, term in rarest_first:
-        if weights and _count(snapshot, term.expression) > WEIGHED_FILES:
+        left -= _count(snapshot, term.expression)
+        if weights and left < 0:
             break
-        found = snapshot.connection.execute(sql, (term.expression,)).fetchall()
-        for number, weight in found:
+        most = MOST_OF_WORD * rarity
+        for number, weight in snapshot.connection.execute(sql, (term.expression,)):
             if number in files:
-                most = weight if len(plan.terms) == 1 else MOST_OF_WORD * rarity
                 weights[number] = weights.get(number, 0.0) + min(weight, most)
     best = heapq.nlargest(WIDE_FILES, weights.items(), key=itemgetter(1))
     return dict(best) | {number: weights.get(number, 0.0) for number in complete}

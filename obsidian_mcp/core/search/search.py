@@ -48,6 +48,8 @@ ENOUGH, PLENTY = 3, 40
 """Files with all the words, of a short and a long query, from which on nothing else is listed (SEARCH-51)."""
 NEAR_FILES = 20
 """Files that are found by meaning."""
+LANGUAGE_FILES = 500
+"""Of so many files one must have a word that identifies a language: a few quotations do not make a vault's language."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
@@ -182,12 +184,16 @@ class Search:
                 any_word = retrieve(snapshot, wider, within) - without
                 if len(any_word) > len(files):
                     plan = wider._replace(found=len(files))
-                    wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
-                    files = frozenset(number for number, _ in wide[0])
+                    if files or len(plan.terms) > 1:
+                        wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
+                        files = frozenset(number for number, _ in wide[0])
+                    else:  # other spellings of a single word, and each file has one
+                        files = any_word
         starts: dict[int, int] = {}
-        is_weak = lexicon is not None and (wide is not None or not files)
+        is_weak = lexicon is not None and (plan.is_wide or not files)
         if self._near is not None and is_weak and request.ranks and all(group.strict is None for group in groups):
-            wide, starts = self._with_meaning(snapshot, request, within, wide or ([], {}), complete)
+            wide = wide or rank(snapshot, plan, files, request.query, len(files))
+            wide, starts = self._with_meaning(snapshot, request, within, wide, complete)
             files = frozenset(number for number, _ in wide[0])
         if snapshot.table.has_pdfs:
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
@@ -263,15 +269,19 @@ class Search:
                 is_hidden = filters.match if filters else None
                 table = table_of(rows.numbers(), self._catalog.by_path(), is_hidden)
             words = vocabulary.grown(words, rows.connection)
-            languages = known.languages if words is known.words else stems.languages(partial(_count, rows.connection))
+            languages = (
+                known.languages
+                if words is known.words
+                else stems.languages(partial(_count, rows.connection, 1 + rows.count() // LANGUAGE_FILES))
+            )
             self._state = _State(stamp, generation, filters, table, words, languages)
             return self._state
 
 
-def _count(connection: Connection, words: Sequence[str]) -> int:
-    """How many of some words are in the vocabulary."""
-    sql = f"SELECT count(*) FROM words WHERE word IN ({', '.join('?' * len(words))})"  # noqa: S608 - only placeholders
-    return int(connection.execute(sql, words).fetchone()[0])
+def _count(connection: Connection, least: int, words: Sequence[str]) -> int:
+    """How many of some words are in so many files at least."""
+    sql = "SELECT count(*) = ? FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+    return sum([connection.execute(sql, (least, f'"{word}"', least)).fetchone()[0] for word in words])
 
 
 def _parsed(request: Request, named: Sequence[VaultPath] | None) -> Node | None:

@@ -107,8 +107,6 @@ def _stem(language: str, word: str) -> str:
 
 @lru_cache
 def _stemmer(language: str) -> Any:
-    import snowballstemmer  # here: it takes 20 ms to import, and only ranked searches need it
+    import Stemmer  # here: only ranked searches need it
 
-    if language not in snowballstemmer.algorithms():  # Polish came with version 3
-        language = ALWAYS[0]
-    return snowballstemmer.stemmer(language)
+    return Stemmer.Stemmer(language if language in Stemmer.algorithms() else ALWAYS[0])  # Polish came with version 3

@@ -312,6 +312,20 @@ def test_a_compound_that_no_note_has_is_two_words(query: str, text: str) -> None
     assert found({"A.md": text, "C.md": "Angebot, Haushalt, Abfuhr"}, query) == []
 
 
+@pytest.mark.parametrize(("count", "expected"), [(1, 0), (2, 1)])
+def test_a_quotation_does_not_make_the_language_of_many_notes(count: int, expected: int) -> None:  # SEARCH-52
+    vault = {f"{n}.md": "text" for n in range(500)} | {f"German {n}.md": GERMAN for n in range(count)}
+    vault["A.md"] = "Das Haus am See"
+
+    assert len(found(vault, "Häuser")) == expected
+
+
+def test_all_files_with_other_spellings_of_a_single_word_are_listed() -> None:  # SEARCH-86
+    vault: dict[str, str | bytes] = {f"{n}.md": f"heron {n}" for n in range(60)}
+
+    assert asked(vault, "heorn").total == 60
+
+
 @pytest.mark.parametrize(
     ("query", "text"),
     [
