@@ -272,7 +272,7 @@ class Search:
             languages = (
                 known.languages
                 if words is known.words
-                else stems.languages(partial(_count, rows.connection, 1 + rows.count() // LANGUAGE_FILES))
+                else stems.languages(partial(_count, rows.connection, 1 + table.row_count // LANGUAGE_FILES))
             )
             self._state = _State(stamp, generation, filters, table, words, languages)
             return self._state
