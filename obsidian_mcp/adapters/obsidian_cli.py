@@ -80,7 +80,7 @@ class ObsidianCommand:
         with self._channel.turn() as turn:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
                 answer = turn.call(Request("read", {"path": target}))
-                described = self._describe(turn, target)
+                described = _describe(turn, target)
                 size = number(described.fields["size"])
                 text = exact_text(answer.raw, described.raw, size)
                 if text is not None:
@@ -111,14 +111,14 @@ class ObsidianCommand:
         request = Request("create", parameters, ("overwrite",) if overwrite else ())
         request.arguments(None)  # a text that cannot be carried is refused before anything is asked
         with self._channel.turn() as turn:
-            if not overwrite and self._exists(turn, target):
+            if not overwrite and _exists(turn, target):
                 raise note_exists(target)
             made = _said(turn, turn.change(request), "Created", "Overwrote")
             if same_path(made, target):
                 return
             if not is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
-            leftover = self._withdraw(turn, made)
+            leftover = _withdraw(turn, made)
         raise note_exists(target, leftover=leftover)
 
     def append(self, path: str, content: str, *, inline: bool = False) -> None:
@@ -126,8 +126,7 @@ class ObsidianCommand:
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _required(content, "content")}
         with self._channel.turn() as turn:
-            answer = turn.change(Request("append", parameters, ("inline",) if inline else ()))
-            _confirm(turn, answer, target, "Appended to")
+            _change(turn, Request("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
     def move(self, path: str, to: str) -> None:
         """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
@@ -146,14 +145,13 @@ class ObsidianCommand:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
         target = vault_path.parse(path)
         with self._channel.turn() as turn:
-            self._delete(turn, target, permanent=permanent)
+            _delete(turn, target, permanent=permanent)
 
     def open(self, path: str) -> VaultPath:
         """Show a file in the app."""
         target = vault_path.parse(path)
         with self._channel.turn() as turn:
-            answer = turn.change(Request("open", {"path": target}))
-            _confirm(turn, answer, target, "Opened")
+            _change(turn, Request("open", {"path": target}), target, "Opened")
         return target
 
     # Questions
@@ -286,33 +284,6 @@ class ObsidianCommand:
 
     # Kinds of requests
 
-    def _describe(self, turn: Turn, target: VaultPath) -> Answer:
-        """What the app knows of a file. Raises: NoteNotFound."""
-        answer = turn.ask(Request("file", {"path": target}))
-        fields = answer.fields
-        if not fields.keys() >= {"path", "size"} or not same_path(fields["path"], target):
-            raise turn.failure(answer)
-        return answer
-
-    def _exists(self, turn: Turn, target: VaultPath) -> bool:
-        try:
-            self._describe(turn, target)
-        except NoteNotFound:
-            return False
-        return True
-
-    def _delete(self, turn: Turn, target: VaultPath, *, permanent: bool) -> None:
-        answer = turn.change(Request("delete", {"path": target}, ("permanent",) if permanent else ()))
-        _confirm(turn, answer, target, "Deleted permanently" if permanent else "Moved to trash")
-
-    def _withdraw(self, turn: Turn, made: str) -> str | None:
-        """Move a numbered sibling that our own call has just made to the trash; its path where that failed."""
-        try:
-            self._delete(turn, vault_path.parse(made), permanent=False)
-        except AppError:
-            return made
-        return None
-
     def _list(self, request: Request) -> list[str]:
         with self._channel.turn() as turn:
             return _listed(turn, turn.ask(request))
@@ -342,10 +313,42 @@ def _said(turn: Turn, answer: Answer, *verbs: str) -> str:
     return done
 
 
-def _confirm(turn: Turn, answer: Answer, target: VaultPath, verb: str) -> None:
-    path = _said(turn, answer, verb)
+def _change(turn: Turn, request: Request, target: VaultPath, verb: str) -> None:
+    """Make a change to a file, whose success line must name that file."""
+    path = _said(turn, turn.change(request), verb)
     if not same_path(path, target):
         raise _elsewhere(path, target)
+
+
+def _describe(turn: Turn, target: VaultPath) -> Answer:
+    """What the app knows of a file. Raises: NoteNotFound."""
+    answer = turn.ask(Request("file", {"path": target}))
+    fields = answer.fields
+    if not fields.keys() >= {"path", "size"} or not same_path(fields["path"], target):
+        raise turn.failure(answer)
+    return answer
+
+
+def _exists(turn: Turn, target: VaultPath) -> bool:
+    try:
+        _describe(turn, target)
+    except NoteNotFound:
+        return False
+    return True
+
+
+def _delete(turn: Turn, target: VaultPath, *, permanent: bool) -> None:
+    flags, verb = (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
+    _change(turn, Request("delete", {"path": target}, flags), target, verb)
+
+
+def _withdraw(turn: Turn, made: str) -> str | None:
+    """Move a numbered sibling that our own call has just made to the trash; its path where that failed."""
+    try:
+        _delete(turn, vault_path.parse(made), permanent=False)
+    except AppError:
+        return made
+    return None
 
 
 def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:

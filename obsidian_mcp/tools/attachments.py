@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -129,33 +129,28 @@ def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> Document | Pi
     kind = media.kind_of(entry.path)
     facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
     if kind in ("audio", "video"):
-        return ReadAttachment(
-            entry.path, kind, facts.mime, entry.size, note="Sound and film cannot be shown to a model."
-        )
+        return replace(facts, note="Sound and film cannot be shown to a model.")
     data = place.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
         text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "replace")[:TEXT_CHARACTERS]
         return Document(facts, text)
     if kind == "pdf":
-        return _pdf(app, entry, data, pages)
+        return _pdf(app, facts, data, pages)
     if kind != "image":
         raise NotShowable(f"{str(entry.path)!r} is neither an image, a PDF nor text: it cannot be shown.")
-    return _image(app, entry, data)
+    return _image(app, facts, data)
 
 
-def _image(app: App, entry: FileEntry, data: bytes) -> Picture:
+def _image(app: App, facts: ReadAttachment, data: bytes) -> Picture:
     size, mime = picture.size_of(data), picture.type_of(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
     shown = data if fits else app.media.shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
-    facts = ReadAttachment(
-        entry.path, "image", media.mime_of(entry.path), entry.size, width, height, shrunk=None if fits else True
-    )
-    return Picture(facts, shown_as, shown)
+    return Picture(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
 
 
-def _pdf(app: App, entry: FileEntry, data: bytes, pages: str) -> Document:
+def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> Document:
     if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages")
     start, dash, end = pages.strip().partition("-")
@@ -168,18 +163,15 @@ def _pdf(app: App, entry: FileEntry, data: bytes, pages: str) -> Document:
         raise InvalidArguments(f"The PDF has {total} pages, so there is no page {first}.", argument="pages")
     until = first + len(texts) - 1
     wanted = min(last, total)
-    facts = ReadAttachment(
-        entry.path,
-        "pdf",
-        media.mime_of(entry.path),
-        entry.size,
+    shown = replace(
+        facts,
         pages=f"{first}-{until}",
         total_pages=total,
         next_pages=f"{until + 1}-{wanted}" if until < wanted else None,
         note=None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images.",
     )
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
-    return Document(facts, body.encode("utf-8", "replace").decode())
+    return Document(shown, body.encode("utf-8", "replace").decode())
 
 
 @dataclass(frozen=True, slots=True)

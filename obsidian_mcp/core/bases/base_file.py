@@ -6,15 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
+
+import yaml
 
 from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.errors import QueryInvalid
 
 from . import parser
-from .places import Path, Places
 
 T = TypeVar("T")
 EXTENSION = ".base"
@@ -25,6 +27,54 @@ MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base: what they are compiled to takes some hundred times as much memory."""
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
 _KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
+
+
+Path = tuple[str | int, ...]
+"""Keys and list positions that lead to a value of the YAML."""
+
+
+class Places:
+    """Lines and columns of one YAML text that is known to be sound; it is looked through when first needed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def find(self, path: Path, inside: int = 0) -> tuple[int, int]:
+        """Line and column, from 1, of a value, or of the character `inside` it; of what is around it without one."""
+        node = self._root
+        if node is None:
+            return 1, 1
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                break
+            node = found
+        line, column = node.start_mark.line + 1, node.start_mark.column + 1
+        if inside and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
+            written = self._lines[line - 1][column - 1 :]
+            quote = 1 if node.style in ("'", '"') else 0
+            if written[quote:].startswith(node.value):
+                column += quote + inside
+        return line, column
+
+    @cached_property
+    def _root(self) -> Any:
+        try:
+            return yaml.compose(self._text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.YAMLError:  # sound for the app, as a template field without quotes is
+            return None
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
+
+
+def _child(node: Any, step: str | int) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == step), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

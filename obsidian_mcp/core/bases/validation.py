@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, children
 from obsidian_mcp.errors import QueryInvalid
 
-from .base_file import Base, expressions, mistakes, parse_or_problem, read
-from .places import Path, Places
+from .base_file import Base, Path, Places, expressions, mistakes, parse_or_problem, read
 
 
 @dataclass(frozen=True, slots=True)

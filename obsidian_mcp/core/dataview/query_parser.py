@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import regex
 
@@ -164,10 +166,18 @@ class QueryParser(ExpressionParser):
 
     def _command(self) -> syntax.Command | None:
         start = self.pos
-        for read in (self._second_from, self._where, self._sort, self._limit, self._group_by, self._flatten):
-            command = read()
-            if command is not None:
-                return command
+        commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], syntax.Command]], ...] = (
+            (_FROM, self.source, syntax.SecondFrom),
+            (_WHERE, self.expression, syntax.Where),
+            (_SORT, lambda: tuple(self.separated(self.sort_key)) or None, syntax.Sort),
+            (_LIMIT, self.expression, syntax.Limit),
+            (_GROUP_BY, self.named, syntax.GroupBy),
+            (_FLATTEN, self.named, syntax.Flatten),
+        )
+        for keyword, read, make in commands:
+            found = read() if self._keyword(keyword) else None
+            if found is not None:
+                return make(found)
             self.pos = start
         return None
 
@@ -178,18 +188,6 @@ class QueryParser(ExpressionParser):
             self.pos = start
         return source
 
-    def _second_from(self) -> syntax.SecondFrom | None:
-        source = self._from()
-        return None if source is None else syntax.SecondFrom(source)
-
-    def _where(self) -> syntax.Where | None:
-        condition = self.expression() if self._keyword(_WHERE) else None
-        return None if condition is None else syntax.Where(condition)
-
-    def _sort(self) -> syntax.Sort | None:
-        keys = self.separated(self.sort_key) if self._keyword(_SORT) else None
-        return syntax.Sort(tuple(keys)) if keys else None
-
     def sort_key(self) -> syntax.SortKey | None:
         expression = self.expression()
         if expression is None:
@@ -197,18 +195,6 @@ class QueryParser(ExpressionParser):
         self.skip_space()
         direction = self.match(_DIRECTION, "ASC or DESC")
         return syntax.SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
-
-    def _limit(self) -> syntax.Limit | None:
-        amount = self.expression() if self._keyword(_LIMIT) else None
-        return None if amount is None else syntax.Limit(amount)
-
-    def _group_by(self) -> syntax.GroupBy | None:
-        key = self.named() if self._keyword(_GROUP_BY) else None
-        return None if key is None else syntax.GroupBy(key)
-
-    def _flatten(self) -> syntax.Flatten | None:
-        items = self.named() if self._keyword(_FLATTEN) else None
-        return None if items is None else syntax.Flatten(items)
 
     # Sources
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 from .locale import ENGLISH, Locale
-from .weeks import week_of
+from .periods import week_of
 
 _TOKEN = re.compile(
     r"\[([^\[]*)\]|(\\)?([Hh]mm(?:ss)?|Mo|MM?M?M?|Do|DDDo|DD?D?D?|ddd?d?|do?|wo|ww?|Wo|WW?|Qo?|N{1,5}|YYYYYY|YYYYY|YYYY"

@@ -10,7 +10,7 @@ from typing import Any
 
 from .locale import ENGLISH, Locale
 from .moment import parts
-from .weeks import week_of, week_start
+from .periods import week_of, week_start
 
 
 def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:

@@ -1,16 +1,21 @@
-"""Where the note of a period is, and which period a note is of (PERIODIC-6 to PERIODIC-8)."""
+"""Where the note of a period is, and which period a note is of (PERIODIC-6 to PERIODIC-8, PERIODIC-19)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
 from functools import lru_cache
 
-from .locale import Locale
+from obsidian_mcp.core.text.clock import shift
+
+from .locale import ENGLISH, Locale
 from .moment import format_moment, parts, pieces
 from .moment_parse import parse_fields, resolve_fields
 from .periods import Period, start_of
-from .settings import PeriodRule
+from .settings import PeriodRule, UniqueNotes
+
+TRIES = 60
+"""Minutes that are tried for the name of a unique note."""
 
 
 def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
@@ -111,6 +116,22 @@ def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
             return bool(letters & set("MQ")) or day
         case "year":
             return True
+
+
+def unique_path(
+    settings: UniqueNotes, now: datetime, is_taken: Callable[[str], bool], name: str = "", locale: Locale = ENGLISH
+) -> str | None:
+    """Return the path, with `.md`, of a new note named by the first free minute, or None where `TRIES` are taken.
+
+    `name` follows the stamp behind a space.
+    """
+    folder = "/".join(_segments(settings.folder))
+    for minutes in range(TRIES):
+        stamp = format_moment(shift(now, minutes, "m"), settings.format, locale)
+        path = "/".join(filter(None, [folder, f"{stamp} {name}".strip()])) + ".md"
+        if not is_taken(path):
+            return path
+    return None
 
 
 def _segments(path: str) -> list[str]:

@@ -13,9 +13,8 @@ from obsidian_mcp.errors import InvalidArguments
 from .locale import Locale
 from .moment import has_token
 from .notes import note_day
-from .periods import PERIODS, SHIFT_UNITS, Period, start_of
+from .periods import PERIODS, SHIFT_UNITS, Period, start_of, week_of, week_start
 from .settings import PeriodRule
-from .weeks import week_of, week_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.periodic.notes import find_elsewhere, note_path, period_notes
+from obsidian_mcp.core.periodic.notes import TRIES, find_elsewhere, note_path, period_notes, unique_path
 from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.periodic.template import fill_periodic
-from obsidian_mcp.core.periodic.unique import TRIES, unique_path
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
 from obsidian_mcp.errors import NoteExists, NoteNotFound

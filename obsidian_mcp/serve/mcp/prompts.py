@@ -39,19 +39,13 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    name: str
-    description: str
-    required: bool
-    completes: Completes
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     name: str
     title: str
     description: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[types.PromptArgument, ...]
+    completes: Mapping[str, Completes]
+    """What completes each argument."""
     write: Callable[..., str]
 
     def text(self, app: App, given: Mapping[str, str]) -> str:
@@ -79,14 +73,19 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
     def register(function: Callable[..., str]) -> Callable[..., str]:
         hints = get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
-        arguments = []
-        for parameter in parameters:
-            (described,) = hints[parameter.name].__metadata__
-            required = parameter.default is inspect.Parameter.empty
-            arguments.append(Argument(parameter.name, described.description, required, described.completes))
-        PROMPTS[function.__name__] = Prompt(
-            function.__name__, title, inspect.cleandoc(function.__doc__ or ""), tuple(arguments), function
+        names = {parameter.name for parameter in parameters}
+        described: dict[str, Described] = {name: hint.__metadata__[0] for name, hint in hints.items() if name in names}
+        arguments = tuple(
+            types.PromptArgument(
+                name=parameter.name,
+                description=described[parameter.name].description,
+                required=parameter.default is inspect.Parameter.empty,
+            )
+            for parameter in parameters
         )
+        completes = {name: argument.completes for name, argument in described.items()}
+        description = inspect.cleandoc(function.__doc__ or "")
+        PROMPTS[function.__name__] = Prompt(function.__name__, title, description, arguments, completes, function)
         return function
 
     return register
@@ -134,7 +133,7 @@ def scope(folder: str, tag: str) -> str:
     return (f" below the folder {folder!r}" if folder else "") + (f" tagged #{tag.removeprefix('#')}" if tag else "")
 
 
-TEMPLATE_ARGUMENTS: dict[str, completion.Completes] = {"vault": "vault", "path": "file"}
+TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
 
 
 class Prompts:
@@ -170,7 +169,7 @@ class Prompts:
 def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> completion.Completes:
     """Return what completes an argument. Raises: InvalidArguments for a reference that is not offered."""
     if isinstance(ref, types.PromptReference):
-        known = {argument.name: argument.completes for argument in find(ref.name).arguments}
+        known = find(ref.name).completes
     elif ref.uri == resources.TEMPLATE:
         known = TEMPLATE_ARGUMENTS
     else:
@@ -187,8 +186,5 @@ def _entry(prompt: Prompt) -> types.Prompt:
         name=prompt.name,
         title=prompt.title,
         description=prompt.description,
-        arguments=[
-            types.PromptArgument(name=argument.name, description=argument.description, required=argument.required)
-            for argument in prompt.arguments
-        ],
+        arguments=list(prompt.arguments),
     )

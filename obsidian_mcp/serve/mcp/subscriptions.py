@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +31,7 @@ from mcp.server.subscriptions import (
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -47,33 +47,6 @@ SETTLE_SECONDS: Final = 0.1
 MAX_RESOURCES: Final = 10_000
 """Resources that clients may subscribe to."""
 MAX_SESSIONS: Final = 1_000
-
-
-@dataclass(slots=True)
-class _Snapshot:
-    """A vault's files when they were last compared."""
-
-    files: dict[str, FileEntry]
-    """By path."""
-    revision: int
-    """The catalog's."""
-
-    def update(self, catalog: Catalog) -> tuple[Sequence[str], bool]:
-        """Take over the present files; return the changed paths, and whether a file appeared or went."""
-        revision = catalog.revision
-        changed = catalog.changed_since(self.revision)
-        if changed is None:
-            before, now = self.files, catalog.by_path()
-        else:
-            before = {path: entry for path in changed if (entry := self.files.get(path)) is not None}
-            now = {path: entry for path in changed if (entry := catalog.get(path)) is not None}
-        different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
-        moved = before.keys() != now.keys()
-        for path in before.keys() - now.keys():
-            del self.files[path]
-        self.files.update(now)
-        self.revision = revision
-        return different, moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +65,8 @@ class WatchedResources:
         self._addresses: dict[tuple[str, str], set[str]] = {}
         """Vault and compared path -> URIs."""
         self._static: set[str] = set()
-        self._snapshots: dict[str, _Snapshot] = {}
-        """By vault; "" is the default vault."""
+        self._files: dict[str, dict[str, FileEntry]] = {}
+        """By vault its files by path, when they were last compared; "" is the default vault."""
 
     def __len__(self) -> int:
         return sum(map(len, self._addresses.values()))
@@ -114,21 +87,21 @@ class WatchedResources:
                         self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
                     vaults.add(named.vault)
         for vault in vaults:
-            if vault not in self._snapshots:
-                catalog = app.vaults.get(vault).catalog
-                revision = catalog.revision  # before the files: changes made in between are compared again
-                snapshot = _Snapshot(catalog.by_path(), revision)
+            if vault not in self._files:
+                files = app.vaults.get(vault).catalog.by_path()
                 with self._lock:
-                    self._snapshots.setdefault(vault, snapshot)
+                    self._files.setdefault(vault, files)
 
     def changes(self, app: App) -> Changes:
         """Return what has changed since the last call. Raises: VaultNotFound."""
         found: set[str] = set()
         listed = False
-        for vault in list(self._snapshots):
+        for vault in list(self._files):
             place = app.vaults.get(vault)
+            now = place.catalog.by_path()
             with self._lock:
-                different, moved = self._snapshots[vault].update(place.catalog)
+                before, self._files[vault] = self._files[vault], now
+                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 if not different:
                     continue
                 keys = {name_key(place.name), name_key(str(place.files.root))}
@@ -137,7 +110,7 @@ class WatchedResources:
                         found |= self._addresses.get((key, name_key(path)), set())
                 if vault:
                     continue
-                listed = moved
+                listed = before.keys() != now.keys()
                 found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
                 if place.periodic.locate("day").path in different:
                     found |= self._static & {resources.TODAY}
