@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -56,6 +57,7 @@ class EmbeddingModel:
             raise SemanticUnavailable(
                 f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'"
             )
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before it is loaded: its official builds report uses to Microsoft
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -65,6 +67,7 @@ class EmbeddingModel:
                 f"The folder {str(self._folder)!r} has no ONNX model with a {TOKENIZER}. Run `obsidian-mcp semantic "
                 "setup`."
             )
+        onnxruntime.disable_telemetry_events()  # of Windows
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # beside the calls; one processor is left to them
         options.log_severity_level = 3

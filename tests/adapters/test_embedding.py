@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +37,21 @@ def test_a_model_of_a_folder_embeds_by_meaning(tmp_path: Path) -> None:  # SEM-0
     puncture, tyre, soup = model.embed(["repairing a puncture", "Flat tyre", "lentil soup"])
     assert cosine(tyre, tyre) == pytest.approx(1)
     assert cosine(puncture, tyre) > 0.9 > 0.1 > cosine(puncture, soup)
+
+
+def test_a_local_model_reports_nothing_to_anybody(tmp_path: Path) -> None:  # SEM-08
+    home = tmp_path / "home"
+    home.mkdir()
+    places = {name: str(home) for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CACHE_HOME")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "CI"))} | places
+    program = (
+        "import sys; from pathlib import Path; from obsidian_mcp.adapters.embedding_model import EmbeddingModel;"
+        "EmbeddingModel(Path(sys.argv[1])).embed(['x'])"
+    )
+    folder = tiny_model.make(tmp_path / "tiny")
+    subprocess.run([sys.executable, "-c", program, str(folder)], env=environment, check=True)
+
+    assert list(home.rglob("*")) == []  # it would keep an id of the device, and what is to be sent
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:  # SEM-07
