@@ -89,7 +89,7 @@ def _file_field(node: Field | Index, compiler: Compiler) -> Evaluate | None:
 
     def evaluate(scope: Scope) -> Value:
         row = scope.row
-        return cheap(row.entry) if type(row) is Page else field_of(of(scope), name, scope)
+        return cheap(row) if type(row) is Page else field_of(of(scope), name, scope)
 
     return evaluate
 

@@ -41,7 +41,7 @@ class PageStore:
 
     def __init__(self, vault: DataviewVault) -> None:
         self.vault = vault
-        self._pages: dict[str, Page | None] = {}
+        self._pages: dict[str, Page] = {}
         self._spellings: dict[str, tuple[str, ...]] = {}
         self._canonical: dict[str, tuple[str, ...]] = {}
         self.columns: dict[str, dict[str, Value]] = {}
@@ -51,29 +51,28 @@ class PageStore:
 
     def page(self, path: str) -> Page | None:
         """The note at this path; None for no file and for files of other kinds."""
+        if path in self._pages or (is_page(path) and self.vault.file(path) is not None):
+            return self.existing(path)
+        return None
+
+    def existing(self, path: str) -> Page:
+        """The note at this path, which is in the vault."""
         page = self._pages.get(path)
-        if page is None and is_page(path):
-            file = self.vault.file(path)
-            page = self._pages[path] = None if file is None else Page(file, self)
+        if page is None:
+            page = self._pages[path] = Page(path, self)
         return page
 
     def known(self, name: str) -> dict[str, Value]:
         """The values of a field by path, as far as they are known; `ABSENT` for a note without it."""
         found = self.columns.get(name)
         if found is None:
-            column = None if name == "position" else self.vault.field_column(name)
             found = self.columns[name] = {}
-            shared: dict[int, Value] = {}
-            """By identity: equal fields of a column are one object. Where links lead depends on the note."""
-            for path, placed in (column or {}).items():
-                if len(placed) == 1:
-                    field = placed[0][1]
-                    value = shared.get(id(field), MISSING)
-                    if value is MISSING:
-                        value = self.value(field, path)
-                        if not isinstance(value, Link | list | dict):
-                            shared[id(field)] = value
-                    found[path] = value
+            for field, paths in () if name == "position" else self.vault.field_column(name):
+                value = self.value(field, paths[0]) if paths else None
+                if isinstance(value, Link | list | dict):  # where links lead depends on the note
+                    found.update((path, self.value(field, path)) for path in paths)
+                else:
+                    found.update(dict.fromkeys(paths, value))
         return found
 
     def spellings(self, key: str) -> tuple[str, ...]:
@@ -134,12 +133,13 @@ class PageStore:
 class Page(Computed):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
-    __slots__ = ("_fields", "_file", "entry", "path", "store")
+    __slots__ = ("_fields", "_file", "path", "store")
 
-    def __init__(self, entry: File, store: PageStore) -> None:
-        self.path: str = entry.path
+    path: str
+
+    def __init__(self, path: str, store: PageStore) -> None:
+        self.path = path
         self.store = store
-        self.entry = entry
         self._file: PageFile | None = None
         self._fields: dict[str, Value] | None = None
         """All fields, once they were asked for as a whole."""
@@ -147,8 +147,12 @@ class Page(Computed):
     @property
     def file(self) -> PageFile:
         if self._file is None:
-            self._file = PageFile(self.entry, self)
+            self._file = PageFile(self)
         return self._file
+
+    @property
+    def entry(self) -> File:
+        return self.store.vault.file(self.path) or File(self.path)
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where the note has none of this name."""
@@ -207,11 +211,11 @@ class Page(Computed):
 class PageFile(Record):
     """The implicit fields of a note: `file` (DV-14)."""
 
-    __slots__ = ("_known", "file", "page")
+    __slots__ = ("_known", "page", "path")
 
-    def __init__(self, file: File, page: Page) -> None:
-        self.file = file
+    def __init__(self, page: Page) -> None:
         self.page = page
+        self.path = page.path
         self._known: dict[str, Value] | None = None
 
     def __getitem__(self, name: str) -> Value:
@@ -224,7 +228,7 @@ class PageFile(Record):
         """The field, `default` where there is none of this name."""
         cheap = CHEAP_FILE_FIELDS.get(name)
         if cheap is not None:
-            return cheap(self.file)
+            return cheap(self.page)
         if self._known is None:
             self._known = {}
         value = self._known.get(name, MISSING)
@@ -243,7 +247,7 @@ class PageFile(Record):
 
     @property
     def link(self) -> Link:
-        return Link(self.file.path)
+        return Link(self.path)
 
 
 # Fields of `file`
@@ -274,7 +278,7 @@ def _all_tags(file: PageFile) -> list[Value]:
 
 def _aliases(file: PageFile) -> list[Value]:
     found: list[str] = []
-    for field in _named(file.page.store, file.file.path, _ALIAS_KEYS):
+    for field in _named(file.page.store, file.path, _ALIAS_KEYS):
         if field.inline or not field.value:
             continue
         if isinstance(field.value, list):
@@ -311,7 +315,7 @@ def _written(value: Value) -> str:
 
 
 def _out_links(file: PageFile) -> list[Value]:
-    page, path = file.page, file.file.path
+    page, path = file.page, file.path
     links = page.store.vault.links(path)
     ordered = [link for place in ("property", "link", "embed") for link in links if link.place == place]
     return [
@@ -326,14 +330,14 @@ def _out_links(file: PageFile) -> list[Value]:
 
 
 def _frontmatter(file: PageFile) -> Value:
-    raw = file.page.store.vault.fields(file.file.path)
+    raw = file.page.store.vault.fields(file.path)
     return from_json({key: value for key, value, inline in raw if not inline and key != "position"})
 
 
 def _day(file: PageFile) -> Date | None:
     seen: set[str] = set()
-    for field in _named(file.page.store, file.file.path, _DAY_KEYS):
-        value = file.page.store.value(field, file.file.path)
+    for field in _named(file.page.store, file.path, _DAY_KEYS):
+        value = file.page.store.value(field, file.path)
         if field.key not in seen and isinstance(value, Date):
             return value
         seen.add(field.key)
@@ -348,28 +352,28 @@ def _day(file: PageFile) -> Date | None:
     return None
 
 
-CHEAP_FILE_FIELDS: dict[str, Callable[[File], Value]] = {
-    "path": lambda file: file.path,
-    "folder": lambda file: file.path.rpartition("/")[0],
-    "name": lambda file: file_title(file.path),
-    "link": lambda file: Link(file.path),
-    "size": lambda file: float(file.size),
-    "ext": lambda file: file.path.rpartition(".")[2],
+CHEAP_FILE_FIELDS: dict[str, Callable[[Page], Value]] = {
+    "path": lambda page: page.path,
+    "folder": lambda page: page.path.rpartition("/")[0],
+    "name": lambda page: file_title(page.path),
+    "link": lambda page: Link(page.path),
+    "size": lambda page: float(page.entry.size),
+    "ext": lambda page: page.path.rpartition(".")[2],
 }
 """Not kept: to compute them is as quick as to look them up."""
 _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "outlinks": _out_links,
-    "inlinks": lambda file: [Link(path) for path in file.page.store.vault.backlinks(file.file.path) if is_page(path)],
-    "etags": lambda file: exact_tags(file.page.store, file.file.path),
+    "inlinks": lambda file: [Link(path) for path in file.page.store.vault.backlinks(file.path) if is_page(path)],
+    "etags": lambda file: exact_tags(file.page.store, file.path),
     "tags": _all_tags,
     "aliases": _aliases,
-    "lists": lambda file: item_records(file.page.store.vault.list_items(file.file.path), file.page),
+    "lists": lambda file: item_records(file.page.store.vault.list_items(file.path), file.page),
     "tasks": lambda file: [record for record in file["lists"] if record.item.status is not None],
-    "ctime": lambda file: from_nanoseconds(file.page.store.vault.created_ns(file.file.path)),
+    "ctime": lambda file: from_nanoseconds(file.page.store.vault.created_ns(file.path)),
     "cday": lambda file: day_of(file["ctime"]),
-    "mtime": lambda file: from_nanoseconds(file.file.modified_ns),
+    "mtime": lambda file: from_nanoseconds(file.page.entry.modified_ns),
     "mday": lambda file: day_of(file["mtime"]),
-    "starred": lambda file: file.file.path in file.page.store.vault.bookmarked(),
+    "starred": lambda file: file.path in file.page.store.vault.bookmarked(),
     "frontmatter": _frontmatter,
     "day": _day,
 }

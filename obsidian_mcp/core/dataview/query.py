@@ -39,6 +39,7 @@ from obsidian_mcp.core.expressions.rows import (
     limit_rows,
     sort_rows,
 )
+from obsidian_mcp.core.expressions.syntax import Binary, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.errors import QueryInvalid
 
@@ -117,12 +118,12 @@ class _Execution:
         rows: list[Scope] = []
         paths = list(sources.paths(self.query.source))
         self.run.pages.vault.expect(paths)
+        existing = self.run.pages.existing
         for path in paths:
-            page = self.run.pages.page(path)
-            if page is not None:
-                rows.append(Scope(self.run, page))
-            elif path.endswith(".csv"):
+            if path.endswith(".csv"):
                 rows += (Scope(self.run, record) for record in sources.csv_rows(path))
+            else:
+                rows.append(Scope(self.run, existing(path)))
         return rows
 
     def _task_rows(self) -> list[Scope]:
@@ -137,10 +138,13 @@ class _Execution:
         run = self.run
         match command:
             case syntax.Where(condition):
-                holds = compile_node(condition)
-                return self._checked(
-                    "where", rows, lambda: filter_rows(rows, lambda row: is_true(holds(row)), run, "WHERE")
-                )
+                conditions = [compile_node(part) for part in _conjuncts(condition)]
+
+                def passes(row: Scope) -> bool:
+                    values = [holds(row) for holds in conditions]  # all of them: an error in any of them counts
+                    return all(map(is_true, values))
+
+                return self._checked("where", rows, lambda: filter_rows(rows, passes, run, "WHERE"))
             case syntax.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
                 return self._checked("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
@@ -257,6 +261,13 @@ class _Execution:
             steps[step] = total + count, first
         notes += (f"{step} left out {count} rows that have an error; first: {m}" for step, (count, m) in steps.items())
         return notes
+
+
+def _conjuncts(node: Node) -> list[Node]:
+    """The conditions that are joined by `and`, from left to right."""
+    if isinstance(node, Binary) and node.operator == "&":
+        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+    return [node]
 
 
 def _identity(row: Scope) -> Value:

@@ -49,7 +49,8 @@ class Sources:
                 folded = tag.lower()
                 return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
             case syntax.FromLink(path, outgoing):
-                return self._linked(path, outgoing=outgoing)
+                linked = self._linked(path, outgoing=outgoing)
+                return dict.fromkeys(path for path in linked if self._is_source(path))
             case syntax.FromCsv(path):
                 return {self._csv_path(path): None}
             case syntax.ExceptFor(inner):
@@ -72,7 +73,12 @@ class Sources:
         below = self._vault.page_paths(path)
         if below or any(file.path.startswith(f"{path}/") for file in self._vault.files()):
             return below
-        return [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
+        found = [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
+        return filter(self._is_source, found)
+
+    def _is_source(self, path: str) -> bool:
+        """Whether a file has rows: a note, or a CSV file."""
+        return path.endswith(".csv") or self._pages.page(path) is not None
 
     def _has_tag(self, path: str, tag: str) -> bool:
         below = f"{tag}/"

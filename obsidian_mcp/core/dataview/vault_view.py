@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.dataview.note_data import ListItem
@@ -41,8 +41,11 @@ class DataviewVault(VaultView, Protocol):
     def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
         """The fields of a note with exactly this key, in order, with numbers that order them among others."""
 
-    def field_column(self, key: str) -> Mapping[str, Sequence[tuple[int, RawField]]] | None:
-        """What `fields_named` gives for every note that has such a field; None where the query reads few notes."""
+    def field_column(self, key: str) -> Iterable[tuple[RawField, Sequence[str]]]:
+        """Every different field with this key and the notes of which it is the only one with it.
+
+        Notes may be left out: none are there where the query reads few notes.
+        """
 
     def list_items(self, path: str) -> Sequence[ListItem]:
         """The list items of a note."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
@@ -80,8 +81,22 @@ class IndexedNotes(IndexedVault):
             column = self._column_of(key)
         return column.get(path, ())
 
-    def field_column(self, key: str) -> Mapping[str, list[_Placed]] | None:
-        return self._column_of(key) if self._reads_columns else None
+    def field_column(self, key: str) -> Iterator[tuple[RawField, list[VaultPath]]]:
+        if not self._reads_columns:
+            return
+        groups = [
+            (RawField(key, json.loads(text), inline=False), numbers)
+            for text, numbers in self._rows.grouped_properties(key)
+        ]
+        groups += [
+            (RawField(key, text, inline=True), [number]) for number, _, text in self._rows.named_inline_fields(key)
+        ]
+        paths, numbers = self._paths, [number for _, some in groups for number in some]
+        if len(set(numbers)) < len(numbers):
+            counted = Counter(numbers)
+            paths = {number: path for number, path in paths.items() if counted[number] < 2}
+        for field, numbers in groups:
+            yield field, [paths[number] for number in numbers if number in paths]
 
     def _column_of(self, key: str) -> Mapping[str, list[_Placed]]:
         column = self._columns_of_fields.get(key)

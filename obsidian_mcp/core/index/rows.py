@@ -206,6 +206,12 @@ class Rows(NamedTuple):
         sql = "SELECT file, n, text FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
         return self.connection.execute(sql, (storable(name.lower()), storable(name)))
 
+    def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
+        """JSON of every different value of the properties with exactly this name, and the numbers of their files."""
+        sql = "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP BY value"
+        for value, files in self.connection.execute(sql, (storable(name.lower()), storable(name))):
+            yield value, json.loads(f"[{files}]")
+
     def list_items(self, path: VaultPath) -> str | None:
         """The packed list items of one file; None where it has none."""
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"

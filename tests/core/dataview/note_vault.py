@@ -50,8 +50,8 @@ class NoteVault(TextVault):
     def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
         return [(place, field) for place, field in enumerate(self.fields(path)) if field.key == key]
 
-    def field_column(self, key: str) -> None:  # noqa: ARG002 - every field is looked up by itself
-        return None
+    def field_column(self, key: str) -> tuple[()]:  # noqa: ARG002 - every field is looked up by itself
+        return ()
 
     def list_items(self, path: str) -> Sequence[ListItem]:
         return self._read(path).items
