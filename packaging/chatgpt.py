@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from obsidian_mcp.tools.registry import Tool, profile
+from obsidian_mcp.tools.registry import TOOLS, Tool, profile
 
 FILE = Path(__file__).resolve().parent / "chatgpt-app-submission.json"
 OWNER = FILE.with_name("owner.txt").read_text(encoding="utf-8").strip()
@@ -70,7 +70,7 @@ def reasons(tool: Tool) -> dict[str, str]:
 
 def submission() -> dict[str, Any]:
     """Return the whole submission."""
-    tools = profile(PROFILE).values()
+    tools = [TOOLS[name] for name in profile(PROFILE)]
     return {
         "$schema": "https://developers.openai.com/apps-sdk/schemas/chatgpt-app-submission.v1.json",
         "schema_version": 1,

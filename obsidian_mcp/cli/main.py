@@ -65,7 +65,8 @@ def in_command_words(message: str) -> str:
     from obsidian_mcp.tools import TOOLS
 
     def command_of(name: re.Match[str]) -> str:
-        return f"`obsidian-mcp {TOOLS[name[0]].command}`" if name[0] in TOOLS else name[0]
+        command = TOOLS.commands.get(name[0])
+        return name[0] if command is None else f"`obsidian-mcp {command}`"
 
     return re.sub(r"\bobsidian_[a-z_]+", command_of, message)
 
@@ -93,7 +94,7 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the base class's signature
         from obsidian_mcp.tools import TOOLS
 
-        return [tool.command for tool in TOOLS.values()] + ["obsidian", *OWN]
+        return [*TOOLS.commands.values(), "obsidian", *OWN]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name == "obsidian":

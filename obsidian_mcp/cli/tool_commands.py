@@ -21,7 +21,8 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
-from obsidian_mcp.tools.registry import EVERY_VAULT, PREFIX, set_type
+from obsidian_mcp.tools.registry import EVERY_VAULT, PREFIX
+from obsidian_mcp.tools.schema import set_type
 
 from . import query_output
 from .examples import epilog
@@ -80,9 +81,10 @@ def tool_command(name: str) -> click.Command | None:
     """
     if name in _OWN_COMMANDS:
         return _OWN_COMMANDS[name]
-    tool = next((tool for tool in TOOLS.values() if tool.command == name), None)
-    if tool is None:
+    named = next((tool for tool, command in TOOLS.commands.items() if command == name), None)
+    if named is None:
         return None
+    tool = TOOLS[named]
     members = tool.model.model_fields
     first = next(iter(members)) if not any(field.is_required() for field in members.values()) else ""
     parameters: list[click.Parameter] = []
@@ -254,8 +256,7 @@ def _with_commands(history: Mapping[str, Any]) -> Mapping[str, Any]:
     """A history with commands in the place of tools (CLI-12)."""
     changes = []
     for change in history["changes"]:
-        tool = TOOLS.get(PREFIX + change["tool"])
-        named = {"tool": tool.command} if tool is not None else {}
+        named = {"tool": TOOLS.commands.get(PREFIX + change["tool"], change["tool"])}
         changes.append({("command" if key == "tool" else key): value for key, value in {**change, **named}.items()})
     return {**history, "changes": changes}
 

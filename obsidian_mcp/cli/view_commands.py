@@ -65,7 +65,8 @@ def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Ask]:
     token = whole_answers.set(True)
 
     def ask(tool: str, **arguments: Any) -> dict[str, Any]:
-        return (VIEW_TOOLS | TOOLS)[f"obsidian_{tool}"].call(app, arguments).whole()
+        name = f"obsidian_{tool}"
+        return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
 
     try:
         with shown_progress():

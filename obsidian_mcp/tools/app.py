@@ -14,8 +14,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
+from .outcome import Document
 from .params import PAGE, Name, VaultName
-from .registry import Document, tool
+from .registry import tool
 
 SHOWN = 200
 """Commands, versions or plugins of one answer."""
@@ -44,7 +45,7 @@ class AppAnswer:
     """True where the text was longer than one answer."""
 
 
-@tool("app-info", title="Obsidian app: commands, plugins, Sync", needs_app=True)
+@tool(title="Obsidian app: commands, plugins, Sync", needs_app=True)
 def app_info(
     app: App,
     topic: Annotated[Topic, Field(description="history, history_read: a note's versions")] = "commands",
@@ -80,14 +81,14 @@ def app_info(
             return _said(obsidian.sync_status())
 
 
-@tool("open", title="Open in Obsidian", writes=True, idempotent=True, needs_app=True)
+@tool(title="Open in Obsidian", writes=True, idempotent=True, needs_app=True)
 def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
     """Show a note in the running Obsidian app."""
     path = _path(app.vaults.get(vault), name, gone=False)
     return AppAnswer(app.vaults.obsidian(vault).open(path))
 
 
-@tool("app-command", title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
+@tool(title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
 def app_command(
     app: App,
     command: Annotated[str, Field(description="Its id, such as app:reload")] = "",

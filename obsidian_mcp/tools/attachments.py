@@ -19,8 +19,9 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
+from .outcome import Document, Picture
 from .params import Limit, Offset, VaultName
-from .registry import Document, Picture, tool
+from .registry import tool
 
 IMAGE_BYTES = 700_000
 """Hosts refuse results over 1 MB, and base64 makes four bytes of three."""
@@ -53,7 +54,7 @@ class Attachments:
     """Said while the index is being built."""
 
 
-@tool("attachments", title="Attachments: images and PDFs")
+@tool(title="Attachments: images and PDFs")
 def attachments(
     app: App,
     name: Annotated[str, Field(description="Show this file")] = "",
@@ -184,7 +185,7 @@ class Added:
     """True where a file with the same bytes was there already, and none was added."""
 
 
-@tool("attach", title="Add attachment", writes=True)
+@tool(title="Add attachment", writes=True)
 def add_attachment(
     app: App,
     name: Annotated[str, Field(description="File name or path")],

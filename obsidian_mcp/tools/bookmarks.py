@@ -44,7 +44,7 @@ class ChangedBookmark:
     group: str | None = None
 
 
-@tool("bookmarks", title="Bookmarks")
+@tool(title="Bookmarks")
 def list_bookmarks(
     app: App,
     text: Annotated[str, Field(description="Part of target or title")] = "",
@@ -63,7 +63,7 @@ def list_bookmarks(
     )
 
 
-@tool("bookmark", title="Edit bookmarks", writes=True, destructive=True)
+@tool(title="Edit bookmarks", writes=True, destructive=True)
 def edit_bookmarks(
     app: App,
     action: Literal["add", "remove"],

@@ -35,8 +35,9 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
+from .outcome import Document
 from .params import PAGE, DryRun, Etag, VaultName
-from .registry import Document, tool
+from .registry import tool
 
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""
@@ -54,7 +55,7 @@ class ReadCanvas:
     next_offset: int | None = None
 
 
-@tool("canvas", title="Read canvas")
+@tool(title="Read canvas")
 def read_canvas(
     app: App,
     name: CanvasName,
@@ -120,7 +121,7 @@ class EditedCanvas:
     diff: str | None = None
 
 
-@tool("canvas-edit", title="Edit canvas", writes=True, destructive=True)
+@tool(title="Edit canvas", writes=True, destructive=True)
 def edit_canvas(
     app: App,
     name: CanvasName,

@@ -27,7 +27,7 @@ class Composed:
     warnings: list[str] | None = None
 
 
-@tool("compose", title="Merge or extract", writes=True, destructive=True)
+@tool(title="Merge or extract", writes=True, destructive=True)
 def compose_notes(
     app: App,
     action: Literal["merge", "extract"],

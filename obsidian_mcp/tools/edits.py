@@ -38,7 +38,7 @@ class EditedNote:
     """True where the note had changed since the etag and both changes were kept."""
 
 
-@tool("edit", title="Edit note", writes=True, destructive=True)
+@tool(title="Edit note", writes=True, destructive=True)
 def edit_note(
     app: App,
     name: Name,

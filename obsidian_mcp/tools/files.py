@@ -43,7 +43,7 @@ class Listing:
     next_offset: int | None = None
 
 
-@tool("list", title="List files of a folder")
+@tool(title="List files of a folder")
 def list_files(
     app: App,
     folder: Annotated[str, Field(description="Folder path; else the root")] = "",
@@ -122,7 +122,7 @@ class VaultInfo:
     """Every vault, where there are several."""
 
 
-@tool("info", title="Vault overview")
+@tool(title="Vault overview")
 def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
     """Overview of the vault: how many notes and files, size, kinds, notes changed last, other vaults."""
     place = app.vaults.get(vault)

@@ -47,7 +47,7 @@ class History:
     next_offset: int | None = None
 
 
-@tool("history", title="History of changes")
+@tool(title="History of changes")
 def history(
     app: App,
     name: Annotated[str, Field(description="Of this note only")] = "",
@@ -78,7 +78,7 @@ class Undone:
     """The number under which the undo itself can be undone."""
 
 
-@tool("undo", title="Undo a change", writes=True, destructive=True)
+@tool(title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
     change: Annotated[int, Field(description="Number from obsidian_history; 0: your last one", ge=0)] = 0,

@@ -76,7 +76,7 @@ class UnlinkedMentions:
     next_offset: int | None = None
 
 
-@tool("links", title="Links of a note")
+@tool(title="Links of a note")
 def get_links(
     app: App,
     name: Name,
@@ -151,7 +151,7 @@ DUPLICATE_OVERLAP = 0.5
 MOST_COMPARED = 200
 
 
-@tool("similar", title="Similar notes and duplicates")
+@tool(title="Similar notes and duplicates")
 def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
     """Find notes similar to a note, the most alike first, and duplicates."""
     place = app.vaults.get(vault)
@@ -233,7 +233,7 @@ SOURCES_SHOWN = 5
 Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 
 
-@tool("graph", title="Link graph and orphans")
+@tool(title="Link graph and orphans")
 def graph(
     app: App,
     question: Annotated[Question, Field(description="orphans: nothing links there; dead_ends: no links")],

@@ -52,7 +52,7 @@ class Moved:
     warnings: list[str] | None = None
 
 
-@tool("move", title="Move or rename", writes=True, destructive=True)
+@tool(title="Move or rename", writes=True, destructive=True)
 def move_note(
     app: App,
     *,

@@ -33,8 +33,9 @@ from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
+from .outcome import Document
 from .params import PAGE, Name, Names, VaultName, whole_answers
-from .registry import Document, tool
+from .registry import tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.periodic_notes import Located
@@ -58,7 +59,7 @@ class Created:
     warnings: list[str] | None = None
 
 
-@tool("create", title="Create note", writes=True, destructive=True, idempotent=True)
+@tool(title="Create note", writes=True, destructive=True, idempotent=True)
 def create_note(
     app: App,
     name: Annotated[str, Field(description="Name, or path with folders", min_length=1)],
@@ -145,7 +146,7 @@ class Deleted:
     """Attachments that were deleted with it."""
 
 
-@tool("delete", title="Delete note", writes=True, destructive=True)
+@tool(title="Delete note", writes=True, destructive=True)
 def delete_note(
     app: App,
     name: Name,
@@ -205,7 +206,7 @@ class ReadNote:
     warnings: list[str] | None = None
 
 
-@tool("read", title="Read note")
+@tool(title="Read note")
 def read_note(
     app: App,
     name: Annotated[str, Field(description="Name or path")] = "",

@@ -13,8 +13,9 @@ from obsidian_mcp.core.periodic.periods import ADJECTIVES
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments
 
+from .outcome import Document
 from .params import PAGE, VaultName
-from .registry import Document, tool
+from .registry import tool
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 
@@ -34,7 +35,7 @@ class PeriodicNote:
     warnings: list[str] | None = None
 
 
-@tool("daily", title="Daily note", writes=True)
+@tool(title="Daily note", writes=True)
 def daily_note(
     app: App,
     date: Annotated[str, Field(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",

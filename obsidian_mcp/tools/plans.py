@@ -32,7 +32,7 @@ ChangeNumber = Annotated[int, Field(description="Change of obsidian_history", ge
 Cursor = Annotated[int, Field(ge=0)]
 
 
-@tool("", title="Show changes", among=VIEW_TOOLS, view="changes")
+@tool(title="Show changes", among=VIEW_TOOLS, view="changes")
 def show_changes(
     app: App,
     tool: Annotated[str, Field(description="Writing tool to plan")] = "",
@@ -127,7 +127,7 @@ def _summary(name: str, files: Sequence[FileChange]) -> str:
     return f"{title}: {files[0].path if len(files) == 1 else f'{len(files)} files'}"
 
 
-@tool("", title="Lines of a change", among=VIEW_TOOLS)
+@tool(title="Lines of a change", among=VIEW_TOOLS)
 def plan_diff(
     app: App,
     plan: PlanId = "",
@@ -167,7 +167,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
     return {"hunks": shown, "cut": is_cut}
 
 
-@tool("", title="Apply a plan", among=VIEW_TOOLS, writes=True, destructive=True)
+@tool(title="Apply a plan", among=VIEW_TOOLS, writes=True, destructive=True)
 def apply_plan(
     app: App,
     plan: PlanId,

@@ -24,7 +24,8 @@ from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
-from .registry import CONFIRM, PREFIX, Document, Outcome, tool
+from .outcome import Document, Outcome
+from .registry import CONFIRM, PLUGIN_TOOLS, PREFIX, tool
 
 NotePath = Annotated[
     str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
@@ -47,7 +48,7 @@ class ReadSection:
     truncated: bool
 
 
-@tool("", title="Read note")
+@tool(among=PLUGIN_TOOLS, title="Read note")
 def read_note(
     app: App,
     path: NotePath,
@@ -109,7 +110,7 @@ def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
     return found[0]
 
 
-@tool("", title="Edit note", writes=True, destructive=True)
+@tool(among=PLUGIN_TOOLS, title="Edit note", writes=True, destructive=True)
 def edit_note(
     app: App,
     path: NotePath,
@@ -163,7 +164,7 @@ class ReadFrontmatter:
     frontmatter: dict[str, Any]
 
 
-@tool("", title="Read frontmatter")
+@tool(among=PLUGIN_TOOLS, title="Read frontmatter")
 def read_frontmatter(
     app: App,
     path: NotePath,
@@ -188,7 +189,7 @@ class EditedFrontmatter:
     frontmatter: dict[str, Any]
 
 
-@tool("", title="Edit frontmatter", writes=True, destructive=True)
+@tool(among=PLUGIN_TOOLS, title="Edit frontmatter", writes=True, destructive=True)
 def edit_frontmatter(
     app: App,
     path: NotePath,
@@ -253,7 +254,7 @@ class Outline:
     outline: list[OutlineItem]
 
 
-@tool("", title="Note outline")
+@tool(among=PLUGIN_TOOLS, title="Note outline")
 def get_note_outline(
     app: App,
     path: NotePath,
@@ -306,7 +307,7 @@ def _outline_id(text: str) -> str:
     return f"{value:08x}"
 
 
-@tool("", title="Create note", writes=True, destructive=True, idempotent=True)
+@tool(among=PLUGIN_TOOLS, title="Create note", writes=True, destructive=True, idempotent=True)
 def create_note(
     app: App,
     path: NotePath,
@@ -317,7 +318,7 @@ def create_note(
     return _call(app, "create_note", name=path, content=content, overwrite=overwrite).data
 
 
-@tool("", title="Search notes")
+@tool(among=PLUGIN_TOOLS, title="Search notes")
 def search_notes(
     app: App,
     query: Annotated[str, Field(description="Obsidian's search syntax", min_length=1)],

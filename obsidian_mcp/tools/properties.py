@@ -53,7 +53,7 @@ class Properties:
     """Says while the index is being built that the answer is not complete."""
 
 
-@tool("properties", title="Get properties")
+@tool(title="Get properties")
 def get_properties(
     app: App,
     name: Annotated[str, Field(description="Note; without one the whole vault")] = "",
@@ -81,7 +81,7 @@ def get_properties(
     return Properties(entry.path, values, inline_fields=inline or None, etag=content.etag, warning=warning)
 
 
-@tool("set-properties", title="Set properties", writes=True, destructive=True, idempotent=True)
+@tool(title="Set properties", writes=True, destructive=True, idempotent=True)
 def set_properties(
     app: App,
     properties: Annotated[

@@ -24,7 +24,7 @@ SHOWN = {"groups": 200, "warnings": 20}
 """Entries shown of other parts of an answer."""
 
 
-@tool("query", title="Query notes")
+@tool(title="Query notes")
 def query(
     app: App,
     query: Annotated[str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines")] = "",

@@ -31,7 +31,7 @@ TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 
 
-@tool("", title="Show query", among=VIEW_TOOLS, view="query")
+@tool(title="Show query", among=VIEW_TOOLS, view="query")
 def show_query(
     app: App,
     query: Annotated[str, Field(description="As obsidian_query")] = "",

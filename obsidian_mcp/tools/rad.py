@@ -27,7 +27,9 @@ from typing import Any, ClassVar
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 
-from . import registry
+from .outcome import Outcome
+from .registry import Tool as VaultTool
+from .registry import plain
 
 Handler = Callable[[dict[str, Any]], Any]
 """Takes the client's arguments; may be a coroutine function."""
@@ -126,7 +128,7 @@ class Bridge:
         return self._found(name).run(arguments)
 
     @property
-    def served(self) -> Mapping[str, registry.Tool]:
+    def served(self) -> Mapping[str, VaultTool]:
         """The present tools in the registry's form."""
         return self._tools
 
@@ -138,7 +140,7 @@ class Bridge:
 
 
 @dataclass(frozen=True, eq=False)
-class HandledTool(registry.Tool):
+class HandledTool(VaultTool):
     """A registered tool in the form of the vault's tools."""
 
     takes_confirm: ClassVar[bool] = False
@@ -157,6 +159,7 @@ class HandledTool(registry.Tool):
             destructive=tool.writes,
             idempotent=not tool.writes,
             enveloped=False,
+            publishes_answer=False,
             described=tool,
             handler=handler,
         )
@@ -165,7 +168,7 @@ class HandledTool(registry.Tool):
     def input_schema(self) -> dict[str, Any]:
         return self.described.input_schema.schema()
 
-    def call(self, app: App, arguments: Mapping[str, Any]) -> registry.Outcome:  # noqa: ARG002  handlers have no App
+    def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002  handlers have no App
         result = self.run(arguments)
         if isinstance(result, str):
             return _outcome({"result": result}, text=result)
@@ -188,9 +191,9 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = "", stderr: str = "") -> registry.Outcome:
-    return registry.Outcome(
-        data=registry.plain(data),
+def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = "", stderr: str = "") -> Outcome:
+    return Outcome(
+        data=plain(data),
         text=text,
         document=False,
         enveloped=False,

@@ -1,22 +1,17 @@
-"""One function = one tool: `@tool` makes its schema from the signature, `call` is the only way in (specs/tools.md)."""
+"""Every tool and the module that has its function: `@tool` registers it, `call` is the only way in (specs/tools.md)."""
 
 from __future__ import annotations
 
 import inspect
-import json
-import re
-from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
-from types import NoneType, UnionType
-from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from importlib import import_module
+from types import NoneType
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import to_json, to_jsonable_python
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic_core import to_json
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
@@ -24,8 +19,14 @@ from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
+from . import schema, table
+from .outcome import Document, Outcome, Picture
+from .retired import RETIRED
+
 PREFIX = "obsidian_"
 
+
+ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 EVERY_VAULT = "*"
 """In place of a vault's name."""
 ACROSS_VAULTS = frozenset(
@@ -36,69 +37,6 @@ MOST_BYTES = 40_000
 
 CONFIRM = "confirm"
 """Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """An answer whose body is text, sent beside the data as it is instead of inside JSON."""
-
-    data: object
-    text: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An answer that is an image, with facts about it."""
-
-    data: object
-    mime: str
-    image: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
-
-    data: dict[str, Any]
-    text: str | None
-    document: bool
-    """True where the answer is meant to be read as text, so that no structured copy is sent."""
-    enveloped: bool = True
-    summary: str = ""
-    """What was done, in a few words; empty where the tool's title says it."""
-    stderr: str = ""
-    """Remarks of a program that the tool ran."""
-    picture: Picture | None = None
-    result: object = None
-    """What the tool returned, for a front that shows it in a way of its own."""
-
-    def envelope(self) -> str:
-        """The contract's `{"success":true,"data":…}` as compact JSON."""
-        return to_json({"success": True, "data": self.data}).decode()
-
-    def whole(self) -> dict[str, Any]:
-        """The data, with the text of a document in it as `content`, or an image as `base64`."""
-        if self.picture is not None:
-            return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
-        return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
-
-    @property
-    def structured(self) -> dict[str, Any] | None:
-        """The same as an object, for answers that are neither a document nor an image.
-
-        Hosts that find one show it to the model in place of the blocks.
-        """
-        if self.document or self.picture is not None:
-            return None
-        return {"success": True, "data": self.data} if self.enveloped else self.data
-
-    def contents(self) -> list[str]:
-        """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
-        if self.enveloped:
-            return [self.envelope()] if self.text is None else [self.envelope(), self.text]
-        if self.text is None:
-            return [to_json(self.data, inf_nan_mode="null").decode()]
-        return [self.text, *([self.data["late"]] if "late" in self.data else [])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +55,8 @@ class Tool:
     """Whether it can reach beyond the vault, such as the network."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
+    publishes_answer: bool = True
+    """Whether its list entry says what an answer looks like (TOOL-17)."""
     needs_app: bool = False
     """Of use only where the app or its command is there."""
     view: str = ""
@@ -129,15 +69,22 @@ class Tool:
         return not self.read_only and arguments.get("dry_run") is not True
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
-        """Raises: InvalidArguments, and every AppError of the tool."""
+        """Raises: InvalidArguments naming each argument at fault, and every AppError of the tool."""
         given = dict(arguments)
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
-        agreed = confirmed.set(not self.read_only and given.pop(CONFIRM, None) in (True, "true"))
+        has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
+        try:
+            checked = self.model.model_validate(
+                {key: self._unquoted(key, value) if key in self._nested else value for key, value in given.items()}
+            )
+        except ValidationError as error:
+            raise schema.refused(self.name, self.model.model_fields, error) from error
+        agreed = confirmed.set(has_agreed)
         source = hidden_text_read.set("" if self.read_only else app.hidden_text_reads.path())
         key = api_key.set(app.config.key)
         try:
-            result = self.function(app, **self.arguments(given))
+            result = self.function(app, **{name: getattr(checked, name) for name in self.model.model_fields})
         finally:
             api_key.reset(key)
             hidden_text_read.reset(source)
@@ -185,16 +132,8 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        schema = self.model.model_json_schema(schema_generator=_Schema)
-        schema.setdefault("properties", {})
-        schema.pop("additionalProperties", None)  # a call with others is refused all the same (TOOL-03)
-        for name, described in schema["properties"].items():
-            if described.get("default", 1) in ("", False, None, []) or name == "limit":  # says nothing that matters
-                described.pop("default", None)
-            for bound, trivial in (("minLength", 1), ("minimum", 0)):
-                if described.get(bound) == trivial:  # goes without saying; others are refused all the same (TOOL-03)
-                    del described[bound]
-        return schema
+        """JSON Schema of the arguments."""
+        return schema.of_arguments(self.model)
 
     @property
     def always_load(self) -> bool:
@@ -204,19 +143,10 @@ class Tool:
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
-        answer = get_type_hints(self.function)["return"]
-        kinds = get_args(answer) or (answer,)
-        is_research = self.name in RESEARCH_TOOLS
-        if not (self.enveloped or is_research) or {Document, Picture} & set(kinds):
+        if not self.publishes_answer:
             return None
-        data = TypeAdapter[Any](answer).json_schema(mode="serialization", schema_generator=_AnswerSchema)
-        shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}
-        if self.name in ACROSS_VAULTS:
-            data = {"anyOf": [data, {"type": "object", "required": ["vaults"]}]}
-        if is_research:
-            return {**data, **shared}
-        members = {"success": {"const": True}, "data": data}
-        return {"type": "object", "properties": members, "required": ["success", "data"], **shared}
+        answer = get_type_hints(self.function)["return"]
+        return schema.of_answer(answer, enveloped=self.enveloped, across_vaults=self.name in ACROSS_VAULTS)
 
     @cached_property
     def confirmable_schema(self) -> dict[str, Any]:
@@ -226,175 +156,17 @@ class Tool:
         properties = {**self.input_schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
         return {**self.input_schema, "properties": properties}
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checked arguments by parameter name. Raises: InvalidArguments naming each argument at fault."""
-        try:
-            checked = self.model.model_validate(
-                {key: self._unquoted(key, value) if key in self._nested else value for key, value in given.items()}
-            )
-        except ValidationError as error:
-            raise self._refused(error) from error
-        return {name: getattr(checked, name) for name in type(checked).model_fields}
-
     @cached_property
     def _nested(self) -> dict[str, Any]:
         """The types of the arguments that are lists or objects, by name."""
-        types = {name: set_type(field.annotation) for name, field in self.model.model_fields.items()}
+        types = {name: schema.set_type(field.annotation) for name, field in self.model.model_fields.items()}
         return {name: kind for name, kind in types.items() if get_origin(kind) in (list, dict)}
 
     def _unquoted(self, key: str, value: Any) -> Any:
         """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
         if isinstance(value, list) and get_origin(next(iter(get_args(self._nested[key])), None)) is dict:
-            return [_read_json(item) for item in value]
-        return _read_json(value)
-
-    def _refused(self, error: ValidationError) -> InvalidArguments:
-        known = self.model.model_fields
-        sentences, faults = [], []
-        for fault in error.errors(include_url=False, include_context=False):
-            name = str(fault["loc"][0]) if fault["loc"] else ""
-            if fault["type"] == "extra_forbidden":
-                expected, came = f"one of {', '.join(known)}", "an unknown argument"
-                sentence = f"There is no argument {name!r} in {self.name}; it takes {', '.join(known)}."
-            elif fault["type"] == "missing":
-                expected, came = _expected(known[name]), "nothing"
-                sentence = f"Missing required argument: {name} ({expected})."
-            else:
-                expected, came = _expected(known[name]), _shown(fault["input"])
-                detail = re.sub(r"^(Input|Value) should", "it should", fault["msg"])
-                sentence = f"Argument {name!r} must be {expected}; {detail}, but {came} came."
-            sentences.append(sentence)
-            faults.append({"argument": name, "expected": expected, "came": came})
-        return InvalidArguments(" ".join(sentences), tool=self.name, arguments=faults)
-
-
-def _read_json(value: Any) -> Any:
-    """What a string of JSON says; anything else as it is."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            return json.loads(value)
-    return value
-
-
-_TYPES = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "number": "a number"}
-
-
-def _expected(field: FieldInfo) -> str:
-    """What an argument must be, in words."""
-    schema = TypeAdapter[Any](field.annotation or str).json_schema()
-    if "enum" in schema:
-        return f"one of {', '.join(map(str, schema['enum']))}"
-    return _TYPES.get(schema.get("type", ""), f"a JSON {schema.get('type', 'value')}")
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(to_jsonable_python(value, fallback=str), ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-class _Schema(GenerateJsonSchema):
-    """Without titles: they cost tokens and say what the name says."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the base class's signature
-        return False
-
-    def dict_schema(self, schema: Any) -> dict[str, Any]:
-        generated = super().dict_schema(schema)
-        if generated.get("additionalProperties") is True:  # so it is where nothing is said
-            del generated["additionalProperties"]
-        return generated
-
-    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
-        generated = super().generate(schema, mode)
-        generated.pop("title", None)
-        return generated
-
-
-class _AnswerSchema(_Schema):
-    """Of answers: members that are None are left out of them (TOOL-06), and so are those that only people see."""
-
-    def nullable_schema(self, schema: Any) -> dict[str, Any]:
-        return self.generate_inner(schema["schema"])
-
-    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-        hidden = {field.name for field in fields(schema["cls"]) if not field.metadata.get("sent", True)}
-        inner = schema["schema"]
-        kept = [field for field in inner["fields"] if field["name"] not in hidden]
-        shown: Any = {**schema, "schema": {**inner, "fields": kept}}
-        generated = super().dataclass_schema(shown)
-        for unneeded in ("title", "description"):
-            generated.pop(unneeded, None)
-        for member in generated.get("properties", {}).values():
-            member.pop("default", None)
-        return generated
-
-    def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: ARG002  the base class's signature
-        return bool(field["schema"]["type"] not in ("default", "nullable"))
-
-
-TOOLS: dict[str, Tool] = {}
-"""Every tool by name, in the order in which the modules of this package define them."""
-
-
-PLUGIN_TOOLS: dict[str, Tool] = {}
-"""The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
-
-VIEW_TOOLS: dict[str, Tool] = {}
-"""The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
-
-RESEARCH = "research"
-"""The profile in which the HTTP server offers RESEARCH_TOOLS instead of all others (TOOL-25)."""
-RESEARCH_TOOLS: dict[str, Tool] = {}
-
-
-def tool(
-    command: str,
-    *,
-    title: str,
-    among: dict[str, Tool] | None = None,
-    writes: bool = False,
-    destructive: bool = False,
-    idempotent: bool = False,
-    open_world: bool = False,
-    needs_app: bool = False,
-    view: str = "",
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Register a function `(app, …) -> dataclass | Document` as the tool `obsidian_<its name>`.
-
-    `destructive`: some argument can change or remove an existing byte. `idempotent`: the same call again changes
-    nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
-    there.
-    A tool without a command is in PLUGIN_TOOLS, or in the registry `among`: its name has no prefix and its answer no
-    envelope, but for VIEW_TOOLS. `view`: the page that shows the answer.
-    """
-    is_own = bool(command) or among is VIEW_TOOLS
-
-    def register(function: Callable[..., object]) -> Callable[..., object]:
-        name = PREFIX + function.__name__ if is_own else function.__name__
-        tools = TOOLS if command else PLUGIN_TOOLS if among is None else among
-        tools[name] = Tool(
-            name=name,
-            title=title,
-            description=inspect.cleandoc(function.__doc__ or ""),
-            command=command,
-            function=function,
-            read_only=not writes,
-            destructive=destructive,
-            idempotent=idempotent or not writes,
-            open_world=open_world,
-            enveloped=is_own,
-            needs_app=needs_app,
-            view=view,
-        )
-        return function
-
-    return register
-
-
-def set_type(annotation: Any) -> Any:
-    """Return the type that a parameter has when it is given: without `Unset`."""
-    given = [each for each in get_args(annotation) if NoneType not in (each, *get_args(each)[:1])]
-    return given[0] if get_origin(annotation) in (Union, UnionType) and len(given) == 1 else annotation
+            return [schema.read_json(item) for item in value]
+        return schema.read_json(value)
 
 
 _SCALARS = frozenset((NoneType, bool, int, float, str))
@@ -424,6 +196,99 @@ def _members(kind: type) -> tuple[str, ...] | None:
     return tuple(field.name for field in fields(kind) if field.metadata.get("sent", True))
 
 
+class Tools(Mapping[str, Tool]):
+    """Tools by name, in the order of their list. A tool's module is imported when the tool is first looked up."""
+
+    def __init__(self, modules: Mapping[str, Mapping[str, str]], prefix: str = "") -> None:
+        """`modules`: by the name of a module its functions, with the command of each, empty for one without.
+
+        The name of a tool is that of the function behind `prefix`.
+        """
+        self.prefix = prefix
+        self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
+        """The module of every tool."""
+        self.commands = {
+            prefix + name: command for functions in modules.values() for name, command in functions.items()
+        }
+        """The command of every tool."""
+        self._tools: dict[str, Tool] = {}
+
+    def __getitem__(self, name: str) -> Tool:
+        if name not in self._tools:
+            import_module(f".{self.modules[name]}", __package__)
+        return self._tools[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modules)
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+    def add(self, tool: Tool) -> None:
+        """Take in a tool of the table, when its module is imported."""
+        self._tools[tool.name] = tool
+
+
+TOOLS = Tools(table.TOOLS, PREFIX)
+"""The tools and their commands."""
+
+PLUGIN_TOOLS = Tools(table.PLUGIN_TOOLS)
+"""The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
+
+VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
+"""The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
+
+RESEARCH = "research"
+"""The profile in which the HTTP server offers RESEARCH_TOOLS instead of all others (TOOL-25)."""
+RESEARCH_TOOLS = Tools(table.RESEARCH_TOOLS)
+
+
+def tool(
+    *,
+    title: str,
+    among: Tools = TOOLS,
+    writes: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    open_world: bool = False,
+    needs_app: bool = False,
+    view: str = "",
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Register a function `(app, …) -> dataclass | Document` as a tool; the table `among` has its name.
+
+    `destructive`: some argument can change or remove an existing byte. `idempotent`: the same call again changes
+    nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
+    there. `view`: the page that shows the answer.
+    Raises: KeyError at import for a function that is not in the table.
+    """
+
+    def register(function: Callable[..., object]) -> Callable[..., object]:
+        name = among.prefix + function.__name__
+        among.add(
+            Tool(
+                name=name,
+                title=title,
+                description=inspect.cleandoc(function.__doc__ or ""),
+                command=among.commands[name],
+                function=function,
+                read_only=not writes,
+                destructive=destructive,
+                idempotent=idempotent or not writes,
+                open_world=open_world,
+                enveloped=bool(among.prefix),
+                publishes_answer=among is not PLUGIN_TOOLS,
+                needs_app=needs_app,
+                view=view,
+            )
+        )
+        return function
+
+    return register
+
+
 CORE = (
     "obsidian_search",
     "obsidian_read_note",
@@ -445,17 +310,16 @@ STANDARD = (
     "obsidian_undo",
     "obsidian_vault_info",
 )
-ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 
 
-def profile(names: str) -> Mapping[str, Tool]:
-    """Return the tools of `core`, `standard` or `all`, or those whose names are listed with commas (TOOL-16).
+def profile(names: str) -> Sequence[str]:
+    """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with commas (TOOL-16).
 
     Raises: InvalidArguments for a name that no tool has, and for `research`, which is no choice of these tools.
     """
     match names:
         case "all":
-            return TOOLS
+            return list(TOOLS)
         case "research":
             raise InvalidArguments(
                 "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
@@ -470,20 +334,15 @@ def profile(names: str) -> Mapping[str, Tool]:
         raise InvalidArguments(
             f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of tools: {', '.join(TOOLS)}."
         )
-    return {name: tool for name, tool in TOOLS.items() if name in chosen}
+    return [name for name in TOOLS if name in chosen]
 
 
 def narrowed(names: str, within: str) -> str:
     """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
     if RESEARCH in (names, within):
         return RESEARCH
-    both = profile(names).keys() & profile(within).keys()
-    return "all" if len(both) == len(TOOLS) else ",".join(name for name in TOOLS if name in both)
-
-
-Retired = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
-RETIRED: dict[str, Retired] = {}
-"""By the names of tools that once had another form: what makes of its arguments the call of today (TOOL-13)."""
+    both = [name for name in profile(names) if name in profile(within)]
+    return "all" if len(both) == len(TOOLS) else ",".join(both)
 
 
 def present(
@@ -512,6 +371,8 @@ def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
     if app.config.tools == "all" or tools is RESEARCH_TOOLS:
         return tools
     chosen = profile(app.config.tools)
+    if tools is TOOLS:
+        return {name: TOOLS[name] for name in chosen}
     ours = {**PLUGIN_TOOLS, **TOOLS}
     return {name: tool for name, tool in tools.items() if name in chosen or ours.get(name) is not tool}
 

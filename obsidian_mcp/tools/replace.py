@@ -24,7 +24,7 @@ MOST_CHARACTERS = 1 << 30
 """Of the new texts together."""
 
 
-@tool("replace", title="Replace in notes", writes=True, destructive=True)
+@tool(title="Replace in notes", writes=True, destructive=True)
 def replace(
     app: App,
     find: Annotated[str, Field(description="Exact text, or JavaScript regular expression", min_length=1)],

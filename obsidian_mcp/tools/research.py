@@ -45,7 +45,7 @@ class Fetched:
     metadata: dict[str, str]
 
 
-@tool("", title="Search notes", among=RESEARCH_TOOLS)
+@tool(title="Search notes", among=RESEARCH_TOOLS)
 def search(app: App, query: Annotated[str, Field(description="1 to 3 distinctive words", min_length=1)]) -> Results:
     """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
     place = app.vaults.get()
@@ -54,7 +54,7 @@ def search(app: App, query: Annotated[str, Field(description="1 to 3 distinctive
     return Results([Found(path, _title(path), _url(app, place, path)) for path in paths])
 
 
-@tool("", title="Fetch note", among=RESEARCH_TOOLS)
+@tool(title="Fetch note", among=RESEARCH_TOOLS)
 def fetch(app: App, id: Annotated[str, Field(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
     """Read a note of the user's Obsidian vault."""
     place = app.vaults.get()

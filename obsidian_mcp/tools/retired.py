@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
-
-from .registry import RETIRED
 
 Call = tuple[str, dict[str, Any]]
 
@@ -59,4 +58,9 @@ def _tags(given: dict[str, Any]) -> Call:
     return "obsidian_tags", given
 
 
-RETIRED.update(obsidian_properties=_properties, obsidian_app=_app, obsidian_tags=_tags)
+RETIRED: Mapping[str, Callable[[dict[str, Any]], Call]] = {
+    "obsidian_properties": _properties,
+    "obsidian_app": _app,
+    "obsidian_tags": _tags,
+}
+"""By the names of tools that once had another form: what makes of its arguments the call of today."""

@@ -24,7 +24,7 @@ EVERYTHING = '""'
 """The query that every note matches."""
 
 
-@tool("search", title="Find and search notes")
+@tool(title="Find and search notes")
 def search(
     app: App,
     query: Annotated[

@@ -45,7 +45,7 @@ class EditedTable:
     merged: bool | None = None
 
 
-@tool("table", title="Edit table: cells and rows", writes=True, destructive=True)
+@tool(title="Edit table: cells and rows", writes=True, destructive=True)
 def edit_table(
     app: App,
     name: Name,

@@ -45,7 +45,7 @@ class Tags:
     """Says while the index is being built that the answer is not complete."""
 
 
-@tool("tags", title="Tags")
+@tool(title="Tags")
 def tags(
     app: App,
     tag: Annotated[str, Field(description="Notes with it or one nested below")] = "",
@@ -74,7 +74,7 @@ def tags(
     return Tags(len(order), tags=listed, next_offset=following, note=used.notice)
 
 
-@tool("rename-tag", title="Rename tag", writes=True, destructive=True)
+@tool(title="Rename tag", writes=True, destructive=True)
 def rename_tag(
     app: App,
     tag: Annotated[str, Field(description="Nested ones follow", min_length=1)],

@@ -26,7 +26,7 @@ ACTIONS: list[Any] = ["keep", "delete", ""]
 """What becomes of a task that is done; empty removes the field."""
 
 
-@tool("tasks", title="List tasks")
+@tool(title="List tasks")
 def list_tasks(
     app: App,
     status: Annotated[
@@ -84,7 +84,7 @@ def list_tasks(
     return found if whole_answers.get() else shortened(found, offset)
 
 
-@tool("task", title="Update task", writes=True, destructive=True)
+@tool(title="Update task", writes=True, destructive=True)
 def update_task(
     app: App,
     name: Annotated[str, Field(description="Note; else any in the vault")] = "",

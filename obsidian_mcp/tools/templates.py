@@ -12,8 +12,9 @@ from obsidian_mcp.core.note import insertion
 from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.errors import InvalidArguments
 
+from .outcome import Document
 from .params import Name, VaultName
-from .registry import Document, tool
+from .registry import tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class InsertedTemplate:
     warnings: list[str] | None = None
 
 
-@tool("templates", title="Templates")
+@tool(title="Templates")
 def list_templates(
     app: App,
     template: Annotated[str, Field(description="Read this one: name or path")] = "",
@@ -54,7 +55,7 @@ def list_templates(
     return Document(TemplateText(found.path), place.read_text(found).text.body)
 
 
-@tool("insert-template", title="Insert template", writes=True, destructive=True)
+@tool(title="Insert template", writes=True, destructive=True)
 def insert_template(
     app: App,
     template: Annotated[str, Field(description="Name or path", min_length=1)],

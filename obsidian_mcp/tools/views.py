@@ -26,7 +26,7 @@ from .registry import VIEW_TOOLS, tool
 MOST_NODES = 150
 
 
-@tool("", title="Show link graph", among=VIEW_TOOLS, view="graph")
+@tool(title="Show link graph", among=VIEW_TOOLS, view="graph")
 def show_graph(
     app: App,
     note: Annotated[str, Field(min_length=1)],
@@ -64,7 +64,7 @@ PROPERTIES_BYTES = 3_000
 HEADING_CHARACTERS = 200
 
 
-@tool("", title="Show note", among=VIEW_TOOLS, view="note")
+@tool(title="Show note", among=VIEW_TOOLS, view="note")
 def show_note(
     app: App,
     path: Annotated[str, Field(description="Name or path", min_length=1)],
@@ -93,7 +93,7 @@ def show_note(
     return data | ({"heading": heading} if heading else {})
 
 
-@tool("", title="Page of a note", among=VIEW_TOOLS)
+@tool(title="Page of a note", among=VIEW_TOOLS)
 def note_page(
     app: App,
     path: Annotated[str, Field(min_length=1)],

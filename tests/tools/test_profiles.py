@@ -21,7 +21,7 @@ def visible_bytes(names: str) -> int:
     """Bytes of what a model sees of a list of tools."""
     seen = [
         {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-        for tool in profile(names).values()
+        for tool in map(TOOLS.__getitem__, profile(names))
     ]
     return len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode())
 

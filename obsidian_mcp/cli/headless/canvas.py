@@ -19,7 +19,7 @@ KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 
 def _edit(call: Call, *operations: dict[str, Any]) -> str:
     """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
-    from obsidian_mcp.tools.canvas import edit_canvas  # imports every tool: only for these commands
+    from obsidian_mcp.tools.canvas import edit_canvas  # imports pydantic: only for these commands
 
     path = _canvas(call)
     edited: Any = edit_canvas(call.place.app, path, list(operations))

@@ -240,7 +240,7 @@ def _for_the_vault(app: App) -> Parts:
 
 def _names() -> frozenset[str]:
     from obsidian_mcp.tools import TOOLS
-    from obsidian_mcp.tools.registry import RETIRED
+    from obsidian_mcp.tools.retired import RETIRED
 
     return frozenset({*TOOLS, *RETIRED})
 

@@ -1,0 +1,72 @@
+"""What a tool returns, and what a call of it gives to a front (specs/tools.md)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An answer whose body is text, sent beside the data as it is instead of inside JSON."""
+
+    data: object
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An answer that is an image, with facts about it."""
+
+    data: object
+    mime: str
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
+
+    data: dict[str, Any]
+    text: str | None
+    document: bool
+    """True where the answer is meant to be read as text, so that no structured copy is sent."""
+    enveloped: bool = True
+    summary: str = ""
+    """What was done, in a few words; empty where the tool's title says it."""
+    stderr: str = ""
+    """Remarks of a program that the tool ran."""
+    picture: Picture | None = None
+    result: object = None
+    """What the tool returned, for a front that shows it in a way of its own."""
+
+    def envelope(self) -> str:
+        """The contract's `{"success":true,"data":…}` as compact JSON."""
+        return to_json({"success": True, "data": self.data}).decode()
+
+    def whole(self) -> dict[str, Any]:
+        """The data, with the text of a document in it as `content`, or an image as `base64`."""
+        if self.picture is not None:
+            return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
+        return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
+
+    @property
+    def structured(self) -> dict[str, Any] | None:
+        """The same as an object, for answers that are neither a document nor an image.
+
+        Hosts that find one show it to the model in place of the blocks.
+        """
+        if self.document or self.picture is not None:
+            return None
+        return {"success": True, "data": self.data} if self.enveloped else self.data
+
+    def contents(self) -> list[str]:
+        """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
+        if self.enveloped:
+            return [self.envelope()] if self.text is None else [self.envelope(), self.text]
+        if self.text is None:
+            return [to_json(self.data, inf_nan_mode="null").decode()]
+        return [self.text, *([self.data["late"]] if "late" in self.data else [])]
