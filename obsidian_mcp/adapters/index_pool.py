@@ -12,8 +12,7 @@ from typing import Final
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, Replaced
-from obsidian_mcp.core.index.indexer import Batch
-from obsidian_mcp.core.index.ingest import ingest
+from obsidian_mcp.core.index.ingest import Batch, ingest
 
 from .disk import Disk
 from .index_database import open_index

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.index import Busy, Replaced
-from obsidian_mcp.core.index.indexer import Batch, Indexer
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.ingest import Batch
 from obsidian_mcp.errors import AppError
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ class PdfReader:
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
-        indexer.pdf_background = self
+        indexer.pdfs.background = self
 
     @property
     def notice(self) -> str:
@@ -86,7 +86,7 @@ class PdfReader:
 
     def _read_all(self) -> None:
         """Raises: Timeout while another program reads."""
-        if self._indexer.next_pdf() is None:
+        if self._indexer.pdfs.next() is None:
             return
         from filelock import FileLock, Timeout
 
@@ -95,13 +95,13 @@ class PdfReader:
         try:
             if lock is not None:
                 lock.acquire()
-            while not self._stopping.is_set() and (entry := self._indexer.next_pdf()) is not None:
+            while not self._stopping.is_set() and (entry := self._indexer.pdfs.next()) is not None:
                 is_read = not self._indexer.index.stale([entry])
                 record = None if is_read else self._read(entry)
                 if not self._stopping.is_set():
-                    self._indexer.store_pdf(entry, record)
+                    self._indexer.pdfs.store(entry, record)
         except Timeout:
-            self._indexer.forget_read_pdfs()
+            self._indexer.pdfs.forget_read()
             raise
         finally:
             self._end_worker()

@@ -32,7 +32,7 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
             "bytes": status.bytes,
             "files": status.files,
             "pending": len(pending),
-            "unread_pdfs": len(place.indexer.unread_pdfs()),
+            "unread_pdfs": len(place.indexer.pdfs.unread()),
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
@@ -63,13 +63,13 @@ def _build(options: Options, vault: tuple[str, ...], *, as_json: bool, anew: boo
         if anew:
             indexer.index.clear()
         indexer.begin()
-        total, pdfs = len(indexer.pending()), len(indexer.unread_pdfs())
+        total, pdfs = len(indexer.pending()), len(indexer.pdfs.unread())
         with shown_progress():
             indexer.complete()
-            indexer.complete_pdfs()
-        left = len(indexer.unread_pdfs())
+            indexer.pdfs.complete()
+        left = len(indexer.pdfs.unread())
         facts = {"vault": place.name, "indexed": total, "pdfs": pdfs - left, "unread_pdfs": left}
-        problem = indexer.pdf_background.notice if left and indexer.pdf_background else ""
+        problem = indexer.pdfs.background.notice if left and indexer.pdfs.background else ""
     if as_json:
         write(json.dumps(facts) + "\n")
     else:

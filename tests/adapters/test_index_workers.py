@@ -23,8 +23,8 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Batch, Indexer
-from obsidian_mcp.core.index.ingest import ingest
+from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
+from obsidian_mcp.core.index.ingest import Batch, ingest
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 NOTES = {
@@ -175,7 +175,7 @@ SERVER = """
     import sys, time
     from pathlib import Path
     from obsidian_mcp.adapters import index_pool
-    from obsidian_mcp.core.index.indexer import Batch
+    from obsidian_mcp.core.index.ingest import Batch
 
     def main():
         pool = index_pool.WorkerPool(0)

@@ -48,7 +48,7 @@ def found(app: App, query: str, **arguments: Any) -> list[str]:
 def library(opened: Opened) -> App:
     """A vault whose PDFs are in the index."""
     app = opened(FILES)
-    assert app.vaults.get().indexer.complete_pdfs()
+    assert app.vaults.get().indexer.pdfs.complete()
     return app
 
 
@@ -96,7 +96,7 @@ def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
     assert found(app, "zebra") == ["Note.md"]
     assert "2 PDFs are not read yet. `obsidian-mcp index update` reads them." in run(app, "giraffe")["building"]
     assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["building"]
-    assert app.vaults.get().indexer.complete_pdfs()
+    assert app.vaults.get().indexer.pdfs.complete()
     assert "building" not in run(app, "zebra")
     said = run(app, "giraffe")["building"]
     assert said.startswith("Not searched whole: Broken.pdf: broken (")
@@ -119,7 +119,7 @@ def test_what_a_pdf_said_before_it_changed_is_found_no_more(library: App) -> Non
     file.write_bytes(pdf("A giraffe"))
     with opened_again(library) as app:
         assert found(app, "zebra") == ["Note.md"]
-        app.vaults.get().indexer.complete_pdfs()
+        app.vaults.get().indexer.pdfs.complete()
         assert found(app, "giraffe") == ["Papers/Stripes.pdf"]
     file.unlink()
     with opened_again(library) as app:
@@ -132,24 +132,24 @@ def test_a_change_that_is_noted_drops_the_rows_of_a_pdf() -> None:
         vault.indexer.begin()
         entry = vault.catalog["a.pdf"]
         facts = extract.of_pdf(search_document.of("a.pdf", "zebra"), [0], "")
-        vault.indexer.store_pdf(entry, Record(entry, b"1", facts))
-        assert (vault.index.status().files, vault.indexer.unread_pdfs()) == (1, [])
+        vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))
+        assert (vault.index.status().files, vault.indexer.pdfs.unread()) == (1, [])
         vault.write("a.pdf", b"22")
         vault.look()
-        vault.indexer.store_pdf(entry, Record(entry, b"1", facts))  # what was read before the change
+        vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))  # what was read before the change
         vault.indexer.freshen()
         assert vault.index.status().files == 0
-        assert [each.size for each in vault.indexer.unread_pdfs()] == [2]
+        assert [each.size for each in vault.indexer.pdfs.unread()] == [2]
         vault.delete("a.pdf")
         vault.look()
-        assert vault.indexer.unread_pdfs() == []
+        assert vault.indexer.pdfs.unread() == []
 
 
 def test_a_pdf_is_read_once(library: App) -> None:
     """PDF-3: the next program goes on where this one ended."""
     (library.config.vaults[0] / "New.pdf").write_bytes(pdf("A giraffe"))
     with opened_again(library) as app:
-        assert [entry.path for entry in app.vaults.get().indexer.unread_pdfs()] == ["New.pdf"]
+        assert [entry.path for entry in app.vaults.get().indexer.pdfs.unread()] == ["New.pdf"]
         assert found(app, "stripes") == ["Papers/Stripes.pdf"]
 
 
@@ -162,7 +162,7 @@ def test_a_pdf_that_the_policy_hides_is_not_read(tmp_path: Path) -> None:
     held = app_on(tmp_path / "vault")
     with opened_again(held._replace(config=held.config._replace(policy_file=policy))) as app:
         indexer = app.vaults.get().indexer
-        assert indexer.complete_pdfs()
+        assert indexer.pdfs.complete()
         assert found(app, "zebra") == ["Open/a.pdf"]
         assert indexer.index.status().files == 1
 
@@ -172,9 +172,9 @@ def test_notes_come_before_pdfs() -> None:
     notes = {f"{number}.md": "x" for number in range(40)}
     with MemoryVault({"Large.pdf": b"0" * 99, "Small.pdf": b"0", **notes}) as vault:
         vault.indexer.begin()
-        assert vault.indexer.next_pdf() is None
+        assert vault.indexer.pdfs.next() is None
         vault.indexer.complete()
-        entry = vault.indexer.next_pdf()
+        entry = vault.indexer.pdfs.next()
         assert entry is not None
         assert entry.path == "Small.pdf"
         assert vault.reads.count("Small.pdf") == 0
@@ -188,14 +188,14 @@ def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monk
     locked = io.BytesIO()
     writer.write(locked)
     app = opened({"Locked.pdf": locked.getvalue(), "Picture.pdf": pdf("")})
-    app.vaults.get().indexer.complete_pdfs()
+    app.vaults.get().indexer.pdfs.complete()
     said = run(app, "zebra")["building"]
     assert "Locked.pdf: locked with a password" in said
     assert "Picture.pdf: no text; its pages may be pictures" in said
     monkeypatch.setattr(pdf_reader, "SECONDS", 0.0)
     (app.config.vaults[0] / "Slow.pdf").write_bytes(pdf("zebra"))
     with opened_again(app) as again:
-        again.vaults.get().indexer.complete_pdfs()
+        again.vaults.get().indexer.pdfs.complete()
         assert "Slow.pdf: takes more than 0 seconds to read" in run(again, "zebra")["building"]
 
 

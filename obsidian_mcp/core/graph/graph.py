@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -25,6 +25,7 @@ from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
+from .counts import property_uses, tag_uses
 from .indexed_vault import IndexedVault
 from .link_graph import LinkGraph, spread, target_of, update
 from .link_lines import link_lines
@@ -272,23 +273,11 @@ class Graph:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
 
         def question(rows: Rows) -> tuple[TagUse, ...]:
-            files_of: dict[str, list[int]] = defaultdict(list)
             hidden = self._hides()
             shown = self._numbers(
                 rows, lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path)
             )
-            for file, tag in rows.tags():
-                if file in shown:
-                    files_of[tag].append(file)
-            written: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[int]] = defaultdict(set)
-            for tag, found in files_of.items():
-                for above in tags.ancestry(tag):
-                    written[tags.key(above)][above] += len(found)
-                    files[tags.key(above)].update(found)
-            return tuple(
-                TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written)
-            )
+            return tag_uses(rows.tags(), shown)
 
         return self._indexer.ask(question)
 
@@ -306,24 +295,8 @@ class Graph:
         tables = self._property_tables() if inline_fields else PROPERTIES
 
         def question(rows: Rows) -> tuple[PropertyUse, ...]:
-            names: dict[str, Counter[str]] = defaultdict(Counter)
-            types: dict[str, Counter[str]] = defaultdict(Counter)
-            files: dict[str, set[int]] = defaultdict(set)
             hidden = self._hides()
-            shown = self._numbers(rows, lambda path: not hidden(path))
-            for file, key, name, kind in rows.property_kinds(tables):
-                if file in shown:
-                    names[key][name] += 1
-                    types[key][kind] += 1
-                    files[key].add(file)
-            return tuple(
-                PropertyUse(
-                    _most_used(names[key]),
-                    len(files[key]),
-                    dict(sorted(types[key].items(), key=lambda item: (-item[1], item[0]))),
-                )
-                for key in sorted(names)
-            )
+            return property_uses(rows.property_kinds(tables), self._numbers(rows, lambda path: not hidden(path)))
 
         return self._indexer.ask(question)
 
@@ -393,11 +366,6 @@ class Graph:
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
         """Return the numbers of files that exist and are wanted."""
         return {number for path, number in rows.numbers().items() if path in self._catalog and wanted(path)}
-
-
-def _most_used(written: Counter[str]) -> str:
-    """Return the most frequent spelling, the smallest of several: the order of files must not matter."""
-    return min(written, key=lambda spelling: (-written[spelling], spelling))
 
 
 def _by_name(name: str) -> tuple[str, str]:

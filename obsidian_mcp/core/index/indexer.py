@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
@@ -22,8 +22,9 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
-from .index import Busy, Index, Outdated, Record, Replaced
-from .ingest import Read, Stat, ingest
+from .index import Busy, Index, Outdated, Replaced
+from .ingest import Batch, Read, Stat, ingest
+from .pdf_queue import PdfQueue
 from .rows import Rows, Stamp
 
 FRESH_FILES = 32
@@ -47,13 +48,6 @@ ATTEMPTS = 3
 T = TypeVar("T")
 
 
-class Batch(NamedTuple):
-    """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
-
-    entries: tuple[FileEntry, ...]
-    gone: tuple[VaultPath, ...]
-
-
 class Background(Protocol):
     """Takes batches from an `Indexer` and stores them, beside the calls (adapters/index_workers.py)."""
 
@@ -63,24 +57,6 @@ class Background(Protocol):
 
     def stop(self) -> None:
         """End after the batch that is being stored."""
-        ...
-
-
-class PdfBackground(Background, Protocol):
-    """Takes PDFs from an `Indexer` and stores their text, beside the calls (adapters/pdf_reader.py)."""
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether PDFs are read as they come."""
-        ...
-
-    @property
-    def notice(self) -> str:
-        """What becomes of PDFs that are not read yet: a sentence for people and models."""
-        ...
-
-    def begin(self) -> bool:
-        """Read PDFs as they come from now on; False where nothing is there to read them."""
         ...
 
 
@@ -101,7 +77,7 @@ class Indexer:
         self.index = index
         self.background: Background | None = None
         """Stores what is pending beside the calls; without one, every question stores everything first."""
-        self.pdf_background: PdfBackground | None = None
+        self.pdfs = PdfQueue(self)
         self.is_patient = False
         """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
         self.revision = 0
@@ -109,8 +85,9 @@ class Indexer:
         with equal stamps have equal times too."""
         self.read = read
         self._entries = entries
-        self._stat = stat
-        self._state = threading.Condition()
+        self.stat = stat
+        self.state = threading.Condition()
+        """Held to read and change what is pending; notified of what was stored."""
         self._beginning = threading.Lock()
         self._meanwhile: dict[VaultPath, FileEntry | None] | None = None
         """What was noted while the files are compared with the index."""
@@ -125,12 +102,10 @@ class Indexer:
         self._epoch = -1
         self._unindexed: set[VaultPath] = set()
         """Files that had no rows at the beginning and have none yet: many in a first build."""
-        self._pdfs: dict[VaultPath, FileEntry] = {}
-        """PDFs whose text is not in the index; no question waits for them."""
 
     def close(self) -> None:
         """Finish what is half done, and close the index."""
-        for background in (self.pdf_background, self.background):
+        for background in (self.pdfs.background, self.background):
             if background is not None:
                 background.stop()
         self.index.close()
@@ -150,11 +125,11 @@ class Indexer:
                     self._begin()
 
     def _begin(self) -> None:
-        with self._state:
+        with self.state:
             self._meanwhile = {}
         entries = list(self._entries())
         epoch, outdated = self._compare(entries)
-        with self._state:
+        with self.state:
             self._epoch = epoch
             self.revision += 1
             # Newest first: questions are mostly about what was written last.
@@ -162,7 +137,7 @@ class Indexer:
             self._pending = {entry.path: entry for entry in newest}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
-            self._pdfs = {entry.path: entry for entry in outdated.pdfs}
+            self.pdfs.files = {entry.path: entry for entry in outdated.pdfs}
             for path, entry in self._meanwhile.items():
                 self._note(path, entry)
             self._meanwhile = None
@@ -181,7 +156,7 @@ class Indexer:
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
         """Make files pending that changed, appeared or went. Before the first `begin` nothing needs to be noted."""
-        with self._state:
+        with self.state:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
@@ -197,9 +172,9 @@ class Indexer:
         self._deferred.discard(path)
         if facts.is_pdf(path):
             self._gone[path] = None  # what was read of it is no longer true
-            self._pdfs.pop(path, None)
+            self.pdfs.files.pop(path, None)
             if entry is not None:
-                self._pdfs[path] = entry
+                self.pdfs.files[path] = entry
         elif entry is None:
             self._pending.pop(path, None)
             self._unindexed.discard(path)
@@ -214,14 +189,14 @@ class Indexer:
         """Have the background store what is pending, where that is much, and then read PDFs."""
         if self.background is not None and self._is_much():
             self.background.wake()
-        elif self.pdf_background is not None and self._pdfs:
-            self.pdf_background.wake()
+        elif self.pdfs.background is not None and self.pdfs.files:
+            self.pdfs.background.wake()
 
     @property
     def is_behind(self) -> bool:
         """Whether more files are pending than a question stores by itself."""
         self.begin_once()
-        with self._state:
+        with self.state:
             return self._is_much()
 
     def _is_much(self) -> bool:
@@ -230,15 +205,21 @@ class Indexer:
     def _is_first(self) -> bool:
         return len(self._unindexed) > FRESH_FILES
 
+    @property
+    def gone(self) -> frozenset[VaultPath]:
+        """The files that have rows of earlier contents, or are no longer there."""
+        with self.state:
+            return frozenset(self._gone)
+
     def pending(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
         self.begin_once()
-        with self._state:
+        with self.state:
             return dict(self._pending)
 
     @property
     def progress(self) -> Progress:
-        with self._state:
+        with self.state:
             return self._progress()
 
     def _progress(self) -> Progress:
@@ -270,7 +251,7 @@ class Indexer:
     def freshen(self) -> Freshness:
         """Bring the rows up to date as far as a question may wait for it; what is left then (INDEX-40, 41)."""
         self.begin_once()
-        with self._state:
+        with self.state:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
         with contextlib.suppress(Busy, Replaced):
@@ -279,18 +260,19 @@ class Indexer:
                 while not self._is_much() and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     pass
             elif self.background is None:
-                self._finish(inf)
+                self._finish()
         if is_little:
-            self._wait(WRITE_WAIT_SECONDS, lambda: bool(self._taken))
+            self.wait(WRITE_WAIT_SECONDS, lambda: bool(self._taken), self._report)
         elif self.background is not None:
             self.wake()  # also for files that could not be stored the last time
-            self._wait(inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0, self._has_work)
+            seconds = inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0
+            self.wait(seconds, self._has_work, self._report)
         return self.freshness
 
     @property
     def freshness(self) -> Freshness:
         """Of an answer that the rows give from now on."""
-        with self._state:
+        with self.state:
             if not self._pending:
                 return CURRENT
             return Freshness(len(self._pending), self._progress() if self._is_first() else None)
@@ -303,10 +285,10 @@ class Indexer:
         """
         self.begin_once()
         if self.background is not None and self._is_much():
-            self._wait(inf, self._has_work)
+            self.wait(inf, self._has_work, self._report)
         with contextlib.suppress(Busy, Replaced):
-            self._finish(inf)
-        self._wait(inf, lambda: bool(self._taken))
+            self._finish()
+        self.wait(inf, lambda: bool(self._taken), self._report)
         limit = deadline.current.get()
         now = self.progress
         if now.total and self._has_work() and limit is not None and limit.remaining < _reserve(limit):
@@ -319,27 +301,22 @@ class Indexer:
         """Wait until the rows know a change of many files that was just made, for a while (INDEX-44)."""
         if self.background is not None and self.is_behind:
             self.wake()
-            self._wait(CATCH_UP_SECONDS, self._has_work, reports=False)
+            self.wait(CATCH_UP_SECONDS, self._has_work, None)
 
-    def _finish(self, seconds: float) -> None:
+    def _finish(self) -> None:
         """Store everything in this thread, as far as the time of the call allows. Raises: Busy, Replaced."""
-        end = self._end(seconds)
+        end = _end(inf)
         while time.monotonic() < end and self.step():
             self._report()
 
-    def _wait(self, seconds: float, condition: Callable[[], bool], *, reports: bool = True) -> None:
+    def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> None:
         """Wait while a condition holds; at most so long, and not to the end of the call's time."""
-        end = self._end(seconds)
+        end = _end(seconds)
         while condition() and (left := end - time.monotonic()) > 0:
-            with self._state:
-                self._state.wait(min(left, 0.1))
-            if reports:
-                self._report()
-
-    @staticmethod
-    def _end(seconds: float) -> float:
-        limit = deadline.current.get()
-        return time.monotonic() + (seconds if limit is None else min(seconds, limit.remaining - _reserve(limit)))
+            with self.state:
+                self.state.wait(min(left, 0.1))
+            if report is not None:
+                report()
 
     def _report(self) -> None:
         now = self.progress
@@ -368,11 +345,11 @@ class Indexer:
 
     def ingest(self, batch: Batch, patience: float = PATIENCE) -> list[FileEntry]:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
-        return ingest(self.index, self.read, self._stat, batch.entries, batch.gone, patience)
+        return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
 
     def take(self, most: int = BATCH_FILES) -> Batch | None:
         """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`."""
-        with self._state:
+        with self.state:
             busy = self._taken | self._deferred
             gone = [path for path in self._gone if path not in busy][:BATCH_GONE]
             entries: list[FileEntry] = []
@@ -391,7 +368,7 @@ class Indexer:
     def done(self, batch: Batch, refused: Iterable[FileEntry] = ()) -> None:
         """A batch is stored, without the files that were refused: they are no longer as their entries say."""
         left = {entry.path: entry for entry in refused}
-        with self._state:
+        with self.state:
             self.revision += 1
             for entry in batch.entries:
                 if entry.path not in left:
@@ -412,66 +389,23 @@ class Indexer:
 
     def release(self, batch: Batch, *, later: bool = False) -> None:
         """A batch was not stored. `later`: not before the next notice or question, because it failed."""
-        with self._state:
+        with self.state:
             paths = [*(entry.path for entry in batch.entries), *batch.gone]
             self._taken.difference_update(paths)
             if later:
                 self._deferred.update(paths)
-            self._state.notify_all()
-
-    # -- PDFs --------------------------------------------------------------------------------------------------
-
-    def unread_pdfs(self) -> list[FileEntry]:
-        """The PDFs whose text is not in the index."""
-        self.begin_once()
-        with self._state:
-            return list(self._pdfs.values())
-
-    def next_pdf(self) -> FileEntry | None:
-        """The smallest PDF to read; None where there is none, and while notes are pending (PDF-3).
-
-        Raises: Busy, Replaced.
-        """
-        self.begin_once()
-        while not self._is_much() and self._gone and self.step():
-            pass  # the rows of earlier contents
-        with self._state:
-            ready = [] if self._is_much() else [e for e in self._pdfs.values() if e.path not in self._gone]
-            return min(ready, key=lambda entry: entry.size, default=None)
-
-    def store_pdf(self, entry: FileEntry, record: Record | None) -> None:
-        """Store what was read of a PDF; None: another program has. Raises: Busy, Replaced."""
-        if record is not None:
-            self.index.store([record], stat=self._stat)  # if it is refused, the change will be noted
-        with self._state:
-            self.revision += 1
-            if self._pdfs.get(entry.path) == entry:
-                del self._pdfs[entry.path]
-            self._state.notify_all()
-
-    def forget_read_pdfs(self) -> None:
-        """Take note of what other programs have read. Raises: Busy, Replaced."""
-        left = set(self.index.stale(list(self._pdfs.values())))
-        with self._state:
-            self._pdfs = {path: entry for path, entry in self._pdfs.items() if entry in left}
-            self._state.notify_all()
-
-    def complete_pdfs(self) -> bool:
-        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads them."""
-        total = len(self.unread_pdfs())
-        if self.pdf_background is None or not self.pdf_background.begin():
-            return not total
-        end = self._end(inf)
-        while self._pdfs and self.pdf_background.is_reading and time.monotonic() < end:
-            progress.report(total - len(self._pdfs), total, "Reading PDFs")
-            with self._state:
-                self._state.wait(0.1)
-        return True
+            self.state.notify_all()
 
     def _has_work(self) -> bool:
         """Whether files are pending, or being worked on, that can be stored as they are."""
-        with self._state:
+        with self.state:
             return bool(self._taken) or any(path not in self._deferred for path in self._pending)
+
+
+def _end(seconds: float) -> float:
+    """When waiting ends, as `time.monotonic`: before the end of the call's time."""
+    limit = deadline.current.get()
+    return time.monotonic() + (seconds if limit is None else min(seconds, limit.remaining - _reserve(limit)))
 
 
 def _reserve(limit: deadline.Deadline) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
@@ -11,6 +12,14 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .database import PATIENCE
 from .index import Index
+
+
+class Batch(NamedTuple):
+    """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
+
+    entries: tuple[FileEntry, ...]
+    gone: tuple[VaultPath, ...]
+
 
 Read = Callable[[FileEntry], bytes]
 """Gives the first `facts.BODY_LIMIT` bytes of a file. Raises: AppError."""

@@ -236,7 +236,7 @@ class Search:
 
     def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:
         """The snapshot with a notice of the PDFs that it does not see."""
-        background = self._indexer.pdf_background
+        background = self._indexer.pdfs.background
         if background is None:
             return snapshot
         unseen = pdf_pages.unseen(

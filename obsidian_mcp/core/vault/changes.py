@@ -14,14 +14,14 @@ from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import extension, name_key
-from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, StaleEtag, StorageFailed
+from obsidian_mcp.core.text.vault_path import extension
+from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
 
 from .sync_tree import Listing
+from .take_back import take_back
 
 log = logging.getLogger(__name__)
 
-TAKE_BACK_ATTEMPTS = 10
 THROUGH_APP = 20
 """Most files of one change that the app writes: it takes 50 ms to a second for one file."""
 
@@ -130,19 +130,6 @@ def _problem(disk: str, data: bytes) -> str | None:
     return None
 
 
-def _without(step: Step, now: bytes | None) -> bytes | None:
-    """Return the content of a file that holds `now` after a step is taken back."""
-    if now == step.after:
-        return step.before
-    if now is None or now == step.before or step.before is None or step.after is None:
-        return now  # the step was not made, or another program has replaced the whole file since
-    from obsidian_mcp.core.note.merge import merge
-
-    before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
-    merged = merge(after.body, before.body, present.body, neighbours=True)
-    return now if merged is None else Text(merged, present.bom).encode()
-
-
 class Changes:
     """Every change of a vault's files passes through here. Every method may be called from any thread."""
 
@@ -199,7 +186,7 @@ class Changes:
         """
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
-            lost = self._take_back(recorded.steps)
+            lost = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
             for step in recorded.steps:
                 self._files.sweep(step.disk)
@@ -270,7 +257,7 @@ class Changes:
 
     def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
         """Take back the steps of a change that failed. Raises: StorageFailed naming the files that remain changed."""
-        lost = self._take_back(steps)
+        lost = take_back(self._files, steps)
         if lost:
             shown = ", ".join(repr(normal_form(disk)) for disk in lost)
             reason = error.message if isinstance(error, AppError) else "The change was interrupted."
@@ -387,49 +374,3 @@ class Changes:
             case Remove():
                 return changer.trash(operation.disk, system=operation.system)
         return None
-
-    def _take_back(self, steps: Sequence[Step]) -> list[str]:
-        """Bring files back to their state before these steps, done or not; return those that could not be.
-
-        Changes of other programs since then stay, and only the step itself is taken out. A file in which the two
-        cannot be separated is left as it is.
-        """
-        lost = []
-        for step in reversed(steps):
-            try:
-                self._take_back_step(step)
-            except AppError as error:
-                log.error("%s could not be taken back: %s", step.disk, error.message)
-                lost.append(step.disk)
-        return lost
-
-    def _take_back_step(self, step: Step) -> None:
-        if step.kind == "folder":
-            self._files.remove_folder(step.disk)
-            return
-        if step.kind == "move" and step.target is not None:
-            if self._files.exists(step.target) and not self._files.exists(step.disk):
-                self._files.move(step.target, step.disk)
-            elif name_key(step.disk) == name_key(step.target):  # on some systems both spellings are there at once
-                with suppress(NoteExists, NoteNotFound):
-                    self._files.move(step.target, step.disk)
-            return
-        attempts = TAKE_BACK_ATTEMPTS
-        while True:
-            now = self._files.read(step.disk) if self._files.exists(step.disk) else None
-            wanted = _without(step, now)
-            if wanted == now:
-                return
-            try:
-                if wanted is None:
-                    self._files.delete(step.disk)
-                elif now is None:
-                    self._files.create(step.disk, wanted)
-                else:
-                    self._files.write(step.disk, wanted, now)
-            except (StaleEtag, NoteExists):  # another program wrote in the last moment
-                attempts -= 1
-                if not attempts:
-                    raise
-            else:
-                return

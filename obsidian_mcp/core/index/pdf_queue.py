@@ -1,0 +1,100 @@
+"""The PDFs whose text is not in the index yet: no question waits for them (PDF-2, PDF-3)."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Protocol
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .index import Record
+
+if TYPE_CHECKING:
+    from .indexer import Indexer
+
+
+class PdfBackground(Protocol):
+    """Takes PDFs from a `PdfQueue` and stores their text, beside the calls (adapters/pdf_reader.py)."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether PDFs are read as they come."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """What becomes of PDFs that are not read yet: a sentence for people and models."""
+        ...
+
+    def begin(self) -> bool:
+        """Read PDFs as they come from now on; False where nothing is there to read them."""
+        ...
+
+    def wake(self) -> None:
+        """There is work. Returns at once; called with the indexer's lock held."""
+        ...
+
+    def stop(self) -> None:
+        """End; the PDF that is being read is read again later."""
+        ...
+
+
+class PdfQueue:
+    """The unread PDFs of an `Indexer`, whose lock guards them."""
+
+    def __init__(self, indexer: Indexer) -> None:
+        self.background: PdfBackground | None = None
+        self.files: dict[VaultPath, FileEntry] = {}
+        self._indexer = indexer
+
+    def unread(self) -> list[FileEntry]:
+        """Return the PDFs whose text is not in the index."""
+        self._indexer.begin_once()
+        with self._indexer.state:
+            return list(self.files.values())
+
+    def next(self) -> FileEntry | None:
+        """Return the smallest PDF to read; None where there is none, and while notes are pending (PDF-3).
+
+        Raises: Busy, Replaced.
+        """
+        indexer = self._indexer
+        while not indexer.is_behind and indexer.gone and indexer.step():
+            pass  # the rows of earlier contents
+        with indexer.state:
+            gone = indexer.gone
+            ready = [] if indexer.is_behind else [entry for entry in self.files.values() if entry.path not in gone]
+            return min(ready, key=lambda entry: entry.size, default=None)
+
+    def store(self, entry: FileEntry, record: Record | None) -> None:
+        """Store what was read of a PDF; None: another program has. Raises: Busy, Replaced."""
+        indexer = self._indexer
+        if record is not None:
+            indexer.index.store([record], stat=indexer.stat)  # if it is refused, the change will be noted
+        with indexer.state:
+            indexer.revision += 1
+            if self.files.get(entry.path) == entry:
+                del self.files[entry.path]
+            indexer.state.notify_all()
+
+    def forget_read(self) -> None:
+        """Take note of what other programs have read. Raises: Busy, Replaced."""
+        left = set(self._indexer.index.stale(list(self.files.values())))
+        with self._indexer.state:
+            self.files = {path: entry for path, entry in self.files.items() if entry in left}
+            self._indexer.state.notify_all()
+
+    def complete(self) -> bool:
+        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads them."""
+        total = len(self.unread())
+        if self.background is None or not self.background.begin():
+            return not total
+        background = self.background
+        self._indexer.wait(
+            inf,
+            lambda: bool(self.files) and background.is_reading,
+            lambda: progress.report(total - len(self.files), total, "Reading PDFs"),
+        )
+        return True

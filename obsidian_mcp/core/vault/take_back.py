@@ -1,0 +1,78 @@
+"""Bring files back to their state before a change that failed or was cut off (specs/safety.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+
+from obsidian_mcp.core.files.ports import Files, Step
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 10
+"""Times that a file is brought back while another program keeps changing it."""
+
+
+def take_back(files: Files, steps: Sequence[Step]) -> list[str]:
+    """Bring files back to their state before these steps, done or not; return those that could not be.
+
+    Changes of other programs since then stay, and only the step itself is taken out. A file in which the two
+    cannot be separated is left as it is.
+    """
+    lost = []
+    for step in reversed(steps):
+        try:
+            _take_back_step(files, step)
+        except AppError as error:
+            log.error("%s could not be taken back: %s", step.disk, error.message)
+            lost.append(step.disk)
+    return lost
+
+
+def _take_back_step(files: Files, step: Step) -> None:
+    if step.kind == "folder":
+        files.remove_folder(step.disk)
+        return
+    if step.kind == "move" and step.target is not None:
+        if files.exists(step.target) and not files.exists(step.disk):
+            files.move(step.target, step.disk)
+        elif name_key(step.disk) == name_key(step.target):  # on some systems both spellings are there at once
+            with suppress(NoteExists, NoteNotFound):
+                files.move(step.target, step.disk)
+        return
+    attempts = ATTEMPTS
+    while True:
+        now = files.read(step.disk) if files.exists(step.disk) else None
+        wanted = _without(step, now)
+        if wanted == now:
+            return
+        try:
+            if wanted is None:
+                files.delete(step.disk)
+            elif now is None:
+                files.create(step.disk, wanted)
+            else:
+                files.write(step.disk, wanted, now)
+        except (StaleEtag, NoteExists):  # another program wrote in the last moment
+            attempts -= 1
+            if not attempts:
+                raise
+        else:
+            return
+
+
+def _without(step: Step, now: bytes | None) -> bytes | None:
+    """Return the content of a file that holds `now` after a step is taken back."""
+    if now == step.after:
+        return step.before
+    if now is None or now == step.before or step.before is None or step.after is None:
+        return now  # the step was not made, or another program has replaced the whole file since
+    from obsidian_mcp.core.note.merge import merge
+
+    before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
+    merged = merge(after.body, before.body, present.body, neighbours=True)
+    return now if merged is None else Text(merged, present.bom).encode()
