@@ -7,10 +7,8 @@ writes them anew.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,9 +20,9 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from tests.serve.npm import FOREIGN, missing, problem_of
 from tests.serve.serving import serving
 
-FOREIGN = Path(__file__).parents[2] / "foreign"
 MODULES = FOREIGN / "node_modules"
 NODE = MODULES / "node" / "bin" / "node"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
@@ -32,46 +30,20 @@ OLD_SDK = "mcp==1.30.0"
 OLD_PYTHON = FOREIGN / ".venv" / "bin" / "python"
 EMPTY = FOREIGN / "baseline-empty.yml"
 REVISIONS = ["2025-11-25", "2026-07-28"]
-INSTALL_SECONDS = 300
-
-
-@functools.cache
-def installed(*commands: tuple[str, ...]) -> str:
-    """Run commands that install something; empty when all went well, else why not."""
-    for command in commands:
-        try:
-            done = subprocess.run(
-                command,
-                cwd=FOREIGN,
-                capture_output=True,
-                timeout=INSTALL_SECONDS,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired:
-            return f"{command[0]} took longer than {INSTALL_SECONDS} s"
-        if done.returncode:
-            return f"{' '.join(command)}: {done.stderr.decode(errors='replace').strip()[-300:]}"
-    return ""
 
 
 @pytest.fixture(scope="session")
 def npm_packages() -> None:
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        pytest.skip("npm is not installed, and the suite and the TypeScript SDK come from it")
-    if not NODE.exists() or not SUITE.exists():
-        problem = installed((npm, "install", "--no-package-lock", "--no-audit", "--no-fund"))
-        if problem or not SUITE.exists():
-            pytest.skip(f"the npm packages could not be installed: {problem}")
+    if reason := missing(FOREIGN):
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
 def old_sdk() -> None:
-    if not OLD_PYTHON.exists() or installed((str(OLD_PYTHON), "-c", "import mcp")):
+    if not OLD_PYTHON.exists() or problem_of((str(OLD_PYTHON), "-c", "import mcp"), FOREIGN):
         venv = (sys.executable, "-m", "venv", ".venv")
         pip = (str(OLD_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLD_SDK)
-        if problem := installed(venv, pip):
+        if problem := problem_of(venv, FOREIGN) or problem_of(pip, FOREIGN):
             pytest.skip(f"{OLD_SDK} could not be installed: {problem}")
 
 

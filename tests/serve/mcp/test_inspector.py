@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,29 +14,17 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "foreign" / "inspector"
+from tests.serve.npm import FOREIGN, missing
+
+FOLDER = FOREIGN / "inspector"
 PROGRAM = FOLDER / "node_modules" / ".bin" / "mcp-inspector"
-INSTALL_SECONDS = 300
 PATIENCE = 60
-
-
-def install() -> None:
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        pytest.skip("npm is not installed, and the inspector comes from it")
-    if not PROGRAM.exists():
-        command = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund"]
-        try:
-            done = subprocess.run(command, cwd=FOLDER, capture_output=True, timeout=INSTALL_SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"installing the inspector took longer than {INSTALL_SECONDS} s")
-        if done.returncode or not PROGRAM.exists():
-            pytest.skip(f"the inspector could not be installed: {done.stderr.decode(errors='replace')[-300:]}")
 
 
 def test_the_inspector_reads_resources_and_prompts_and_completes_names(basic: Path) -> None:
     """The first thing that shows whether another client understands what we offer: no finding, and what we meant."""
-    install()
+    if reason := missing(FOLDER):
+        pytest.skip(reason)
     environ = {
         **os.environ,
         "HOME": str(basic.parent),

@@ -13,7 +13,7 @@ from obsidian_mcp.app import App
 from tests.conftest import FIXTURES, app_on
 from tests.serve.serving import serving
 
-from .reference_host import ReferenceHost, hosting, launched
+from .reference_host import ReferenceHost, launched
 
 PATIENCE = 20_000
 """Milliseconds; a busy machine is slow."""
@@ -34,25 +34,34 @@ def notes() -> dict[str, str | bytes]:
     return {}
 
 
+@pytest.fixture(scope="package")
+def page_of_host(browser: Browser) -> Iterator[ReferenceHost]:
+    """One page for all tests: a new one takes a second."""
+    context = browser.new_context()
+    yield ReferenceHost(context)
+    context.close()
+
+
 @pytest.fixture
-def host(browser: Browser, app: App, basic: Path, notes: dict[str, str | bytes]) -> Iterator[ReferenceHost]:
+def host(page_of_host: ReferenceHost, app: App, basic: Path, notes: dict[str, str | bytes]) -> Iterator[ReferenceHost]:
+    """A host on the test's own vault."""
     for path, content in notes.items():
         (basic / path).write_bytes(content.encode() if isinstance(content, str) else content)
-    with serving(app) as url, hosting(browser, url) as opened:
+    with serving(app) as url, page_of_host.on(url) as opened:
         yield opened
 
 
 @pytest.fixture(scope="package")
-def still(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferenceHost]:
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server on a vault that several tests look at; none changes it."""
     app = app_on(Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("still") / "basic")))
-    with serving(app) as url, hosting(browser, url) as opened:
-        yield opened
+    with serving(app) as url:
+        yield url
     app.vaults.close()
 
 
 @pytest.fixture
-def viewer(still: ReferenceHost) -> Iterator[ReferenceHost]:
-    """A host on a vault that several tests look at; none changes it."""
-    still.calls.clear()
-    yield still
-    assert still.violations == []
+def viewer(page_of_host: ReferenceHost, still: str) -> Iterator[ReferenceHost]:
+    """A host on the vault that no test changes."""
+    with page_of_host.on(still) as opened:
+        yield opened

@@ -1,7 +1,8 @@
-"""A host for views: a page in Chromium that speaks MCP Apps with a view, and MCP over HTTP with our server."""
+"""A host for views: a page in Chromium with the official AppBridge, and MCP over HTTP with our server."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,15 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import mcp_types as types
 import pytest
-from playwright.sync_api import Browser, Dialog, FrameLocator, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Playwright
 
 from tests.serve.mcp_session import MIME, McpSession
+from tests.serve.npm import FOREIGN, missing
 
-HOST_PAGE = Path(__file__).with_name("host.html").read_text(encoding="utf-8")
+PACKAGES = FOREIGN / "apps"
+MODULES = PACKAGES / "node_modules"
 REQUIRED = "REQUIRE_CHROMIUM"
-"""Set to 1 where a missing Chromium is a failure; `.ci/run` sets it."""
-CAPABILITIES: dict[str, Any] = {"serverTools": {}, "openLinks": {}, "updateModelContext": {"text": {}}}
+"""Set to 1 where a missing browser or host is a failure; `.ci/run` sets it."""
+CAPABILITIES: dict[str, Any] = {"serverTools": {}, "openLinks": {}, "updateModelContext": {"text": {}}, "message": {}}
 FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -26,35 +31,88 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+METHOD_NOT_FOUND = -32601
+WIDTH, HEIGHT = 1000, 700
 
 
 def launched(playwright: Playwright) -> Browser:
     """The system's Chromium without a window. Skips the test where there is none and none is required."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
-        if os.environ.get(REQUIRED) == "1":
-            pytest.fail(f"{REQUIRED}=1, and no Chromium is installed (Debian: apt-get install chromium)")
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium), and views are shown in one")
+        unavailable("no Chromium is installed (Debian: apt-get install chromium), and views are shown in one")
     as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return playwright.chromium.launch(executable_path=found, headless=True, args=[*FLAGS, *as_root])
+
+
+def unavailable(reason: str) -> None:
+    """Skip the test, or fail it where it must run."""
+    if os.environ.get(REQUIRED) == "1":
+        pytest.fail(f"{REQUIRED}=1, but {reason}")
+    pytest.skip(reason)
+
+
+def barriers(frame: Frame) -> list[str]:
+    """What axe-core finds wrong with a page: the rules that it breaks, and where."""
+    if not frame.evaluate("() => 'axe' in window"):
+        frame.evaluate((MODULES / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = frame.evaluate("() => axe.run({ resultTypes: ['violations'] })")["violations"]
+    return [f"{rule['id']}: {rule['help']}: {node['html'][:200]}" for rule in found for node in rule["nodes"]]
 
 
 class ReferenceHost:
     """One page of the host. `calls` are the calls that views made, `violations` what no view may ever do."""
 
-    def __init__(self, page: Page, session: McpSession) -> None:
-        self.page = page
-        self.session = session
+    session: McpSession
+
+    def __init__(self, context: BrowserContext) -> None:
+        if reason := missing(PACKAGES):
+            unavailable(reason)
+        schema = MODULES / "@modelcontextprotocol" / "ext-apps" / "dist" / "src" / "generated" / "schema.json"
+        self._messages = {
+            method["const"]: jsonschema.Draft202012Validator(message)
+            for message in json.loads(schema.read_text(encoding="utf-8"))["$defs"].values()
+            if (method := message.get("properties", {}).get("method"))
+        }
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.violations: list[str] = []
+        self.page = page = context.new_page()
         page.expose_function("callTool", self._call)
         page.on("dialog", self._refuse)
         page.on("request", self._watch)
         page.on("console", lambda message: self._complain(message.type, message.text))
         page.on("pageerror", lambda error: self.violations.append(f"error {error}"))
         page.on("popup", lambda opened: self.violations.append(f"popup {opened.url}"))
-        page.set_content(HOST_PAGE)
-        self._tools = {tool["name"]: tool for tool in session.request("tools/list")["tools"]}
+        page.set_content(Path(__file__).with_name("host.html").read_text(encoding="utf-8"))
+        page.add_script_tag(path=MODULES / "app-bridge.js")
+
+    @contextmanager
+    def on(self, url: str, width: int = WIDTH, height: int = HEIGHT) -> Iterator[ReferenceHost]:
+        """This host with our server at a URL. At the end: all messages were valid, nothing forbidden has happened."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.session = McpSession(url)
+        self._tools = {tool["name"]: tool for tool in self.session.request("tools/list")["tools"]}
+        self.calls.clear()
+        self.violations.clear()
+        try:
+            yield self
+            self._check_messages()
+            assert self.violations == []
+        finally:
+            self.page.evaluate("close_view()")
+            self.session.close()
+
+    def _check_messages(self) -> None:
+        """Compare what the view sent with the schema of the extension, or of MCP for what comes from there."""
+        for message in self.page.evaluate("log"):
+            content = {key: value for key, value in message.items() if key not in ("jsonrpc", "id")}
+            assert message["jsonrpc"] == "2.0"
+            method = content.get("method")
+            if method in self._messages:
+                self._messages[method].validate(content)
+            elif method == "tools/call":
+                types.CallToolRequest.model_validate(content)
+            else:  # an answer to the host
+                assert content == {"result": {}} or content["error"]["code"] == METHOD_NOT_FOUND
 
     def _call(self, name: str, arguments: dict[str, Any]) -> Any:
         """What a host does with a view's call: only tools that are for views (specification, visibility)."""
@@ -115,22 +173,11 @@ class ReferenceHost:
         self.page.evaluate("options => open_view(options)", settings)
         return self.page.frame_locator("#frame")
 
+    @property
+    def frame(self) -> Frame:
+        """The view's own frame."""
+        return self.page.frames[1]
+
     def log(self, method: str) -> list[Any]:
         """The params of every message of this method that the view sent."""
-        messages = self.page.evaluate("log")
-        return [message.get("params") for message in messages if message.get("method") == method]
-
-
-@contextmanager
-def hosting(browser: Browser, url: str, **viewport: int) -> Iterator[ReferenceHost]:
-    """A host in a fresh page. At its end: nothing forbidden has happened."""
-    session = McpSession(url)
-    size = {"width": 1000, "height": 700, **viewport}
-    context = browser.new_context(viewport={"width": size["width"], "height": size["height"]})
-    try:
-        host = ReferenceHost(context.new_page(), session)
-        yield host
-        assert host.violations == []
-    finally:
-        context.close()
-        session.close()
+        return [message.get("params") for message in self.page.evaluate("log") if message.get("method") == method]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Locator, expect
+from playwright.sync_api import Browser, Error, FrameLocator, Locator, expect
 
 from tests.conftest import app_on
 from tests.serve.serving import serving
 
-from .reference_host import ReferenceHost, hosting
+from .reference_host import ReferenceHost
 
 TOOL = "obsidian_show_changes"
 MOVE = {"tool": "obsidian_move_note", "arguments": {"name": "Alpha", "to": "Projects/Beta"}}
@@ -109,11 +109,11 @@ def test_a_plan_that_ended_is_said(host: ReferenceHost) -> None:
     expect(view.get_by_role("status")).to_contain_text("plans end after 30 minutes")
 
 
-def test_where_the_policy_wants_it_the_person_confirms_in_the_view(browser: Browser, basic: Path) -> None:
+def test_where_the_policy_wants_it_the_person_confirms_in_the_view(page_of_host: ReferenceHost, basic: Path) -> None:
     """POL-04."""
     (basic.parent / "policy.toml").write_text('confirm = ["move"]', encoding="utf-8")
     app = app_on(basic)
-    with serving(app) as url, hosting(browser, url) as host:
+    with serving(app) as url, page_of_host.on(url) as host:
         view = host.show(TOOL, MOVE)
         press(view, "Apply all (5)")
         expect(view.get_by_role("alert")).to_contain_text("confirm")
@@ -154,13 +154,16 @@ def test_a_result_that_was_lost_is_asked_for_again(viewer: ReferenceHost, result
     assert viewer.calls == [(TOOL, MOVE)]
 
 
-def test_a_result_that_never_comes_is_asked_for_after_five_seconds(host: ReferenceHost) -> None:
+def test_a_result_that_never_comes_is_asked_for_after_five_seconds(browser: Browser, still: str) -> None:
     """VIEW-05."""
-    host.page.clock.install()
-    view = host.open(TOOL, MOVE, result=None)
-    host.page.wait_for_function('log.some(message => message.method === "ui/notifications/initialized")')
-    host.page.clock.fast_forward(6000)
-    expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+    context = browser.new_context()
+    context.clock.install()
+    with ReferenceHost(context).on(still) as host:
+        view = host.open(TOOL, MOVE, result=None)
+        host.page.wait_for_function('log.some(message => message.method === "ui/notifications/initialized")')
+        context.clock.fast_forward(6000)
+        expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+    context.close()
 
 
 def test_without_tools_the_view_shows_and_says_so(viewer: ReferenceHost) -> None:
@@ -179,7 +182,7 @@ def test_errors_and_cancelled_calls_are_said(viewer: ReferenceHost) -> None:
     expect(view.get_by_role("alert")).to_contain_text("The journal has no change 99")
     view = viewer.open(TOOL, MOVE, result=None)
     expect(view.locator("#view")).to_have_attribute("aria-busy", "true")
-    viewer.page.evaluate('tell("ui/notifications/tool-cancelled", {})')
+    viewer.page.evaluate("bridge.sendToolCancelled({})")
     expect(view.get_by_role("alert")).to_contain_text("cancelled")
 
 
@@ -188,9 +191,9 @@ def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(vi
     view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
     other = {"content": [], "structuredContent": {"data": {"view": "graph", "summary": "not for here"}}}
-    viewer.page.evaluate('result => tell("ui/notifications/tool-result", result)', other)
+    viewer.page.evaluate("result => bridge.sendToolResult(result)", other)
     second = viewer.session.call(TOOL, tool="create_note", arguments={"name": "New"})
-    viewer.page.evaluate('result => tell("ui/notifications/tool-result", result)', second)
+    viewer.page.evaluate("result => bridge.sendToolResult(result)", second)
     expect(view.locator("h1")).to_have_text("Create note: New.md")
 
 
@@ -213,7 +216,7 @@ def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None
     expect(view.locator("html")).to_have_attribute("lang", "de")
     expect(view.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
     expect(view.locator("#view")).to_have_css("padding-top", "38px")
-    viewer.page.evaluate('tell("ui/notifications/host-context-changed", {"theme": "dark"})')
+    viewer.page.evaluate("change_theme('dark')")
     expect(view.locator("html")).to_have_attribute("data-theme", "dark")
     expect(view.locator("html")).to_have_css("color-scheme", "dark")
 
@@ -221,18 +224,19 @@ def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None
 def test_a_view_answers_the_hosts_requests(viewer: ReferenceHost) -> None:
     view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_be_visible()
-    assert viewer.page.evaluate('request("ping")') == {}
-    assert viewer.page.evaluate('request("ui/resource-teardown")') == {}
-    assert viewer.page.evaluate('request("other")') is None
+    assert viewer.page.evaluate("bridge.request({ method: 'ping' })") == {}
+    assert viewer.page.evaluate("bridge.teardownResource({})") == {}
+    with pytest.raises(Error, match="Method not found"):
+        viewer.page.evaluate("bridge.listTools({})")
 
 
 @pytest.mark.parametrize("width", [320, 1000])
-def test_in_the_chat_the_view_is_low_and_grows_on_demand(browser: Browser, basic: Path, width: int) -> None:
+def test_in_the_chat_the_view_is_low_and_grows_on_demand(page_of_host: ReferenceHost, basic: Path, width: int) -> None:
     """VIEW-09, VIEW-10."""
     for number in range(30):
         (basic / f"A note with a rather long name about number {number:02}.md").write_text("old", encoding="utf-8")
     app = app_on(basic)
-    with serving(app) as url, hosting(browser, url, width=width) as host:
+    with serving(app) as url, page_of_host.on(url, width=width) as host:
         plan = {"tool": "replace", "arguments": {"find": "old", "content": "new", "query": "old"}}
         view = host.show(TOOL, plan)
         more = view.get_by_role("button", name="Show more")

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Locator, expect
+from playwright.sync_api import FrameLocator, Locator, expect
 
 from tests.conftest import app_on
 from tests.serve.serving import serving
 
-from .reference_host import ReferenceHost, hosting
+from .reference_host import ReferenceHost
 
 TOOL = "obsidian_show_graph"
 
@@ -142,14 +142,14 @@ def test_without_tools_a_click_shows_what_is_known(viewer: ReferenceHost) -> Non
 
 
 @pytest.mark.timing
-def test_150_nodes_are_placed_and_dragged_in_time(browser: Browser, basic: Path) -> None:
+def test_150_nodes_are_placed_and_dragged_in_time(page_of_host: ReferenceHost, basic: Path) -> None:
     """VIEW-22."""
     for number in range(150):
         targets = " ".join(f"[[n{(number * step + step) % 150}]]" for step in (2, 3))
         (basic / f"n{number}.md").write_text(targets, encoding="utf-8")
     (basic / "hub.md").write_text(" ".join(f"[[n{number}]]" for number in range(0, 150, 2)), encoding="utf-8")
     app = app_on(basic)
-    with serving(app) as url, hosting(browser, url) as host:
+    with serving(app) as url, page_of_host.on(url) as host:
         answer = host.session.call(TOOL, note="hub", depth=2)
         nodes = answer["structuredContent"]["data"]["nodes"]
         assert len(nodes) == 150
@@ -172,10 +172,10 @@ def measure(host: ReferenceHost, view: FrameLocator, answer: object) -> float:
             requestAnimationFrame(() => setTimeout(() => { window.placed = performance.now() - start; }));
         }, { capture: true })"""
     )
-    host.page.evaluate('result => tell("ui/notifications/tool-result", result)', answer)
+    host.page.evaluate("result => bridge.sendToolResult(result)", answer)
     expect(view.locator("[data-node]").first).to_be_visible()
-    host.page.frames[1].wait_for_function("window.placed")
-    return float(host.page.frames[1].evaluate("window.placed"))
+    host.frame.wait_for_function("window.placed")
+    return float(host.frame.evaluate("window.placed"))
 
 
 def drag(view: FrameLocator) -> float:

@@ -197,10 +197,10 @@ FORBIDDEN = {
 @pytest.mark.parametrize("notes", [EVIL])
 def test_a_hostile_note_executes_nothing(host: ReferenceHost, notes: dict[str, str]) -> None:
     """VIEW-08: that no dialog, request, error or popup came is checked at the end of the fixture, too."""
-    for number, path in enumerate(notes):
+    for path in notes:
         view = host.show(TOOL, {"path": path}, context=WIDE)
         expect(view.locator(".outline")).to_be_attached()
-        host.page.wait_for_function(f"answered > {number}")  # the whole text has come
+        host.page.wait_for_function("answered > 0")  # the whole text has come
         found = article(view).evaluate(
             """async text => {
                 const all = text.ownerDocument.querySelectorAll("summary, details, button, article *");
