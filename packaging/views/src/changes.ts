@@ -68,13 +68,12 @@ class Changes extends View {
 
   private render(): void {
     const list = h("div", { class: "files" });
-    this.body.replaceChildren(this.heading(), list);
+    this.body.replaceChildren(this.heading(), list, this.data.cursor === undefined ? "" : this.moreFiles());
     if (!this.files.length) list.append(h("p", { class: "quiet" }, "No file is changed."));
     this.reveal(
       list,
       this.files.map((file) => this.card(file)),
     );
-    if (this.data.cursor !== undefined) this.body.append(this.moreFiles());
   }
 
   private heading(): HTMLElement {
@@ -293,7 +292,8 @@ function table(hunks: Hunk[]): HTMLElement {
           "tr",
           { class: kind },
           h("th", { scope: "row" }, String(number)),
-          h("td", {}, sign === "-" ? "−" : sign, said ? h("span", { class: "hidden-text" }, said) : "", ...text),
+          h("td", { class: "sign" }, sign === "-" ? "−" : sign, said ? h("span", { class: "hidden-text" }, said) : ""),
+          h("td", {}, ...text),
         ),
       );
     });

@@ -1,10 +1,15 @@
 // The links around a note: as a picture to move about in, and as a list.
 import type { Data } from "./bridge";
 import { layout, type Place } from "./layout";
-import { button, count, fileName, h, openInApp, View } from "./ui";
+import { button, count, fileName, firstLines, h, INLINE_HEIGHT, openInApp, shortened, View } from "./ui";
 
 type Kind = "note" | "missing" | "file";
 type Edge = [from: number, to: number, kind?: "embed"];
+
+interface Point {
+  clientX: number;
+  clientY: number;
+}
 
 interface Node extends Place {
   path: string;
@@ -17,8 +22,10 @@ interface Node extends Place {
 }
 
 const SVG = "http://www.w3.org/2000/svg";
-const LABELLED = 20;
-const FIRST_LINES = 400;
+/** Most characters of a label, and the pixels that one takes: wide ones (Chinese, Japanese, Korean) and others. */
+const LABEL_CHARACTERS = 28;
+const [WIDE, NARROW, LABEL_HEIGHT] = [12, 7, 16];
+/** Pixels that a pointer moves before it drags. */
 const DRAGGED = 4;
 const KINDS: Record<Kind, string> = { note: "Note", missing: "Not created", file: "File" };
 
@@ -31,11 +38,13 @@ function s<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<stri
 class Graph extends View {
   private data: Data = {};
   private nodes: Node[] = [];
+  private byLinks: number[] = [];
   private edges: { edge: Edge; element: SVGPathElement }[] = [];
   private history: Data[] = [];
   private selected = -1;
   private isList = false;
   private zoom = { x: 0, y: 0, scale: 1 };
+  private pointers = new Map<number, Point>();
   private readonly world = s("g", {});
   private readonly picture = s("svg", { class: "graph", role: "group", "aria-label": "Link graph" });
   private readonly panel = h("section", { class: "panel", "aria-live": "polite" });
@@ -44,7 +53,8 @@ class Graph extends View {
     this.data = data;
     this.selected = -1;
     const edges: Edge[] = data.edges;
-    const places = layout(data.nodes.length, edges.map(([from, to]) => [from, to] as const));
+    const shape = this.isInline ? this.root.clientWidth / 300 : this.root.clientWidth / 560;
+    const places = layout(data.nodes.length, edges, Math.min(1.7, Math.max(0.7, shape)));
     this.nodes = data.nodes.map(([path, kind, linksIn, linksOut]: [string, Kind, number, number], index: number) => ({
       ...places[index]!,
       path,
@@ -107,26 +117,29 @@ class Graph extends View {
       .map((edge) => ({ edge, element: s("path", { class: `edge ${edge[2] ?? ""}` }) }));
     lines.append(...this.edges.map(({ element }) => element));
     const byLinks = this.nodes.map((_, index) => index).sort((a, b) => this.links(b) - this.links(a));
-    const labelled = new Set([0, ...byLinks.slice(0, LABELLED)]);
-    for (const index of byLinks) this.nodes[index]!.element = this.drawNode(index, labelled.has(index));
+    this.byLinks = byLinks;
+    for (const index of byLinks) this.nodes[index]!.element = this.drawNode(index);
     this.world.replaceChildren(lines, ...byLinks.map((index) => this.nodes[index]!.element));
     this.picture.replaceChildren(this.world);
-    this.picture.onpointerdown = (event) => this.startPan(event);
+    this.picture.onpointerdown = (event) => this.point(event);
     this.picture.onwheel = (event) => {
       event.preventDefault();
       this.zoomBy(Math.exp(-event.deltaY / 400), event);
     };
     this.picture.onkeydown = (event) => this.press(event);
+    const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => this.nodes.some((node) => node.kind === kind));
     const legend = h(
       "p",
       { class: "legend meta" },
-      ...(Object.keys(KINDS) as Kind[])
-        .filter((kind) => this.nodes.some((node) => node.kind === kind))
-        .flatMap((kind) => [this.sample(kind), ` ${KINDS[kind]}  `]),
-      "Larger: more links lead there. Dashed line: embed.",
+      ...kinds.map((kind) => h("span", {}, this.sample(kind), ` ${KINDS[kind]}`)),
+      this.edges.length > 0 && h("span", {}, "Larger: more links lead there"),
+      this.edges.some(({ edge }) => edge[2]) && h("span", {}, "Dashed line: embed"),
     );
+    this.picture.style.height = "";
     this.body.append(this.picture, legend);
-    this.nodes.forEach((_, index) => this.put(index));
+    const over = this.isInline ? this.root.offsetHeight - INLINE_HEIGHT : 0;
+    if (over > 0) this.picture.style.height = `${this.picture.clientHeight - over}px`;
+    this.nodes.forEach((node) => this.put(node));
     this.edges.forEach(({ edge, element }) => this.putEdge(edge, element));
     this.fit();
   }
@@ -141,26 +154,27 @@ class Graph extends View {
     return image;
   }
 
-  private drawNode(index: number, isLabelled: boolean): SVGGElement {
+  private drawNode(index: number): SVGGElement {
     const node = this.nodes[index]!;
-    const said = `${fileName(node.path)}, ${KINDS[node.kind].toLowerCase()}, ${count(node.linksIn, "link")} in, ${node.linksOut} out`;
+    const name = fileName(node.path);
+    const shown = shortened(name, LABEL_CHARACTERS);
+    const said = `${shown}, ${KINDS[node.kind].toLowerCase()}, ${count(node.linksIn, "link")} in, ${node.linksOut} out`;
     const element = s("g", {
-      class: `node ${node.kind}${index === 0 ? " center" : ""}${isLabelled ? " labelled" : ""}`,
+      class: `node ${node.kind}${index === 0 ? " center" : ""}`,
       tabindex: 0,
       role: "button",
       "aria-label": said,
       "data-node": index,
     });
-    const label = s("text", { y: node.radius + 14 });
-    label.textContent = shortened(fileName(node.path));
+    const label = s("text", { y: node.radius, dy: "1.1em" });
+    label.textContent = shown;
     element.append(shape(node.kind, node.radius), label);
-    element.onpointerdown = (event) => this.startDrag(event, index);
+    if (shown !== name) element.append(Object.assign(s("title", {}), { textContent: name }));
     element.ondblclick = () => void this.center(index);
     return element;
   }
 
-  private put(index: number): void {
-    const node = this.nodes[index]!;
+  private put(node: Node): void {
     node.element.setAttribute("transform", `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`);
   }
 
@@ -174,48 +188,50 @@ class Graph extends View {
     element.setAttribute("d", `M${a.x.toFixed(1)} ${a.y.toFixed(1)}L${tip}${wing(3)}M${tip}${wing(-3)}`);
   }
 
-  private startDrag(event: PointerEvent, index: number): void {
-    event.stopPropagation();
-    const node = this.nodes[index]!;
-    const start = { x: event.clientX, y: event.clientY, nodeX: node.x, nodeY: node.y };
-    const touched = this.edges.filter(({ edge }) => edge[0] === index || edge[1] === index);
-    let isDragged = false;
-    node.element.setPointerCapture(event.pointerId);
-    node.element.onpointermove = (move) => {
-      const [across, down] = [move.clientX - start.x, move.clientY - start.y];
-      isDragged ||= Math.hypot(across, down) > DRAGGED;
-      if (!isDragged) return;
-      const scale = this.unit * this.zoom.scale;
-      node.x = start.nodeX + across / scale;
-      node.y = start.nodeY + down / scale;
-      this.put(index);
-      for (const { edge, element } of touched) this.putEdge(edge, element);
-    };
-    node.element.onpointerup = () => {
-      node.element.onpointermove = node.element.onpointerup = null;
-      if (!isDragged) this.select(index);
-    };
-  }
-
-  private startPan(event: PointerEvent): void {
-    const start = { x: event.clientX - this.zoom.x * this.unit, y: event.clientY - this.zoom.y * this.unit };
-    this.picture.setPointerCapture(event.pointerId);
+  /** A pointer goes down: one drags a node or the picture, two zoom it. */
+  private point(down: PointerEvent): void {
+    const { pointers } = this;
+    const target = pointers.size ? null : (down.target as Element).closest<SVGGElement>("[data-node]");
+    const node = this.nodes[Number(target?.dataset.node)];
+    const touched = this.edges.filter(({ edge }) => node && (this.nodes[edge[0]] === node || this.nodes[edge[1]] === node));
+    let isClick = !pointers.size;
+    pointers.set(down.pointerId, down);
+    (node?.element ?? this.picture).setPointerCapture(down.pointerId);
     this.picture.onpointermove = (move) => {
-      this.zoom.x = (move.clientX - start.x) / this.unit;
-      this.zoom.y = (move.clientY - start.y) / this.unit;
-      this.transform();
+      const before = pointers.get(move.pointerId);
+      if (!before) return;
+      isClick &&= pointers.size === 1 && Math.hypot(move.clientX - down.clientX, move.clientY - down.clientY) <= DRAGGED;
+      if (isClick) return;
+      const [across, along] = [move.clientX - before.clientX, move.clientY - before.clientY];
+      const other = [...pointers].find(([id]) => id !== move.pointerId)?.[1];
+      pointers.set(move.pointerId, move);
+      if (other) {
+        const distance = (point: Point) => Math.hypot(point.clientX - other.clientX, point.clientY - other.clientY) || 1;
+        const middle = { clientX: (move.clientX + other.clientX) / 2, clientY: (move.clientY + other.clientY) / 2 };
+        this.moveBy(across / 2, along / 2);
+        this.zoomBy(distance(move) / distance(before), middle);
+      } else if (node) {
+        node.x += across / this.zoom.scale;
+        node.y += along / this.zoom.scale;
+        this.put(node);
+        for (const { edge, element } of touched) this.putEdge(edge, element);
+      } else this.moveBy(across, along);
     };
-    this.picture.onpointerup = () => {
-      this.picture.onpointermove = this.picture.onpointerup = null;
+    this.picture.onpointerup = this.picture.onpointercancel = (up) => {
+      pointers.delete(up.pointerId);
+      if (!pointers.size) this.picture.onpointermove = null;
+      this.label();
+      if (isClick && node && up.type === "pointerup") this.select(this.nodes.indexOf(node));
     };
   }
 
-  /** Pixels of one unit of the picture's own coordinates. */
-  private get unit(): number {
-    return 1;
+  private moveBy(across: number, down: number): void {
+    this.zoom.x += across;
+    this.zoom.y += down;
+    this.transform();
   }
 
-  private zoomBy(factor: number, at?: { clientX: number; clientY: number }): void {
+  private zoomBy(factor: number, at?: Point): void {
     const box = this.picture.getBoundingClientRect();
     const x = at ? at.clientX - box.left : box.width / 2;
     const y = at ? at.clientY - box.top : box.height / 2;
@@ -223,26 +239,41 @@ class Graph extends View {
     const grown = scale / this.zoom.scale;
     this.zoom = { x: x - (x - this.zoom.x) * grown, y: y - (y - this.zoom.y) * grown, scale };
     this.transform();
+    this.label();
   }
 
   private fit(): void {
-    const box = this.picture.getBoundingClientRect();
+    const { width, height } = this.picture.getBoundingClientRect();
     const [xs, ys] = [this.nodes.map((node) => node.x), this.nodes.map((node) => node.y)];
-    const [left, right] = [Math.min(...xs) - 60, Math.max(...xs) + 60];
-    const [top, bottom] = [Math.min(...ys) - 30, Math.max(...ys) + 45];
-    const scale = Math.min(1.6, box.width / (right - left), box.height / (bottom - top));
-    this.zoom = {
-      x: box.width / 2 - ((left + right) / 2) * scale,
-      y: box.height / 2 - ((top + bottom) / 2) * scale,
-      scale,
-    };
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const margin = Math.min(this.nodes.length > 30 ? 40 : 100, width / 4);
+    const scale = Math.min(2, (width - 2 * margin) / (right - left || 1), (height - 80) / (bottom - top || 1));
+    this.zoom = { x: width / 2 - ((left + right) / 2) * scale, y: height / 2 - 8 - ((top + bottom) / 2) * scale, scale };
     this.transform();
+    this.label();
   }
 
   private transform(): void {
     const { x, y, scale } = this.zoom;
     this.world.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale.toFixed(3)})`);
-    this.picture.classList.toggle("near", scale > 1.5);
+  }
+
+  /** Show the names of the most linked nodes that leave each other room; all are of one size however large the picture. */
+  private label(): void {
+    const { scale } = this.zoom;
+    this.world.style.setProperty("--pixel", String(1 / scale));
+    const taken = this.nodes.map(({ x, y, radius }) => [x * scale, y * scale, radius * scale, radius * scale] as const);
+    for (const index of this.byLinks) {
+      const { x, y, radius, path, element } = this.nodes[index]!;
+      const name = [...shortened(fileName(path), LABEL_CHARACTERS)];
+      const half = name.reduce((sum, sign) => sum + (sign > "\u2e7f" ? WIDE : NARROW), 0) / 2;
+      const [left, top] = [x * scale, (y + radius) * scale + LABEL_HEIGHT / 2 + 1];
+      const isFree = taken.every(
+        ([otherX, otherY, across, down]) => Math.abs(left - otherX) > half + across || Math.abs(top - otherY) > LABEL_HEIGHT / 2 + down,
+      );
+      element.classList.toggle("labelled", isFree || index === 0);
+      if (isFree) taken.push([left, top, half, LABEL_HEIGHT / 2]);
+    }
   }
 
   private press(event: KeyboardEvent): void {
@@ -320,7 +351,7 @@ class Graph extends View {
     if (this.bridge.isAlone && node.kind !== "missing") title.after(openInApp(this.data.vault, node.path));
     if (canCenter) title.after(button("Show links around it", () => void this.center(index)));
     if (node.kind === "missing") text.textContent = "There is no file of this name yet.";
-    else if (this.data.previews?.[node.path]) text.textContent = shortened(this.data.previews[node.path].trim(), FIRST_LINES);
+    else if (this.data.previews?.[node.path]) text.textContent = firstLines(this.data.previews[node.path]);
     else if (node.kind === "note" && this.bridge.canCall) void this.preview(node, text);
     else text.remove();
   }
@@ -337,7 +368,7 @@ class Graph extends View {
   private async preview(node: Node, text: HTMLElement): Promise<void> {
     try {
       const page = await this.bridge.call("obsidian_note_page", { path: node.path, vault: this.data.vault });
-      text.textContent = shortened(page.markdown.trim(), FIRST_LINES);
+      text.textContent = firstLines(page.markdown);
     } catch (error) {
       text.textContent = (error as Error).message;
     }
@@ -365,7 +396,5 @@ function shape(kind: Kind, radius: number): SVGElement {
   if (kind !== "file") return s("circle", { r: radius });
   return s("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius, rx: 2 });
 }
-
-const shortened = (text: string, most = 28): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 new Graph("graph", "obsidian_show_graph").start();

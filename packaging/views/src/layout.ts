@@ -4,16 +4,13 @@ const TICKS = 200;
 const SPRING = 90;
 const REPULSION = 4000;
 const GRAVITY = 0.03;
-/** Frames are wider than high. */
-const WIDER = 1.6;
-
 export interface Place {
   x: number;
   y: number;
 }
 
-/** Places for nodes 0 to `count`; node 0 is the centre. */
-export function layout(count: number, edges: readonly (readonly [number, number])[]): Place[] {
+/** Places for nodes 0 to `count`; node 0 is the centre. The frame is so many times wider than high. */
+export function layout(count: number, edges: readonly (readonly [number, number, ...unknown[]])[], wider: number): Place[] {
   const x = new Float64Array(count);
   const y = new Float64Array(count);
   const degree = new Float64Array(count);
@@ -60,5 +57,5 @@ export function layout(count: number, edges: readonly (readonly [number, number]
       dx[node] = dy[node] = 0;
     }
   }
-  return Array.from(x, (across, node) => ({ x: WIDER * (across - x[0]!), y: y[node]! - y[0]! }));
+  return Array.from(x, (across, node) => ({ x: wider * (across - x[0]!), y: y[node]! - y[0]! }));
 }

@@ -1,7 +1,7 @@
 // A note as it is meant to be read. Its text is hostile: see markdown.ts.
 import type { Data } from "./bridge";
 import { render, type Part } from "./markdown";
-import { button, fileName, h, openInApp, View } from "./ui";
+import { button, fileName, h, openInApp, plainLinks, plainText, View, wide } from "./ui";
 
 interface Target {
   path: string;
@@ -32,12 +32,15 @@ class Note extends View {
     this.observer?.disconnect();
     this.images = 0;
     this.text = h("article", { class: "note" });
-    const head = h("header", {}, h("h1", {}, data.title), h("p", { class: "meta" }, this.bridge.isAlone ? openInApp(data.vault, data.path, data.path) : data.path));
+    const [first] = data.outline as [number, string, number][];
+    const isRepeated = first?.[0] === 1 && plainText(first[1]) === data.title; // by the first heading of the text
+    const title = h("h1", { class: isRepeated && "hidden-text" }, data.title);
+    const head = h("header", {}, title, h("p", { class: "meta" }, this.bridge.isAlone ? openInApp(data.vault, data.path, data.path) : data.path));
     if (this.history.length) head.prepend(button("Back", () => this.back()));
     this.body.replaceChildren(head, this.properties(), this.outline(), this.text);
     const cut = data.length > data.excerpt.length;
-    const first: Page = data.page ?? { markdown: data.excerpt, links: {}, images: [] };
-    this.drawPage(first, !data.page);
+    const page: Page = data.page ?? { markdown: data.excerpt, links: {}, images: [] };
+    this.drawPage(page, !data.page);
     if (data.page) return;
     if (this.bridge.canCall) void this.load();
     else if (cut) {
@@ -51,7 +54,7 @@ class Note extends View {
     const list = h("dl");
     for (const [name, , value] of entries) {
       const words = Array.isArray(value) ? value.join(", ") : String(value);
-      list.append(h("dt", {}, name), h("dd", {}, words.replace(/\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, "$1")));
+      list.append(h("dt", {}, name), h("dd", {}, plainLinks(words)));
     }
     return h("details", { class: "properties", open: entries.length <= 4 }, h("summary", {}, "Properties"), list);
   }
@@ -89,9 +92,9 @@ class Note extends View {
     }
     for (const quote of fragment.querySelectorAll("blockquote")) callout(quote);
     for (const table of fragment.querySelectorAll("table")) {
-      const frame = h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table" });
-      table.replaceWith(frame);
-      frame.append(table);
+      const place = document.createComment("");
+      table.replaceWith(place);
+      place.replaceWith(wide(table));
     }
     const blocks = [...fragment.childNodes].filter((node) => node instanceof Element || node.textContent?.trim());
     this.reveal(this.text, blocks);
@@ -225,14 +228,6 @@ class Note extends View {
 }
 
 const kindName = (kind: string): string => ({ note: "Note", pdf: "PDF", audio: "Audio", video: "Video" })[kind] ?? "File";
-
-/** A heading as words: without the marks of Markdown. */
-const plainText = (text: string): string =>
-  text
-    .replace(/!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, "$1")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/[*_`~=]+/g, "")
-    .trim();
 
 async function paint(canvas: HTMLCanvasElement, base64: string, mime: string): Promise<void> {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));

@@ -1,6 +1,6 @@
 // The result of a query: a table, cards, a list or a board, one page of it at a time.
 import type { Data } from "./bridge";
-import { button, count, fileName, h, openInApp, View } from "./ui";
+import { button, count, fileName, firstLines, h, openInApp, plainLinks, View, wide } from "./ui";
 
 type Cell = [type: string, value: any, path?: string | null] | null;
 type Layout = "table" | "cards" | "list" | "board";
@@ -19,7 +19,6 @@ interface Row {
 }
 
 const LAYOUTS: Layout[] = ["table", "cards", "list", "board"];
-const PREVIEW = 600;
 /** By column of a board of tasks: where a task can be moved, and the argument of the tool that moves it. */
 const PRIORITIES = ["highest", "high", "medium", "none", "low", "lowest"];
 const STATUSES: Record<string, string> = {
@@ -60,8 +59,8 @@ class Query extends View {
     const place = h("div", { class: `result ${this.layout}` });
     this.panel.replaceChildren();
     this.body.replaceChildren(head, this.controls(), place, this.paging(), this.panel);
-    if (!this.rows.length) place.append(h("p", { class: "quiet" }, "No rows."));
-    else if (this.layout === "table") this.drawTable(place);
+    if (!this.rows.length) return;
+    if (this.layout === "table") this.drawTable(place);
     else if (this.layout === "cards") this.drawCards(place);
     else if (this.layout === "list") this.drawList(place);
     else this.drawBoard(place);
@@ -71,7 +70,8 @@ class Query extends View {
 
   private controls(): HTMLElement {
     const { query } = this.data;
-    const row = h("div", { class: "row" });
+    const row = h("div", { class: "row controls" });
+    if (!this.data.total) return row;
     row.append(this.choice("Layout", LAYOUTS.map((name) => [name, name]), this.layout, (value) => {
       this.layout = value as Layout;
       this.render();
@@ -135,7 +135,7 @@ class Query extends View {
     }
     const body = h("tbody");
     const table = h("table", {}, h("thead", {}, head), body);
-    place.append(table);
+    place.append(wide(table));
     const groups = this.groupOfRow();
     const rows: Node[] = [];
     this.rows.forEach((row, number) => {
@@ -174,7 +174,8 @@ class Query extends View {
       const isLane = this.layout === "board" && this.columns[index + 1]!.id === this.data.query.group;
       if (cell && !isLane) facts.append(h("dt", {}, this.columns[index + 1]!.label), h("dd", {}, this.cell(cell)));
     });
-    const title = h("div", { class: "row" }, this.tick(row), h("h3", {}, this.cell(first ?? null) || "–"));
+    const name = h(this.layout === "board" ? "h3" : "h2", {}, this.cell(first ?? null) || "–");
+    const title = h("div", { class: "row" }, this.tick(row), name);
     return h("li", { class: "card" }, title, facts, this.mover(row));
   }
 
@@ -245,8 +246,13 @@ class Query extends View {
         if (path && this.bridge.isAlone) return openInApp(this.data.vault, path, value);
         return path ? value : `${value} (not created)`;
       default:
-        return String(value);
+        return this.data.tasks ? plainLinks(String(value)) : String(value);
     }
+  }
+
+  /** What a person calls a row: a task by its words. */
+  private name(row: Row): string {
+    return plainLinks(String(row.cells[0]?.[1] ?? row.text ?? "task"));
   }
 
   private date(value: string): string {
@@ -259,10 +265,8 @@ class Query extends View {
   private async preview(path: string): Promise<void> {
     await this.attempt(async () => {
       const page = await this.bridge.call("obsidian_note_page", { path, vault: this.data.vault });
-      const text: string = page.markdown.trim();
-      const shown = text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
       const close = button("Close", () => this.panel.replaceChildren());
-      this.panel.replaceChildren(h("h2", {}, fileName(path)), h("p", { class: "meta" }, path), h("p", { class: "lines" }, shown), close);
+      this.panel.replaceChildren(h("h2", {}, fileName(path)), h("p", { class: "meta" }, path), h("p", { class: "lines" }, firstLines(page.markdown)), close);
       this.panel.scrollIntoView({ block: "nearest" });
     });
   }
@@ -271,8 +275,7 @@ class Query extends View {
 
   private tick(row: Row): HTMLElement | false {
     if (!this.data.tasks) return false;
-    const name = String(row.cells[0]?.[1] ?? row.text);
-    const box = h("input", { type: "checkbox", "aria-label": name, checked: !!row.done, disabled: !this.bridge.canCall });
+    const box = h("input", { type: "checkbox", "aria-label": this.name(row), checked: !!row.done, disabled: !this.bridge.canCall });
     box.addEventListener("change", () => void this.change(row, { status: row.done ? "todo" : "done" }, box));
     return h("label", { class: "tick" }, box);
   }
@@ -286,7 +289,7 @@ class Query extends View {
     const lanes: string[] =
       by === "status" ? Object.keys(STATUSES) : by === "priority" ? PRIORITIES : this.data.groups.map((group: any) => group.label);
     const others = lanes.filter((lane) => lane !== here && !(by === "priority" && lane === "none" && !here));
-    const select = h("select", { "aria-label": `Move ${row.cells[0]?.[1] ?? "task"} to` }, h("option", { value: "?" }, "Move to…"));
+    const select = h("select", { "aria-label": `Move ${this.name(row)} to` }, h("option", { value: "?" }, "Move to…"));
     for (const lane of others) select.append(h("option", { value: lane }, lane || "none"));
     select.addEventListener("change", () => {
       const value = by === "status" ? STATUSES[select.value] : select.value;
@@ -305,8 +308,7 @@ class Query extends View {
         this.made.push(history.change);
         const next = answer.next?.due ? ` The next occurrence is due ${this.date(answer.next.due)}.` : answer.next ? " The next occurrence was added." : "";
         await this.reload();
-        const name = String(row.cells[0]?.[1] ?? "");
-        this.say(`${name}: ${Object.entries(changed).map(([key, value]) => `${key} ${value || "none"}`).join(", ")}.${next}`);
+        this.say(`${this.name(row)}: ${Object.entries(changed).map(([key, value]) => `${key} ${value || "none"}`).join(", ")}.${next}`);
         this.bridge.tell(`The user changed a task in ${row.path}, line ${row.line}: ${Object.keys(changed).join(", ")}.`);
       } catch (error) {
         if (box) box.checked = !!row.done;

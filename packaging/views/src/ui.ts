@@ -24,8 +24,9 @@ export const button = (label: string, act: () => void, attributes: Attributes = 
   h("button", { type: "button", onclick: act, ...attributes }, label);
 
 /** Most pixels of a view in the chat, below which nothing is hidden. */
-const INLINE_HEIGHT = 500;
+export const INLINE_HEIGHT = 500;
 const MORE_HEIGHT = 52;
+const FIRST_CHARACTERS = 400;
 
 /** One view: its place in the page, its bridge, and what is said to people who do not see it. */
 export abstract class View {
@@ -39,7 +40,7 @@ export abstract class View {
     const inside = document.getElementById("data")!.textContent ?? "";
     const data: Data | null = inside ? JSON.parse(inside) : null;
     this.root.append(this.tools, this.body, this.status);
-    this.body.append(h("p", { class: "quiet" }, "Loading …"));
+    this.body.append(heading(), h("p", { class: "quiet" }, "Loading …"));
     this.bridge = new Bridge(
       name,
       tool,
@@ -71,7 +72,7 @@ export abstract class View {
   /** Show that there is nothing to show, with the reason as it came. */
   fail(text: string): void {
     this.root.removeAttribute("aria-busy");
-    this.body.replaceChildren(h("p", { class: "problem", role: "alert" }, text));
+    this.body.replaceChildren(heading(), h("p", { class: "problem", role: "alert" }, text));
   }
 
   /** Say what an action did. */
@@ -114,7 +115,7 @@ export abstract class View {
     }
     const rest = parts.slice(shown);
     if (!rest.length) return;
-    const row = container.closest("table") ?? container;
+    const row = container.closest(".wide") ?? container;
     const more = button(`Show more (${rest.length})`, () => {
       more.remove();
       container.append(...rest);
@@ -168,6 +169,27 @@ export abstract class View {
     }).observe(this.root);
   }
 }
+
+/** The name of the view, for those who listen, while nothing else is shown. */
+const heading = (): HTMLElement => h("h1", { class: "hidden-text" }, document.title);
+
+/** A table that is scrolled sideways where it is wider than the view. */
+export const wide = (table: HTMLElement): HTMLElement =>
+  h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table" }, table);
+
+/** Text without the marks of links. */
+export const plainLinks = (text: string): string =>
+  text.replace(/!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, "$1").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1");
+
+/** Text as words: without the marks of Markdown. */
+export const plainText = (text: string): string => plainLinks(text).replace(/^#+ |[*_`~=]+/gm, "").trim();
+
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+/** The first lines of a note as words. */
+export const firstLines = (markdown: string): string =>
+  shortened(plainText(markdown).replace(/\n\s*\n/g, "\n"), FIRST_CHARACTERS);
 
 /** `3 files`, `1 file`. */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

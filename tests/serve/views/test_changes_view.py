@@ -39,7 +39,7 @@ def test_a_planned_move_is_applied_whole_and_undone(host: ReferenceHost, basic: 
     press(view, "Undo change 1")
     expect(view.get_by_role("status")).to_contain_text("Change 1 is undone")
     assert {path: path.read_bytes() for path in basic.rglob("*.md")} == before
-    facts = [told["content"][0]["text"] for told in host.log("ui/update-model-context")]
+    facts = [told["content"][0]["text"] for told in host.sent("ui/update-model-context", 2)]
     assert [fact.partition(" of plan")[0] for fact in facts] == [
         "The user applied 5 of 5 files",
         "The user undid change 1.",
@@ -230,6 +230,23 @@ def test_a_view_answers_the_hosts_requests(viewer: ReferenceHost) -> None:
         viewer.page.evaluate("bridge.listTools({})")
 
 
+@pytest.mark.parametrize("notes", [{f"A rather long name {number:03}.md": "old" for number in range(150)}])
+def test_files_beyond_the_first_page_are_listed_and_applied(host: ReferenceHost, basic: Path) -> None:
+    """PLAN-06."""
+    plan = {"tool": "replace", "arguments": {"find": "old", "content": "new", "query": "path:rather"}}
+    view = host.show(TOOL, plan, context={"displayMode": "fullscreen"})
+    expect(view.get_by_role("button", name="Apply all (150)")).to_be_visible()
+    listed = view.locator(".card").count()
+    assert listed < 150
+    press(view, f"List more files ({150 - listed})")
+    expect(view.locator(".card")).to_have_count(150)
+    card(view, "A rather long name 149.md").locator(".opener").click()
+    expect(card(view, "A rather long name 149.md").locator(".add")).to_contain_text("new")
+    press(view, "Apply all (150)")
+    expect(view.get_by_role("status")).to_contain_text("150 files changed")
+    assert (basic / "A rather long name 149.md").read_text(encoding="utf-8") == "new"
+
+
 @pytest.mark.parametrize("width", [320, 1000])
 def test_in_the_chat_the_view_is_low_and_grows_on_demand(page_of_host: ReferenceHost, basic: Path, width: int) -> None:
     """VIEW-09, VIEW-10."""
@@ -245,12 +262,14 @@ def test_in_the_chat_the_view_is_low_and_grows_on_demand(page_of_host: Reference
         assert view.locator("html").evaluate("page => page.scrollWidth") <= width
         more.press("Enter")
         expect(view.locator(".card").last).to_be_visible()
+        host.page.wait_for_function("log.at(-1).params.height > 1000")
         sizes = host.log("ui/notifications/size-changed")
-        assert sizes[-1]["height"] > 1000
         assert all(before != after for before, after in pairwise(sizes))
         press(view, "Expand")
-        assert host.log("ui/request-display-mode") == [{"mode": "fullscreen"}]
+        assert host.sent("ui/request-display-mode") == [{"mode": "fullscreen"}]
         expect(view.get_by_role("button", name="Expand")).to_have_count(0)
+        host.page.evaluate("bridge.sendHostContextChange({ displayMode: 'inline' })")
+        expect(view.get_by_role("button", name="Expand")).to_be_visible()
     app.vaults.close()
 
 
@@ -262,8 +281,12 @@ def test_every_control_is_reached_by_keyboard_and_high_enough(host: ReferenceHos
     controls = view.get_by_role("button")
     assert {box["height"] >= 44 for control in controls.all() if (box := control.bounding_box())} == {True}
     reached = set()
-    controls.first.focus()
+    host.page.keyboard.press("Tab")
     for _ in range(controls.count()):
-        reached.add(view.locator("body").evaluate("() => document.activeElement.textContent"))
+        text, outline = view.locator("body").evaluate(
+            "() => [document.activeElement.textContent, getComputedStyle(document.activeElement).outlineWidth]"
+        )
+        reached.add(text)
+        assert outline == "3px", text
         host.page.keyboard.press("Tab")
     assert {"Expand", "Apply all (5)", "Discard all", "Apply", "Discard"} <= reached

@@ -97,11 +97,70 @@ def test_nodes_are_dragged_and_the_picture_is_moved_and_zoomed(viewer: Reference
     view.get_by_role("button", name="Zoom in").click()
     assert scale_of(world) == pytest.approx(scale * 1.25, rel=0.01)
     viewer.page.mouse.move(x, y)
+    transform = world.get_attribute("transform")
     viewer.page.mouse.wheel(0, 400)
-    view.locator("body").evaluate("() => new Promise(requestAnimationFrame)")
+    expect(world).not_to_have_attribute("transform", transform or "")
     assert scale_of(world) < scale
     view.get_by_role("button", name="Fit").click()
     assert scale_of(world) == pytest.approx(scale, rel=0.05)
+
+
+def test_two_fingers_zoom_and_move_the_picture(viewer: ReferenceHost) -> None:
+    """VIEW-21."""
+    view = viewer.show(TOOL, {"note": "Alpha"})
+    picture = view.locator("svg.graph").bounding_box()
+    assert picture is not None
+    middle, height = picture["x"] + picture["width"] / 2, picture["y"] + picture["height"] / 2
+    world = view.locator("svg.graph > g")
+    before = scale_of(world)
+    fingers = viewer.page.context.new_cdp_session(viewer.page)
+
+    def touch(kind: str, *places: float) -> None:
+        points = [{"x": place, "y": height, "id": number} for number, place in enumerate(places)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", middle - 50)
+    touch("touchStart", middle - 50, middle + 50)
+    for step in range(1, 6):
+        touch("touchMove", middle - 50 - 10 * step, middle + 50 + 10 * step)
+    touch("touchEnd")
+    view.locator("body").evaluate("() => new Promise(requestAnimationFrame)")
+    assert scale_of(world) == pytest.approx(2 * before, rel=0.05)
+    wide, alpha = scale_of(world), circle(view, "Alpha").bounding_box()
+    touch("touchStart", picture["x"] + 20)
+    for step in range(1, 6):
+        touch("touchMove", picture["x"] + 20 + 10 * step)
+    touch("touchEnd")
+    after = circle(view, "Alpha").bounding_box()
+    assert after is not None
+    assert alpha is not None
+    assert after["x"] - alpha["x"] == pytest.approx(50, abs=1)
+    assert scale_of(world) == wide
+    assert viewer.calls == []  # no finger has pressed a node
+
+
+def test_keys_zoom_and_names_leave_each_other_room(viewer: ReferenceHost) -> None:
+    """VIEW-21."""
+    view = viewer.show(TOOL, {"note": "Alpha"})
+    world = view.locator("svg.graph > g")
+    before = scale_of(world)
+    expect(node(view, "Alpha").locator("text")).to_be_visible()
+    boxes = [box for label in view.locator("svg.graph text").all() if (box := label.bounding_box())]
+    assert len(boxes) > 3
+    for number, one in enumerate(boxes):
+        for other in boxes[number + 1 :]:
+            apart = abs(one["x"] + one["width"] / 2 - other["x"] - other["width"] / 2)
+            assert apart >= (one["width"] + other["width"]) / 2 or abs(one["y"] - other["y"]) > 8
+    height = boxes[0]["height"]
+    node(view, "Alpha").focus()
+    viewer.page.keyboard.press("+")
+    viewer.page.keyboard.press("+")
+    assert scale_of(world) == pytest.approx(before * 1.25**2, rel=0.01)
+    now = node(view, "Alpha").locator("text").bounding_box()
+    assert now is not None
+    assert now["height"] == pytest.approx(height, rel=0.2)  # names stay as large as they are
+    viewer.page.keyboard.press("-")
+    assert scale_of(world) == pytest.approx(before * 1.25, rel=0.01)
 
 
 def scale_of(world: Locator) -> float:

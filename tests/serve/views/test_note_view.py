@@ -104,7 +104,7 @@ def test_links_lead_to_notes_headings_blocks_and_the_web(host: ReferenceHost) ->
     view.get_by_role("button", name="Second part").click()
     expect(text.locator("h2")).to_be_focused()
     text.get_by_role("button", name="web").click()
-    assert host.log("ui/open-link") == [{"url": "https://example.com/page"}]
+    assert host.sent("ui/open-link") == [{"url": "https://example.com/page"}]
     text.get_by_role("button", name="start").click()
     expect(view.locator("header h1")).to_have_text("Home")
     expect(view.locator("article").get_by_role("button", name="Project Alpha")).to_be_visible()

@@ -116,6 +116,30 @@ def test_a_card_is_moved_on_the_board(host: ReferenceHost, basic: Path) -> None:
     assert "- [x] Draw the wheel ⏫" in (basic / "Projects/Alpha.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("notes", [{"W.md": "- [ ] Ask [[Jonas Weiß]] 📅 2026-11-24\n- [ ] Oil 📅 2026-12-01\n"}])
+def test_a_card_is_moved_to_another_due_date_and_named_without_marks(host: ReferenceHost, basic: Path) -> None:
+    """VIEW-33, VIEW-34."""
+    tasks = {"language": "tasks", "query": "path includes W.md", "group": "due"}
+    view = host.show(TOOL, tasks, context={"displayMode": "fullscreen"})
+    view.get_by_label("Move Ask Jonas Weiß to").select_option("2026-12-01")
+    expect(view.get_by_role("status")).to_have_text("Ask Jonas Weiß: due 2026-12-01.")
+    expect(view.locator(".lane")).to_have_count(1)
+    assert "[[Jonas Weiß]] 📅 2026-12-01" in (basic / "W.md").read_text(encoding="utf-8")
+
+
+TYPES = "---\nwhen: 2026-03-04T05:06:07\nis: true\nmany: [a, '[[Home]]', 1234.5]\n---\n#typed\n"
+
+
+@pytest.mark.parametrize("notes", [{"Typed.md": TYPES}])
+def test_cells_are_written_as_the_reader_is_used_to(host: ReferenceHost) -> None:
+    """VIEW-30."""
+    query = {"query": 'TABLE when, is, many, date("x") AS wrong, [[None]] AS to FROM #typed'}
+    view = host.show(TOOL, query, context={"displayMode": "fullscreen", "locale": "de-DE"})
+    expect(view.locator("tbody td")).to_have_text(
+        ["04.03.2026, 05:06", "yes", "a, Home, 1.234,5", "", "None (not created)"]
+    )
+
+
 def test_without_tools_ticks_are_disabled(viewer: ReferenceHost) -> None:
     """VIEW-11."""
     view = viewer.show(TOOL, TASKS, capabilities={})

@@ -41,6 +41,22 @@ TASKS = """# Workshop
 """
 
 
+LONG = "A note with a very long name about the restoration of the clock of the old town hall in 1788 and after"
+JAPANESE = "時計塔の修理に関する長い名前のノート、脱進機と振り子について調べたこと"
+NARROW: list[tuple[str, dict[str, Any]]] = [
+    ("obsidian_show_changes", {"tool": "move_note", "arguments": {"name": LONG, "to": f"Archive/{JAPANESE}2"}}),
+    ("obsidian_show_changes", {"change": 99}),
+    ("obsidian_show_graph", {"note": JAPANESE}),
+    ("obsidian_show_graph", {"note": "Alone"}),
+    ("obsidian_show_query", {"query": "TABLE number, file.name FROM #row"}),
+    ("obsidian_show_query", {"language": "tasks", "query": "", "layout": "list"}),
+    ("obsidian_show_query", {"query": "LIST FROM #nothing"}),
+    ("obsidian_show_note", {"path": LONG}),
+    ("obsidian_show_note", {"path": "Alone"}),
+]
+"""Long and Japanese names, many rows, and nothing at all."""
+
+
 def prepared(name: str, view: FrameLocator) -> None:
     """Bring a view to the state that says most."""
     if name == "changes":
@@ -61,6 +77,15 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server on a vault with something to show."""
     vault = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("workshop") / "basic"))
     (vault / "Workshop.md").write_text(TASKS, encoding="utf-8")
+    (vault / f"{LONG}.md").write_text(
+        f"---\n状態: 進行中\n---\n# {LONG}\n[[{JAPANESE}]]\n- [ ] Do {LONG}\n", encoding="utf-8"
+    )
+    (vault / f"{JAPANESE}.md").write_text(
+        f"[[{LONG}]] [[Alpha]]\n\n| 部品 | 値 |\n|---|---|\n| 歯車 | 42 |\n", encoding="utf-8"
+    )
+    (vault / "Alone.md").touch()
+    for number in range(500):
+        (vault / f"row {number}.md").write_text(f"---\nnumber: {number}\n---\n#row", encoding="utf-8")
     app = app_on(vault)
     with serving(app) as url:
         yield url
@@ -89,3 +114,19 @@ def test_a_view_can_be_read_by_everyone_in_both_themes(
             if update and (theme == "light") is (name in LIGHT_IN_DOCS):
                 (ROOT / "docs" / f"view-{name}.png").write_bytes(picture)
     assert (ROOT / "docs" / f"view-{name}.png").exists()
+
+
+@pytest.mark.parametrize(("tool", "arguments"), NARROW)
+def test_everything_fits_a_narrow_chat(
+    page_of_host: ReferenceHost, workshop: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    """VIEW-09, VIEW-10."""
+    with page_of_host.on(workshop, width=320) as host:
+        view = host.show(tool, arguments)
+        expect(view.locator("#view")).not_to_have_attribute("aria-busy", "true")
+        host.page.wait_for_function("count => answered >= count", arg=len(host.calls))
+        page = view.locator("html")
+        assert page.evaluate("page => page.scrollWidth <= page.clientWidth")
+        assert view.locator("#view").evaluate("view => view.offsetHeight") <= 500
+        page.evaluate("page => { page.style.background = 'var(--bg)' }")  # else it is the host's
+        assert barriers(host.frame) == []

@@ -1,4 +1,7 @@
-"""Pages outside a chat, in a browser without a host (specs/views.md VIEW-13, VIEW-15)."""
+"""Pages outside a chat, in a browser without a host (specs/views.md VIEW-09, VIEW-13, VIEW-15).
+
+At the end of a test axe-core looks at its page.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 from obsidian_mcp.cli.main import run
 from tests.serve.mcp.test_resources import PIXEL
 
+from .reference_host import barriers
+
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
@@ -21,6 +26,10 @@ def page(browser: Browser) -> Iterator[Page]:
     opened.on("dialog", lambda dialog: problems.append(dialog.message))
     opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     yield opened
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme=scheme)
+        expect(opened.locator("html")).to_have_attribute("data-theme", scheme)
+        assert barriers(opened.main_frame) == []
     context.close()
     assert problems == []
 
