@@ -198,7 +198,7 @@ class Changes extends View {
     void this.attempt(async () => {
       const given = { plan: this.data.plan, paths, vault: this.data.vault };
       try {
-        this.applied(await this.bridge.call("obsidian_apply_plan", given));
+        this.applied(await this.bridge.call("obsidian_apply_plan", given), paths);
       } catch (error) {
         const failed = error as CallError;
         if (failed.code === "CONFIRMATION_REQUIRED") return this.confirm(given, failed.message);
@@ -208,20 +208,20 @@ class Changes extends View {
   }
 
   /** The vault's policy wants this kind of change confirmed, and the host could not ask. */
-  private confirm(given: Record<string, unknown>, why: string): void {
+  private confirm(given: { paths: string[] }, why: string): void {
     const agreed = { ...given, confirm: true };
     const yes = button("Yes, apply", () =>
-      void this.attempt(async () => this.applied(await this.bridge.call("obsidian_apply_plan", agreed))),
+      void this.attempt(async () => this.applied(await this.bridge.call("obsidian_apply_plan", agreed), given.paths)),
     );
     this.body.prepend(h("div", { class: "notice", role: "alert" }, h("p", {}, why), yes));
     yes.focus();
   }
 
-  private applied(answer: Data): void {
-    const before = this.pending.length;
-    this.update(answer);
+  /** Those files of a plan, or all of them, have been applied: what the answer lists are only the first. */
+  private applied(answer: Data, paths: string[]): void {
+    const done = paths.length || this.pending.length + (this.data.cut ?? 0);
+    for (const file of this.files) if (!paths.length || paths.includes(file.path)) file.state = "applied";
     this.made.push(answer.change);
-    const done = before - this.pending.length;
     this.render();
     this.say(`Applied: ${count(done, "file")} changed, as change ${answer.change}.`);
     this.bridge.tell(
@@ -229,18 +229,23 @@ class Changes extends View {
     );
   }
 
-  /** Take over what became of the files. */
-  private update(answer: Data): void {
-    for (const now of answer.files as FileChange[]) {
-      const known = this.files.find((file) => file.path === now.path);
-      if (known) Object.assign(known, { needs: undefined }, now);
+  /** Ask what became of the files that are listed here. */
+  private async update(): Promise<void> {
+    let cursor: number | undefined = 0;
+    while (cursor !== undefined && cursor < this.files.length) {
+      const answer: Data = await this.bridge.call("obsidian_plan_diff", { ...this.source, cursor });
+      for (const now of answer.files as FileChange[]) {
+        const known = this.files.find((file) => file.path === now.path);
+        if (known) Object.assign(known, { needs: undefined }, now);
+      }
+      cursor = answer.cursor;
     }
   }
 
   /** After a refusal the files are looked at again: one of them may have changed. */
   private async refreshed(error: Error): Promise<Error> {
     try {
-      this.update(await this.bridge.call("obsidian_plan_diff", this.source));
+      await this.update();
       this.render();
     } catch {
       // the refusal itself says what is wrong
@@ -262,7 +267,7 @@ class Changes extends View {
     await this.attempt(async () => {
       const answer = await this.bridge.call("obsidian_undo", { change, vault: this.data.vault });
       this.undone.add(change);
-      if (this.isPlan) this.update(await this.bridge.call("obsidian_plan_diff", this.source));
+      if (this.isPlan) await this.update();
       else this.data.undone_by = answer.change;
       this.render();
       this.say(`Change ${change} is undone.`);

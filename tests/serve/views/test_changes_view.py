@@ -244,7 +244,12 @@ def test_files_beyond_the_first_page_are_listed_and_applied(host: ReferenceHost,
     expect(card(view, "A rather long name 149.md").locator(".add")).to_contain_text("new")
     press(view, "Apply all (150)")
     expect(view.get_by_role("status")).to_contain_text("150 files changed")
-    assert (basic / "A rather long name 149.md").read_text(encoding="utf-8") == "new"
+    last = basic / "A rather long name 149.md"
+    assert last.read_text(encoding="utf-8") == "new"
+    press(view, "Undo change 1")
+    expect(view.get_by_role("button", name="Apply all (150)")).to_be_visible()
+    expect(card(view, last.name)).to_have_attribute("data-state", "pending")
+    assert last.read_text(encoding="utf-8") == "old"
 
 
 @pytest.mark.parametrize("width", [320, 1000])
