@@ -94,6 +94,15 @@ def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path
     assert similar[0]["path"] == "Hidden/Secret.md"
 
 
+def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, tmp_path: Path) -> None:  # SEM-04
+    for number in range(8):
+        (vault / f"Near {number}.md").write_text("flat tyre " * (number + 1), encoding="utf-8")
+    (vault / "Heron.md").write_text("The tale of the heron and the soup.", encoding="utf-8")
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+
+    assert ("Heron.md", None) in searched("heron repairing")[:2]
+
+
 def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:  # SEM-05
     (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8")
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0

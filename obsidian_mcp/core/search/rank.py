@@ -33,8 +33,8 @@ WIDE_FILES = 40
 """As `CLOSE_FILES`, where any of the words is enough; more files are not listed then."""
 WIDE_SHARE = 0.5
 """Of the first file's score, what another one must have to be listed then."""
-WORDS, MEANING = 0.8, 1.0
-"""Weight of words beside that of meaning."""
+FIRST_PLACES = 10
+"""About so many places of each kind count much where files are found by words and by meaning."""
 LIGHT = 0.3
 """Weight of words that only ask, beside those that are required."""
 LIGHT_IN_PATH = 1.5
@@ -129,19 +129,16 @@ def rank_wide(
     return [(number, score) for number, score in listed if score >= least or number in complete], fields
 
 
-def fuse(scored: Sequence[Scored], near: Mapping[int, float], complete: AbstractSet[int]) -> list[tuple[int, float]]:
-    """Return files found by words and by meaning, best first, each by its share of the best score of its kind.
+def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
+    """Return files found by words and by meaning, each the best first, in one order (SEM-04).
 
-    `near` are cosines. `complete` files are always listed, other files if they have half of the best (SEM-04).
+    Their places count, not their scores, which no two models and no two queries give alike.
     """
-    most = max((score or 0.0 for _, score in scored), default=0.0) or 1.0
-    nearest = max(near.values(), default=0.0) or 1.0
-    total = {number: WORDS * (score or 0.0) / most for number, score in scored}
-    for number, similarity in near.items():
-        total[number] = total.get(number, 0.0) + MEANING * max(similarity, 0.0) / nearest
-    ordered = sorted(total.items(), key=itemgetter(1), reverse=True)
-    least = WIDE_SHARE * ordered[0][1] if ordered else 0.0
-    return [(number, round(score, 2)) for number, score in ordered if score >= least or number in complete]
+    total: dict[int, float] = {}
+    for found in ([number for number, _ in scored], near):
+        for place, number in enumerate(found):
+            total[number] = total.get(number, 0.0) + FIRST_PLACES / (FIRST_PLACES + place) / 2
+    return [(number, round(score, 2)) for number, score in sorted(total.items(), key=itemgetter(1), reverse=True)]
 
 
 def _scored(

@@ -46,7 +46,7 @@ LONG_QUERY = 3
 """Words of a query that is rather a question: a file need not have all of them to come first."""
 ENOUGH, PLENTY = 3, 40
 """Files with all the words, of a short and a long query, from which on nothing else is listed (SEARCH-51)."""
-NEAR_FILES = 20
+NEAR_FILES = 10
 """Files that are found by meaning."""
 LANGUAGE_FILES = 500
 """Of so many files one must have a word that identifies a language: a few quotations do not make a vault's language."""
@@ -175,7 +175,6 @@ class Search:
         if snapshot.table.has_pdfs and not pdf_pages.finds_pages(query):
             without = snapshot.table.pdfs
         files = retrieve(snapshot, plan, within) - without
-        complete = files
         wide: tuple[list[Scored], dict[int, Fields]] | None = None
         is_long = len(plan.terms) >= LONG_QUERY
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
@@ -193,7 +192,7 @@ class Search:
         is_weak = lexicon is not None and (plan.is_wide or not files)
         if self._near is not None and is_weak and request.ranks and all(group.strict is None for group in groups):
             wide = wide or rank(snapshot, plan, files, request.query, len(files))
-            wide, starts = self._with_meaning(snapshot, request, within, wide, complete)
+            wide, starts = self._with_meaning(snapshot, request, within, wide)
             files = frozenset(number for number, _ in wide[0])
         if snapshot.table.has_pdfs:
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
@@ -218,7 +217,6 @@ class Search:
         request: Request,
         within: AbstractSet[int] | None,
         wide: tuple[list[Scored], dict[int, Fields]],
-        complete: AbstractSet[int],
     ) -> tuple[tuple[list[Scored], dict[int, Fields]], dict[int, int]]:
         """The files found by words and by meaning; and where the part begins of each that only its meaning found."""
         numbers = snapshot.table.numbers
@@ -229,10 +227,10 @@ class Search:
         }
         if not near:
             return wide, {}
-        scored: list[Scored] = []
-        scored += fuse(wide[0], {number: each.similarity for number, each in near.items()}, complete)
         by_words = {number for number, _ in wide[0]}
-        return (scored, wide[1]), {number: each.start for number, each in near.items() if number not in by_words}
+        return (fuse(wide[0], near), wide[1]), {
+            number: each.start for number, each in near.items() if number not in by_words
+        }
 
     def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:
         """The snapshot with a notice of the PDFs that it does not see."""
