@@ -179,7 +179,7 @@ def test_every_error_is_documented(update: bool) -> None:
 def test_every_prompt_is_documented(update: bool) -> None:
     rows = [
         f"| `{prompt.name}` | "
-        + ", ".join(f"`{each.name}`" + ("" if each.required else "?") for each in prompt.arguments)
+        + ", ".join(f"`{argument.name}`" + ("" if argument.required else "?") for argument in prompt.arguments)
         + f" | {' '.join(prompt.description.split())} |\n"
         for prompt in PROMPTS.values()
     ]
@@ -188,14 +188,14 @@ def test_every_prompt_is_documented(update: bool) -> None:
 
 
 class Recorder(dict[str, str]):
-    """An environment that remembers what it was asked for."""
+    """An environment that remembers the names that were looked up."""
 
     def __init__(self, *given: object) -> None:
         super().__init__(*given)
-        self.asked: set[str] = set()
+        self.names: set[str] = set()
 
     def get(self, name: str, default: object = None) -> object:  # type: ignore[override]  # mypy wants the overloads
-        self.asked.add(name)
+        self.names.add(name)
         return super().get(name, default)
 
 
@@ -203,7 +203,7 @@ def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
     environment = Recorder({"OBSIDIAN_MCP_CHAT_URL": "http://127.0.0.1/"})
     config.read(environ=environment)
     source = Path(config.__file__).read_text(encoding="utf-8")
-    read = environment.asked | set(re.findall(r'"((?:OBSIDIAN|BURLYMCP)_[A-Z_]+)"', source))
+    read = environment.names | set(re.findall(r'"((?:OBSIDIAN|BURLYMCP)_[A-Z_]+)"', source))
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`([A-Z_]+)`", "".join(re.findall(r"^\| (`[A-Z_`, ]+) \|", text, re.MULTILINE))))
 
@@ -218,6 +218,14 @@ def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", ["docs/architecture.md", "specs/architecture.md"])
+def test_every_file_that_the_architecture_names_exists(document: str) -> None:
+    named = re.findall(r"`([\w./-]+(?:/|\.py|\.md))`", (ROOT / document).read_text(encoding="utf-8"))
+
+    assert len(named) > 10
+    assert [name for name in named if not ((ROOT / name).exists() or (ROOT / "obsidian_mcp" / name).exists())] == []
 
 
 def test_the_readme_leads_to_every_document() -> None:
