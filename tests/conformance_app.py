@@ -143,8 +143,8 @@ async def multiple_content_types(_: Context, __: t.CallToolRequestParams) -> Res
 
 @fixture("test_error_handling")
 async def error_handling(_: Context, __: t.CallToolRequestParams) -> Result:
-    told = text("This tool intentionally returns an error for testing")
-    return told.model_copy(update={"is_error": True})
+    answer = text("This tool intentionally returns an error for testing")
+    return answer.model_copy(update={"is_error": True})
 
 
 async def log_steps(ctx: Context, *steps: str) -> None:

@@ -53,10 +53,10 @@ class Session:
 
     def run(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         outcome = call(self.app, f"obsidian_{tool}", arguments)
-        asked = json.dumps(arguments, ensure_ascii=False)
-        size = len(asked.encode()) + sum(len(part.encode()) for part in outcome.contents())
+        encoded = json.dumps(arguments, ensure_ascii=False)
+        size = len(encoded.encode()) + sum(len(part.encode()) for part in outcome.contents())
         size += len(outcome.picture.image) * 4 // 3 if outcome.picture is not None else 0
-        self.calls.append((f"obsidian_{tool} {asked}", size))
+        self.calls.append((f"obsidian_{tool} {encoded}", size))
         return outcome.whole()
 
     def text(self, path: str) -> str:

@@ -248,9 +248,9 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: C
     before = contents(root)
     vault = opened(Stubborn(root, "0.md"))
     changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(2)]
-    with pytest.raises(StorageFailed, match=r"0\.md.* could not be brought back") as told:
+    with pytest.raises(StorageFailed, match=r"0\.md.* could not be brought back") as raised:
         vault.commit("test", changes)
-    assert told.value.data["paths"] == ["0.md"]
+    assert raised.value.data["paths"] == ["0.md"]
     assert contents(root) != before
 
     again = opened()
@@ -400,11 +400,11 @@ def test_a_file_too_large_for_the_journal_is_not_said_to_be_undone(root: Path, o
 def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
     class Reporting:
         def __init__(self) -> None:
-            self.told: set[str] = set()
+            self.reported: set[str] = set()
 
         def drain(self) -> set[str]:
-            told, self.told = self.told, set()
-            return told
+            reported, self.reported = self.reported, set()
+            return reported
 
         def scanned(self) -> None:
             pass
@@ -415,7 +415,7 @@ def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
     vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
     (root / "link").symlink_to(root.parent / "outside")
-    reporting.told = {"link"}
+    reporting.reported = {"link"}
     assert vault.refresh() == []
     assert not [entry for entry in vault.entries() if "secret" in entry.path]
     vault.close()

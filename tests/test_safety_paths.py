@@ -133,7 +133,7 @@ def outside(root: Path) -> dict[str, bytes | None]:
     }
 
 
-def asked(app: App, tool: str, given: dict[str, Any]) -> tuple[str, str]:
+def refusal(app: App, tool: str, given: dict[str, Any]) -> tuple[str, str]:
     """Error code and message of a refused call, or no code and the whole answer."""
     try:
         outcome = call(app, f"obsidian_{tool}", given)
@@ -148,7 +148,7 @@ def test_nothing_outside_the_vault_is_named_read_or_changed(app: App, root: Path
     for name in ESCAPES:
         if (tool, parameter, name) == ("move_note", "to", "/etc/passwd") or (parameter, name[:1]) == ("folder", "/"):
             continue  # from the vault's root, and tested below
-        code, message = asked(app, tool, arguments(tool, parameter, name))
+        code, message = refusal(app, tool, arguments(tool, parameter, name))
         assert code == "PERMISSION_DENIED", (name, message)
         assert "zebra" not in message
     assert outside(root) == before
@@ -166,7 +166,7 @@ def test_odd_names_are_refused_in_words_or_stay_inside(
         "from the root": ["/etc/passwd", "/", "/Folder"],
     }[kind]
     for name in names:
-        code, message = asked(app, tool, arguments(tool, parameter, name))
+        code, message = refusal(app, tool, arguments(tool, parameter, name))
         assert code not in ("INTERNAL_ERROR", "INVALID_ARGUMENTS"), (name, message)
         assert "zebra" not in message
         if kind == "names not every system takes" and tool == "create_note" and name == name.strip():
@@ -178,7 +178,7 @@ def test_odd_names_are_refused_in_words_or_stay_inside(
 @pytest.mark.parametrize("name", LOOK_ALIKES)
 def test_a_look_alike_of_a_dot_or_slash_is_an_ordinary_character(app: App, root: Path, name: str) -> None:
     before = outside(root)
-    code, message = asked(app, "create_note", {"name": name, "content": "inside"})
+    code, message = refusal(app, "create_note", {"name": name, "content": "inside"})
     if code:
         assert code == "INVALID_NAME"
         return
@@ -196,7 +196,7 @@ def test_links_out_of_the_vault_lead_nowhere(app: App, root: Path, tool: str, pa
     (root / "dangling.md").symlink_to(root.parent / "outside/new.md")
     before = outside(root)
     for name in ("link", "link.md", "folder link/secret", "folder link/new", "dangling"):
-        code, message = asked(app, tool, arguments(tool, parameter, name))
+        code, message = refusal(app, tool, arguments(tool, parameter, name))
         assert code or tool == "history", (name, message)
         assert "zebra" not in message
     assert outside(root) == before
@@ -208,9 +208,9 @@ def test_a_note_that_is_only_in_the_cloud_is_not_said_to_be_missing_and_not_made
 ) -> None:
     """SAFE-14: iCloud Drive has put `.Away.md.icloud` in the place of the note."""
     (root / ".Away.md.icloud").write_bytes(b"bplist00")
-    code, message = asked(app, tool, arguments(tool, "name", "Away"))
+    code, message = refusal(app, tool, arguments(tool, "name", "Away"))
     assert code == "STORAGE_FAILED"
     assert "not downloaded" in message
     assert not (root / "Away.md").exists()
-    assert asked(app, "move_note", {"name": "Note", "to": "Away"})[0] == "STORAGE_FAILED"
+    assert refusal(app, "move_note", {"name": "Note", "to": "Away"})[0] == "STORAGE_FAILED"
     assert (root / "Note.md").exists()

@@ -190,8 +190,8 @@ def test_resources_outside_the_scope_do_not_exist(opened: Opened) -> None:
         ):
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             said = client.post("/mcp", json=message).text
-            asked = json.dumps(params)
-            assert not [mark for mark in MARKS if mark in said and mark not in asked], said
+            sent = json.dumps(params)
+            assert not [mark for mark in MARKS if mark in said and mark not in sent], said
 
 
 def test_an_old_change_outside_the_scope_is_not_in_the_history(opened: Opened, root: Path) -> None:

@@ -47,7 +47,7 @@ class Program:
 
     def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
         self.calls.append(list(arguments))
-        forced = fake_obsidian.in_force(self.knobs, self.asked[-1])
+        forced = fake_obsidian.in_force(self.knobs, self.commands[-1])
         if forced.get("hang"):
             raise OperationTimeout(f"The stand-in did not answer within {timeout:g} seconds.")
         if late := forced.get("late"):
@@ -60,13 +60,13 @@ class Program:
         return Outcome(printed.stdout, printed.stderr.encode(), printed.status)
 
     @property
-    def asked(self) -> list[str]:
+    def commands(self) -> list[str]:
         """The command word of each call."""
         return [next(word for word in call if "=" not in word) for call in self.calls]
 
     @property
     def changes(self) -> list[str]:
-        return [command for command in self.asked if command in CHANGES]
+        return [command for command in self.commands if command in CHANGES]
 
 
 @dataclass
@@ -83,8 +83,8 @@ class Desk:
         return call(self.app, f"obsidian_{tool}", arguments).whole()
 
     @property
-    def asked(self) -> list[str]:
-        return self.program.asked if self.program is not None else []
+    def commands(self) -> list[str]:
+        return self.program.commands if self.program is not None else []
 
     def files(self) -> dict[str, bytes]:
         return files(self.root)
@@ -177,8 +177,8 @@ def desk(
 def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
     """The environment in which the program finds the stand-in as the `obsidian` command and nothing of this machine."""
     knob_file = folder / "knobs.json"
-    told = {"vault": str(root), "name": root.name, "log": str(folder / "calls.jsonl"), **knobs}
-    knob_file.write_text(json.dumps(told), encoding="utf-8")
+    settings = {"vault": str(root), "name": root.name, "log": str(folder / "calls.jsonl"), **knobs}
+    knob_file.write_text(json.dumps(settings), encoding="utf-8")
     return {
         "HOME": str(folder),
         "PATH": os.defpath,

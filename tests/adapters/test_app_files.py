@@ -60,14 +60,14 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
         return made[-1]
 
     yield new
-    for each in made:
-        each.close()
+    for session in made:
+        session.close()
 
 
-def outcome(each: Desk, step: tuple[str, dict[str, Any]]) -> AppError | None:
+def outcome(session: Desk, step: tuple[str, dict[str, Any]]) -> AppError | None:
     tool, arguments = step
     try:
-        each.call(tool, **arguments)
+        session.call(tool, **arguments)
     except AppError as error:
         return error
     return None
@@ -112,7 +112,7 @@ def test_whatever_the_app_says_the_bytes_are_those_that_the_files_backend_writes
         assert outcome(through_app, step) is None, step
         assert outcome(by_files, step) is None, step
         assert_same(through_app, by_files)
-    assert set(through_app.asked) >= {"vault", "create", "append", "delete", "move"}
+    assert set(through_app.commands) >= {"vault", "create", "append", "delete", "move"}
 
 
 BAD: list[tuple[dict[str, Any], type[AppError]]] = [
@@ -214,7 +214,7 @@ def test_with_auto_the_app_is_left_alone_while_it_does_not_have_the_vault_open(m
 
     through_app.call("create_note", name="New", content="text")
 
-    assert through_app.asked == []
+    assert through_app.commands == []
     assert through_app.files()["New.md"] == b"text"
 
 
@@ -225,7 +225,7 @@ def test_with_auto_notes_are_read_from_the_files(make: MakeDesk) -> None:
     through_app.call("search", match="exact", query="clock")
     through_app.call("get_links", name="Alpha")
 
-    assert through_app.asked == []
+    assert through_app.commands == []
 
 
 def test_a_silent_app_is_not_asked_again_at_every_change(make: MakeDesk) -> None:
@@ -234,7 +234,7 @@ def test_a_silent_app_is_not_asked_again_at_every_change(make: MakeDesk) -> None
     through_app.call("create_note", name="One", content="1")
     through_app.call("create_note", name="Two", content="2")
 
-    assert through_app.asked == ["vault"]
+    assert through_app.commands == ["vault"]
 
 
 # What goes through the app, and what does not
@@ -261,7 +261,7 @@ def test_bytes_that_are_not_utf8_and_files_that_are_no_notes_are_changed_on_the_
     through_app.call("move_note", name="wheel.svg", to="gear.svg")
 
     assert through_app.files()["Latin.md"] == b"caf\xe9\nmore\n"
-    assert "create" not in through_app.asked
+    assert "create" not in through_app.commands
 
 
 def test_line_ends_and_the_byte_order_mark_of_a_note_stay(make: MakeDesk) -> None:
@@ -271,21 +271,21 @@ def test_line_ends_and_the_byte_order_mark_of_a_note_stay(make: MakeDesk) -> Non
     through_app.call("edit_note", name="Windows", operation="append", content="three\nfour")
 
     assert through_app.files()["Windows.md"] == b"\xef\xbb\xbfone\r\ntwo\r\nthree\r\nfour\r\n"
-    assert "create" in through_app.asked
+    assert "create" in through_app.commands
 
 
 def test_a_move_on_which_links_follow_is_made_on_the_disk_and_as_a_whole(make: MakeDesk) -> None:
     # APP-FILE-06: field.md 14, the app's own rewriting comes late and at places that it remembers.
     through_app, by_files = make("cli"), make("files")
 
-    for each in (through_app, by_files):
-        moved = each.call("move_note", name="Tower clock", to="Clock of the tower")
+    for session in (through_app, by_files):
+        moved = session.call("move_note", name="Tower clock", to="Clock of the tower")
         assert moved["updated"]
     assert_same(through_app, by_files)
-    assert "move" not in through_app.asked
+    assert "move" not in through_app.commands
 
-    for each in (through_app, by_files):
-        each.call("undo")
+    for session in (through_app, by_files):
+        session.call("undo")
     assert_same(through_app, by_files)
 
 
@@ -298,7 +298,7 @@ def test_a_move_is_not_left_to_an_app_that_knows_of_links_which_nobody_wants_cha
     through_app.call("create_note", name="Lonely", content="no links")
     through_app.call("move_note", name="Lonely", to="Journal/", update_links=False)
 
-    assert "move" not in through_app.asked
+    assert "move" not in through_app.commands
     assert {path for path, data in through_app.files().items() if before.get(path) != data} == {
         "Projects/Clock.md",
         "Journal/Lonely.md",
@@ -311,7 +311,7 @@ def test_a_move_without_links_is_left_to_the_app(make: MakeDesk) -> None:
 
     through_app.call("move_note", name="Lonely", to="Journal/Still lonely")
 
-    assert through_app.asked[-2:] == ["backlinks", "move"]
+    assert through_app.commands[-2:] == ["backlinks", "move"]
     assert through_app.files()["Journal/Still lonely.md"] == b"no links"
     assert "Lonely.md" not in through_app.files()
 
@@ -324,7 +324,7 @@ def test_a_change_of_many_files_is_made_on_the_disk(make: MakeDesk) -> None:
 
     through_app.call("rename_tag", tag="old", to="new")
 
-    assert "create" not in through_app.asked
+    assert "create" not in through_app.commands
     assert all(through_app.files()[f"{number}.md"] == b"#new\n" for number in range(30))
 
 
@@ -374,7 +374,7 @@ def test_another_vault_of_the_same_name_is_never_touched(make: MakeDesk, tmp_pat
         failed = outcome(through_app, ("edit_note", {"name": "Home", "operation": "append", "content": "mine"}))
 
         assert type(failed) is (VaultNotFound if backend == "cli" else type(None))
-        assert through_app.asked == ["vault"]
+        assert through_app.commands == ["vault"]
         assert (other / "Home.md").read_bytes() == b"of the other vault"
         assert through_app.files()["Home.md"].endswith(b"mine\n") == (backend == "auto")
 
@@ -386,7 +386,7 @@ def test_names_that_the_app_spells_otherwise_are_changed_on_the_disk(make: MakeD
     through_app.call("edit_note", name="Café", operation="append", content="x")
 
     assert through_app.files()["Cafe\u0301.md"] == b"decomposed\nx\n"
-    assert "create" not in through_app.asked
+    assert "create" not in through_app.commands
 
 
 def test_what_the_policy_forbids_does_not_reach_the_app(make: MakeDesk) -> None:
@@ -394,7 +394,7 @@ def test_what_the_policy_forbids_does_not_reach_the_app(make: MakeDesk) -> None:
 
     for step in (SESSION[0], SESSION[6], SESSION[16]):
         assert type(outcome(through_app, step)) is PermissionDenied
-    assert through_app.asked == []
+    assert through_app.commands == []
 
 
 def test_a_change_through_the_app_can_be_undone_byte_for_byte(make: MakeDesk) -> None:

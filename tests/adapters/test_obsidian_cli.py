@@ -103,7 +103,7 @@ class Desk:
         log = self.folder / "calls.jsonl"
         return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
 
-    def asked(self) -> list[str]:
+    def commands(self) -> list[str]:
         """The command word of each call."""
         return [next(word for word in call["argv"] if "=" not in word) for call in self.calls()]
 
@@ -313,7 +313,7 @@ def test_a_switched_off_command_line_says_where_to_turn_it_on(desk: Desk) -> Non
 def test_a_vault_that_is_not_open_yet_is_asked_twice_at_once(desk: Desk, hint: str) -> None:
     # CMD-08
     assert desk.command(cold=1, cold_hint=hint).search("Lonely") == ("Lonely.md",)
-    assert desk.asked() == ["search", "search"]
+    assert desk.commands() == ["search", "search"]
 
 
 def test_a_closed_vault_gets_a_change_once(desk: Desk) -> None:
@@ -330,7 +330,7 @@ def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: 
     with pytest.raises(AppCommandFailed, match="commands"):
         desk.command(cold=9).commands()
 
-    assert desk.asked() == ["commands", "commands"]
+    assert desk.commands() == ["commands", "commands"]
 
 
 # Time
@@ -428,7 +428,7 @@ def test_an_existing_note_is_refused_before_the_call(desk: Desk) -> None:
         desk.command().create("Alpha.md", "new")
 
     assert desk.files() == before
-    assert desk.asked() == ["file"]
+    assert desk.commands() == ["file"]
 
 
 def test_a_note_is_overwritten_on_purpose(desk: Desk) -> None:

@@ -137,7 +137,7 @@ def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count:
         shutil.rmtree(root / folder)
     (root / "y0").rename(root / "kept" / "y0")
     left = [f"{folder}/deep/b.md" for folder in new[1::2] if folder != "y0"]
-    gone = [each for folder in [*new[::2], "y0"] for each in (folder, f"{folder}/deep")]
+    gone = [path for folder in [*new[::2], "y0"] for path in (folder, f"{folder}/deep")]
     assert now(*gone, "kept/y0", "never.tmp") == sorted(["kept/a.md", "kept/y0/deep/b.md", *left])
     vault.close()
 

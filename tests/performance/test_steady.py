@@ -170,5 +170,5 @@ def test_thousands_of_calls_of_all_kinds_need_no_more_memory(indexed: Server, wi
         for _ in range(10):
             wire.together(islice(calls, 500), lasting.IN_FLIGHT, may_fail=True)
             seen.append(process.memory_info().rss)
-    FIGURES.append("memory over 5 000 calls, MB: " + ", ".join(f"{each / 1e6:.0f}" for each in seen))
+    FIGURES.append("memory over 5 000 calls, MB: " + ", ".join(f"{size / 1e6:.0f}" for size in seen))
     assert seen[-1] < seen[1] * GROWTH

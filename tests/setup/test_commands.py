@@ -59,9 +59,9 @@ class Home:
                 ended = main.run(arguments)
             except SystemExit as leave:  # click's completion ends the process itself
                 ended = int(leave.code or 0)
-        told = (out if status == 0 else err).getvalue().decode()
-        assert ended == status, told
-        return told
+        output = (out if status == 0 else err).getvalue().decode()
+        assert ended == status, output
+        return output
 
     def data(self, *arguments: str) -> Any:
         return json.loads(self.run(*arguments, "--json"))
@@ -94,14 +94,14 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
 def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: Path) -> None:  # INST-08, INST-09
     home.write(CLAUDE, '{"theme": "dark"}')
 
-    told = home.run("install", "claude-desktop", "--vault", str(basic))
+    output = home.run("install", "claude-desktop", "--vault", str(basic))
 
-    assert "Claude Desktop: 'obsidian' was added in" in told
-    assert f"--vault {basic}" in told
-    assert ".bak" in told
-    assert "it starts and answers" in told
-    assert "Next: Quit Claude Desktop fully" in told
-    assert "was not found" not in told
+    assert "Claude Desktop: 'obsidian' was added in" in output
+    assert f"--vault {basic}" in output
+    assert ".bak" in output
+    assert "it starts and answers" in output
+    assert "Next: Quit Claude Desktop fully" in output
+    assert "was not found" not in output
 
     assert "already, as it should be" in home.run("install", "claude-desktop", "--vault", str(basic))
     assert "was removed" in home.run("uninstall", "claude-desktop")
@@ -119,21 +119,21 @@ def test_options_reach_the_entry(home: Home, basic: Path) -> None:
 def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path) -> None:  # INST-07
     before = files_below(home.folder)
 
-    told = home.run("install", "codex", "--vault", str(basic), "--dry-run")
+    output = home.run("install", "codex", "--vault", str(basic), "--dry-run")
 
-    assert "would be added" in told
-    assert "Codex was not found on this computer" in told
-    assert "+[mcp_servers.obsidian]" in told
+    assert "would be added" in output
+    assert "Codex was not found on this computer" in output
+    assert "+[mcp_servers.obsidian]" in output
     assert files_below(home.folder) == before
 
 
 def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> None:  # TEXT-05
     home.write(CLAUDE, '{"mcpServers": {"a": 1 "b": 2}}')
 
-    told = home.run("install", "claude-desktop", "--vault", str(basic), status=32)
+    output = home.run("install", "claude-desktop", "--vault", str(basic), status=32)
 
-    assert "line 1, column 24" in told
-    assert len(told.splitlines()) == 1
+    assert "line 1, column 24" in output
+    assert len(output.splitlines()) == 1
 
 
 def test_the_only_vault_that_the_app_knows_is_taken(home: Home, basic: Path) -> None:  # INST-06
@@ -147,9 +147,9 @@ def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, t
     other.mkdir()
     home.register(basic, other)
 
-    told = home.run("install", "cursor", status=2)
+    output = home.run("install", "cursor", status=2)
 
-    assert f'--vault "{other}"; --vault {basic}' in told
+    assert f'--vault "{other}"; --vault {basic}' in output
     assert not (home.folder / ".cursor").exists()
 
 
@@ -181,7 +181,7 @@ def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "output"),
     [
         (["install", "cursor"], 12, "knows no vault here"),
         (["install", "cursor", "--vault", "/gone"], 12, "the folder does not exist"),
@@ -190,8 +190,8 @@ def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Pa
         (["install", "emacs"], 2, "'emacs' is not one of"),
     ],
 )
-def test_what_is_missing_is_said(home: Home, arguments: list[str], status: int, told: str) -> None:
-    assert told in home.run(*arguments, status=status)
+def test_what_is_missing_is_said(home: Home, arguments: list[str], status: int, output: str) -> None:
+    assert output in home.run(*arguments, status=status)
 
 
 def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) -> None:
@@ -207,9 +207,9 @@ def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) 
     assert (rows["zed"]["present"], rows["zed"]["servers"]) == (False, [])
     assert "not valid TOML" in rows["codex"]["problem"]
     assert rows["claude-code"]["servers"][0]["command"][-1] == str(basic)
-    told = home.run("install", "--list")
-    assert "claude-code     set up" in told
-    assert "codex           broken file" in told
+    output = home.run("install", "--list")
+    assert "claude-code     set up" in output
+    assert "codex           broken file" in output
 
 
 def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:  # SET-01
@@ -241,6 +241,6 @@ def test_a_script_for_each_shell_asks_this_command(home: Home, shell: str) -> No
 
 
 def test_help_shows_the_commands_with_an_example(home: Home) -> None:
-    told = home.run("--help")
-    assert all(f"  {command} " in told for command in ("install", "uninstall", "doctor", "vaults", "completion"))
+    output = home.run("--help")
+    assert all(f"  {command} " in output for command in ("install", "uninstall", "doctor", "vaults", "completion"))
     assert "obsidian-mcp install claude-desktop --vault ~/Notes" in home.run("install", "--help")

@@ -317,9 +317,9 @@ def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: 
 
     healthy = subprocess.run([*command, "--json"], env=environ, capture_output=True, timeout=60, check=False)
     assert healthy.returncode == 0
-    told = json.loads(healthy.stdout)
-    assert told["healthy"] is True
-    assert {"subject", "status", "message", "remedy"} == set(told["findings"][0])
+    report = json.loads(healthy.stdout)
+    assert report["healthy"] is True
+    assert {"subject", "status", "message", "remedy"} == set(report["findings"][0])
 
     (system.home / ".claude.json").write_text("{", encoding="utf-8")
     broken = subprocess.run(command, env=environ, capture_output=True, timeout=60, check=False)

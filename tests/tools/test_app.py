@@ -37,8 +37,8 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
         return made[-1]
 
     yield new
-    for each in made:
-        each.close()
+    for app in made:
+        app.close()
 
 
 def test_commands_are_listed_and_filtered(make: MakeDesk) -> None:
@@ -61,7 +61,7 @@ def test_a_note_is_opened_under_the_name_that_it_has(make: MakeDesk) -> None:
     assert app.call("app", action="open", name="alpha") == {"path": "Projects/Alpha.md"}
     with pytest.raises(NoteNotFound):
         app.call("app", action="open", name="Nothing of the kind")
-    assert app.asked.count("open") == 1, "what is not there is never opened, for the app would make it"
+    assert app.commands.count("open") == 1, "what is not there is never opened, for the app would make it"
 
 
 def test_plugins_and_the_state_of_sync_are_told(make: MakeDesk) -> None:
@@ -117,7 +117,7 @@ def test_javascript_is_run_only_where_the_user_allows_it(make: MakeDesk) -> None
     refusing = make()
     with pytest.raises(PermissionDenied, match="--allow-eval"):
         refusing.call("app", action="eval", text=code)
-    assert refusing.asked == []
+    assert refusing.commands == []
 
 
 def test_an_error_of_the_javascript_is_a_failure(make: MakeDesk) -> None:
@@ -147,7 +147,7 @@ def test_the_app_gets_no_free_hand_where_a_policy_limits_what_may_be_done(make: 
     for action, text in (("run", "app:reload"), ("eval", "1")):
         with pytest.raises(PermissionDenied):
             app.call("app", action=action, text=text)
-    assert app.asked == []
+    assert app.commands == []
 
 
 def test_what_needs_a_yes_is_asked_for(make: MakeDesk) -> None:
@@ -165,7 +165,7 @@ def test_hidden_files_have_no_versions(make: MakeDesk) -> None:
         for action in ("history", "history_read", "open"):
             with pytest.raises(NoteNotFound):
                 app.call("app", action=action, name=name)
-    assert app.asked == []
+    assert app.commands == []
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_arguments_that_are_missing_or_wrong_are_named(make: MakeDesk, arguments
 
     with pytest.raises(InvalidArguments):
         app.call("app", **arguments)
-    assert app.asked == []
+    assert app.commands == []
 
 
 MOODS: list[tuple[dict[str, Any], type[AppError]]] = [
@@ -272,8 +272,8 @@ def test_a_change_through_the_real_chain_of_processes_is_exact(tmp_path: Path, b
     assert (basic / "New.md").read_text(encoding="utf-8") == "ünï\n\n\\nu\n"
     assert not (basic / "Home.md").exists()
     calls = (tmp_path / "calls.jsonl").read_text(encoding="utf-8").splitlines()
-    asked = [next(word for word in json.loads(call)["argv"] if "=" not in word) for call in calls]
-    assert asked == ["vault", "file", "create", "delete"]
+    commands = [next(word for word in json.loads(call)["argv"] if "=" not in word) for call in calls]
+    assert commands == ["vault", "file", "create", "delete"]
 
 
 def test_with_auto_the_registered_and_open_vault_is_the_one_that_the_app_writes(tmp_path: Path, basic: Path) -> None:

@@ -90,7 +90,7 @@ def ask(app: App, **arguments: Any) -> Outcome:
 
 
 def paths(app: App, **arguments: Any) -> list[str]:
-    return [each["path"] for each in ask(app, **arguments).data["attachments"]]
+    return [entry["path"] for entry in ask(app, **arguments).data["attachments"]]
 
 
 def test_attachments_are_listed_and_found_by_path_and_kind(app: App) -> None:
@@ -116,7 +116,7 @@ def test_what_a_note_embeds_is_said_with_what_it_is(app: App) -> None:
     """ATT-03."""
     data = ask(app, note="Pictures").data
 
-    assert [(each["path"], each["kind"], each["link"]) for each in data["attachments"]] == [
+    assert [(entry["path"], entry["kind"], entry["link"]) for entry in data["attachments"]] == [
         ("img/pixel.png", "image", "![[pixel.png|100]]"),
         ("Projects/Alpha.md", "note", "![[Alpha]]"),
         ("paper.pdf", "pdf", "[the paper](paper.pdf)"),

@@ -18,12 +18,12 @@ def exclude(vault: Path, filters: Sequence[str]) -> None:
     (vault / ".obsidian" / "app.json").write_text(json.dumps({"userIgnoreFilters": filters}), encoding="utf-8")
 
 
-def asked(app: App, tool: str, **arguments: Any) -> Any:
+def data_of(app: App, tool: str, **arguments: Any) -> Any:
     return call(app, f"obsidian_{tool}", arguments).data
 
 
 def found(app: App, query: str, match: str) -> list[str]:
-    return sorted(hit["path"] for hit in asked(app, "search", query=query, match=match)["hits"])
+    return sorted(hit["path"] for hit in data_of(app, "search", query=query, match=match)["hits"])
 
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
@@ -45,10 +45,10 @@ def test_a_search_follows_the_excluded_files(app: App, basic: Path, match: str, 
 
 def test_tags_properties_and_the_graph_follow_the_excluded_files(app: App, basic: Path) -> None:
     exclude(basic, ["People/"])  # before anything else was asked
-    assert "#person" not in json.dumps(asked(app, "tags"))
-    assert "People/" not in json.dumps(asked(app, "graph", question="orphans"))
-    properties = asked(app, "properties")
+    assert "#person" not in json.dumps(data_of(app, "tags"))
+    assert "People/" not in json.dumps(data_of(app, "graph", question="orphans"))
+    properties = data_of(app, "properties")
 
     exclude(basic, [])
-    assert "person" in json.dumps(asked(app, "tags"))
-    assert asked(app, "properties") != properties
+    assert "person" in json.dumps(data_of(app, "tags"))
+    assert data_of(app, "properties") != properties

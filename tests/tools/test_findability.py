@@ -63,7 +63,7 @@ def test_the_note_that_is_looked_for_comes_among_the_first_three(vault: App, upd
 
     assert SCORE.read_text(encoding="utf-8") == score, "look at what changed, then pytest --update"
     assert len(missed) < 0.05 * len(ROWS)
-    assert not {kind: each for kind, each in found.items() if sum(each) < 0.85 * len(each)}
+    assert not {kind: places for kind, places in found.items() if sum(places) < 0.85 * len(places)}
 
 
 def test_before_the_index_is_built_the_same_notes_are_found(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_every_row_asks_for_a_note_that_was_written_for_it() -> None:
 
 
 def _score(found: dict[str, list[bool]], missed: list[tuple[str, str]]) -> str:
-    rows = "".join(f"| {kind} | {sum(each)} | {len(each)} |\n" for kind, each in found.items())
+    rows = "".join(f"| {kind} | {sum(places)} | {len(places)} |\n" for kind, places in found.items())
     total, of = sum(map(sum, found.values())), sum(map(len, found.values()))
     parts = [HEAD, rows, f"| **all, {100 * total / of:.1f} %** | **{total}** | **{of}** |\n\n## Missed\n\n"]
     return "".join([*parts, *(f"- `{query}`: {note}\n" for query, note in missed)])

@@ -60,9 +60,9 @@ def test_inline_fields_join_the_properties_of_a_note(app: App) -> None:
 def test_inline_fields_are_among_the_properties_of_the_vault(app: App) -> None:
     """DV-19"""
     listed = call(app, "obsidian_properties", {}).data["vault_properties"]
-    assert {each["property"]: each["notes"] for each in listed} == {"rating": 3, "done": 1, "Good Thing": 1, "who": 1}
+    assert {row["property"]: row["notes"] for row in listed} == {"rating": 3, "done": 1, "Good Thing": 1, "who": 1}
     values = call(app, "obsidian_properties", {"property": "rating"}).data["values"]
-    assert [(each["path"], each["value"]) for each in values] == [("A.md", 1), ("A.md", 5), ("B.md", 7), ("C.md", 9)]
+    assert [(row["path"], row["value"]) for row in values] == [("A.md", 1), ("A.md", 5), ("B.md", 7), ("C.md", 9)]
 
 
 def test_a_smart_search_asks_inline_fields(app: App) -> None:

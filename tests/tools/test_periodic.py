@@ -189,7 +189,7 @@ def test_several_that_add_to_a_missing_note_at_once_all_add_to_one_note(opened: 
     app = opened({"T.md": "# {{title}}\n"}, daily_notes={"template": "T"})
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda n: run(app, content=f"- {n}"), range(8)))
-    assert sum(each["created"] for each in made) == 1
+    assert sum(answer["created"] for answer in made) == 1
     lines = files(app)["2026-11-22.md"].splitlines()
     assert lines[0] == "# 2026-11-22"
     assert sorted(lines[1:]) == [f"- {n}" for n in range(8)]

@@ -189,14 +189,14 @@ def test_attachments_stand_among_the_notes_in_every_order_but_relevance(vault: A
 
 
 def test_what_a_result_was_sorted_by_is_said(vault: App) -> None:  # SEARCH-69
-    def told(sort: str) -> list[str | None]:
+    def sort_values(sort: str) -> list[str | None]:
         return [hit.get("value") for hit in searched(vault, sort=sort)["hits"]]
 
-    assert told("rating") == ["2.5", "7", "10", "ten", "true", None]
-    assert told("tag")[:2] == ["#home", "#home"]
-    assert told("name") == [None] * 6
+    assert sort_values("rating") == ["2.5", "7", "10", "ten", "true", None]
+    assert sort_values("tag")[:2] == ["#home", "#home"]
+    assert sort_values("name") == [None] * 6
     newest = datetime.fromisoformat(YEARS["note 1.md"]).astimezone(UTC)
-    assert told("modified")[0] == newest.strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert sort_values("modified")[0] == newest.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @pytest.mark.parametrize("argument", ["sort", "group"])

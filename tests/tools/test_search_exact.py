@@ -78,11 +78,11 @@ def test_the_tables_hold_through_the_tool(table: dict[str, Any], tmp_path: Path)
 
 
 def test_the_tables_are_as_large_as_was_asked_for() -> None:
-    asked = [{case["query"] for case in table["cases"]} for table in TABLES]
+    known_queries = [{case["query"] for case in table["cases"]} for table in TABLES]
 
     assert TABLES[0]["title"] == "semantics 5.6"
-    assert len(asked[0]) >= 27
-    assert len(asked[1]) >= 150
+    assert len(known_queries[0]) >= 27
+    assert len(known_queries[1]) >= 150
 
 
 @pytest.mark.parametrize("row", MISTAKES, ids=[row["query"] or "empty" for row in MISTAKES])
@@ -134,7 +134,7 @@ class Shelf:
 
     @cached_property
     def properties(self) -> list[tuple[str, Any]]:
-        return [each for file in self.files for each in file.properties.items()]
+        return [item for file in self.files for item in file.properties.items()]
 
     @cached_property
     def tags(self) -> list[str]:
@@ -271,14 +271,14 @@ def test_exact_results_are_those_of_a_plain_scan(
         app = indexed(copy)
         shelves[vault.name] = Shelf(app, list(read(app)))
     shelf = shelves[vault.name]
-    asked = queries(shelf)
+    drawn_queries = queries(shelf)
     met = 0
 
     @settings(max_examples=examples, deadline=None)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         nonlocal met
-        query = data.draw(asked, "query")
+        query = data.draw(drawn_queries, "query")
         tree = parse_query(query)
         found = listed(shelf.app, query)
         met += bool(found)

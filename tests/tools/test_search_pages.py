@@ -215,8 +215,8 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
 )
 @settings(max_examples=200, deadline=None)
 def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74, SEARCH-75
-    def written(each: Hit) -> int:
-        return len(Outcome(plain(each), None, document=False, enveloped=False).contents()[0])
+    def written(hit: Hit) -> int:
+        return len(Outcome(plain(hit), None, document=False, enveloped=False).contents()[0])
 
     assert hit_size(hit) == written(hit) + 1
     assert hit_size(fitted(hit, room)) <= room

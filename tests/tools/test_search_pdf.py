@@ -139,7 +139,7 @@ def test_a_change_that_is_noted_drops_the_rows_of_a_pdf() -> None:
         vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))  # what was read before the change
         vault.indexer.freshen()
         assert vault.index.status().files == 0
-        assert [each.size for each in vault.indexer.pdfs.unread()] == [2]
+        assert [pdf.size for pdf in vault.indexer.pdfs.unread()] == [2]
         vault.delete("a.pdf")
         vault.look()
         assert vault.indexer.pdfs.unread() == []

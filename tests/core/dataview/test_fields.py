@@ -54,9 +54,9 @@ def plain_scan(line: str) -> list[tuple[str, str]]:
                 found.append((at, *field))
             at = line.find(opening, field[0] if field else at + 1)
     kept: list[tuple[int, int, str, str]] = []
-    for each in sorted(found):
-        if not kept or kept[-1][1] < each[0]:
-            kept.append(each)
+    for span in sorted(found):
+        if not kept or kept[-1][1] < span[0]:
+            kept.append(span)
     return [(key, value) for _, _, key, value in kept]
 
 

@@ -91,7 +91,7 @@ def test_text_that_cannot_be_read_is_kept(line: str, lines: list[str], warning: 
     """TASK-46."""
     found = changed(line, "done", TaskSettings())
     assert found.lines == lines
-    assert any(warning in each for each in found.warnings)
+    assert any(warning in text for text in found.warnings)
 
 
 def test_a_rule_without_a_further_date_does_not_repeat() -> None:

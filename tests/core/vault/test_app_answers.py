@@ -26,8 +26,8 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
         return made[-1]
 
     yield new
-    for each in made:
-        each.close()
+    for session in made:
+        session.close()
 
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -65,7 +65,7 @@ def test_an_answer_through_the_app_is_that_of_the_files(
             hit.pop("score", None)
         answer.get("hits", []).sort(key=lambda hit: hit["path"])  # the order is the app's
     assert answers[0] == answers[1]
-    assert set(through_app.asked) & {"read", "search"}
+    assert set(through_app.commands) & {"read", "search"}
 
 
 DOWN: list[tuple[dict[str, Any], type[AppError]]] = [
@@ -110,7 +110,7 @@ def test_a_note_that_the_app_does_not_give_whole_is_read_from_its_file(make: Mak
     (through_app.root / "Long.md").write_text(text, encoding="utf-8")
 
     assert through_app.call("read_note", name="Long")["content"] == text
-    assert "read" in through_app.asked
+    assert "read" in through_app.commands
 
 
 def test_a_note_is_given_as_its_file_has_it_where_the_app_shows_an_older_text(make: MakeDesk) -> None:
@@ -136,11 +136,11 @@ def test_a_search_shows_what_the_app_finds_in_its_order_with_the_places_in_the_f
 def test_what_the_app_finds_is_filtered_sorted_and_grouped_here(make: MakeDesk) -> None:
     # SEARCH-18
     through_app, by_files = make(), make("files")
-    for each in (through_app, by_files):
+    for session in (through_app, by_files):
         for age, name in enumerate(
             ("Home.md", "Projects/Alpha.md", "Projects/Tower clock.md", "Reading/Reading list.md")
         ):
-            os.utime(each.root / name, (1_700_000_000 + 86_400 * age,) * 2)
+            os.utime(session.root / name, (1_700_000_000 + 86_400 * age,) * 2)
     exact = {"query": "clock", "match": "exact"}
     wanted: list[dict[str, Any]] = [
         {"sort": "name"},
@@ -153,10 +153,10 @@ def test_what_the_app_finds_is_filtered_sorted_and_grouped_here(make: MakeDesk) 
         {"group": "tag", "sort": "name", "limit": 3, "offset": 2},
     ]
     for more in wanted:
-        answers = [each.call("search", **exact, **more) for each in (through_app, by_files)]
+        answers = [session.call("search", **exact, **more) for session in (through_app, by_files)]
         assert answers[0] == answers[1], more
         assert answers[0]["total"]
-    assert "search" in through_app.asked
+    assert "search" in through_app.commands
 
 
 def test_the_app_knows_no_smart_search_and_the_answer_says_so(make: MakeDesk) -> None:
@@ -173,10 +173,10 @@ def test_every_note_is_listed_without_the_app(make: MakeDesk) -> None:
     # SEARCH-18
     through_app, by_files = make(), make("files")
 
-    answers = [each.call("search", query="", sort="path") for each in (through_app, by_files)]
+    answers = [session.call("search", query="", sort="path") for session in (through_app, by_files)]
 
     assert answers[0] == answers[1]
-    assert "search" not in through_app.asked
+    assert "search" not in through_app.commands
 
 
 def test_pages_of_a_search_follow_each_other(make: MakeDesk) -> None:
@@ -205,10 +205,10 @@ def test_a_query_that_the_command_would_change_is_answered_from_the_files(make: 
     # CMD-05
     through_app, by_files = make(), make("files")
 
-    answers = [each.call("search", match="exact", query=r"/clocks\n/") for each in (through_app, by_files)]
+    answers = [session.call("search", match="exact", query=r"/clocks\n/") for session in (through_app, by_files)]
 
     assert answers[0] == answers[1]
-    assert "search" not in through_app.asked
+    assert "search" not in through_app.commands
 
 
 def test_links_are_those_that_the_app_knows_with_their_places(make: MakeDesk) -> None:
@@ -218,15 +218,15 @@ def test_links_are_those_that_the_app_knows_with_their_places(make: MakeDesk) ->
     }
     through_app, by_files = make(answers=answers), make("files")
 
-    told, known = (each.call("get_links", name="Alpha") for each in (through_app, by_files))
+    from_app, known = (session.call("get_links", name="Alpha") for session in (through_app, by_files))
 
     confirmed = ("Projects/Tower clock.md", "Board.canvas", None)
     expected = [link for link in known["outgoing"] if link.get("path") in confirmed]
     assert "Board.canvas" not in {link.get("path") for link in expected}
-    assert told["outgoing"] == [*expected, {"link": "Board.canvas", "path": "Board.canvas"}]
+    assert from_app["outgoing"] == [*expected, {"link": "Board.canvas", "path": "Board.canvas"}]
     assert len(expected) < len(known["outgoing"])
     expected = [link for link in known["backlinks"] if link["path"] == "Home.md"]
-    assert told["backlinks"] == [*expected, {"path": "No last newline.md", "context": "Projects/Alpha.md"}]
+    assert from_app["backlinks"] == [*expected, {"path": "No last newline.md", "context": "Projects/Alpha.md"}]
     assert expected
 
 

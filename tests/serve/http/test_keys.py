@@ -106,8 +106,8 @@ def test_no_tool_of_any_dialect_names_what_is_outside_the_scope_of_a_key(client:
     # DOOR-10
     for tool, given in [*QUESTIONS, ("search", {"query": "heron", "vault": "*"}), ("tags", {"vault": "Zoo"})]:
         said = dialect(client, f"obsidian_{tool}", given, PHONE)
-        asked = json.dumps(given)
-        assert not [mark for mark in (*MARKS, "Quagga") if mark in said and mark not in asked], (tool, said)
+        sent = json.dumps(given)
+        assert not [mark for mark in (*MARKS, "Quagga") if mark in said and mark not in sent], (tool, said)
     assert "zebra" in dialect(client, "obsidian_search", {"query": "heron"}, LAPTOP)
 
 

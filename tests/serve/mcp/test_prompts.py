@@ -46,14 +46,14 @@ def prompt(name: str) -> dict[str, str]:
 
 def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
     """PROMPT-01."""
-    found = {each["name"]: each for each in still.call("prompts/list")["result"]["prompts"]}
+    found = {prompt["name"]: prompt for prompt in still.call("prompts/list")["result"]["prompts"]}
 
     assert list(found) == ["summarize_note", "weekly_review", "find_connections", "clean_up_note", "plan_from_tasks"]
-    for each in found.values():
-        assert each["title"]
-        assert each["description"].endswith(".")
-        assert all(argument["description"] for argument in each["arguments"])
-    required = [each["name"] for each in found["summarize_note"]["arguments"] if each["required"]]
+    for prompt in found.values():
+        assert prompt["title"]
+        assert prompt["description"].endswith(".")
+        assert all(argument["description"] for argument in prompt["arguments"])
+    required = [prompt["name"] for prompt in found["summarize_note"]["arguments"] if prompt["required"]]
     assert required == ["note"]
 
 

@@ -70,10 +70,12 @@ def test_every_file_is_listed_once_over_all_pages_and_can_be_read(basic: Path) -
         found = every_resource(server)
         files = {path.relative_to(basic).as_posix() for path in basic.rglob("*.*") if "/." not in path.as_posix()}
 
-        assert {each["uri"] for each in found[:3]} == STATIC
-        assert sorted(each["name"] for each in found[3:]) == sorted(file for file in files if not file.startswith("."))
-        assert len({each["uri"] for each in found}) == len(found)
-        assert read(server, next(each["uri"] for each in found if each["name"] == "n7.md"))["text"] == "note 7"
+        assert {entry["uri"] for entry in found[:3]} == STATIC
+        assert sorted(entry["name"] for entry in found[3:]) == sorted(
+            file for file in files if not file.startswith(".")
+        )
+        assert len({entry["uri"] for entry in found}) == len(found)
+        assert read(server, next(entry["uri"] for entry in found if entry["name"] == "n7.md"))["text"] == "note 7"
         assert server.close() == 0
 
 
@@ -107,7 +109,7 @@ def test_a_file_of_any_name_is_reached_however_its_uri_is_written(basic: Path) -
         (basic / name).write_text(f"This is {name}.", encoding="utf-8")
     with started(basic) as server:
         server.initialize()
-        listed = {each["name"]: each["uri"] for each in every_resource(server)}
+        listed = {entry["name"]: entry["uri"] for entry in every_resource(server)}
         for name in NAMES:
             assert listed[name].isascii()
             for uri in (listed[name], ROOT + quote(name), ROOT + quote(name, safe=""), ROOT + name):
@@ -172,7 +174,7 @@ def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
     with started(basic) as server:
         server.initialize()
 
-        assert not [each for each in every_resource(server) if each["name"].startswith("People/")]
+        assert not [entry for entry in every_resource(server) if entry["name"].startswith("People/")]
         assert failure(server, "resources/read", uri=ROOT + quote("People/Mori Ayumi.md"))[0] in (-32003, -32005)
         assert "Mori" not in read(server, "obsidian://recent")["text"]
 
