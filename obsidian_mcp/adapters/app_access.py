@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
 PRESENT_SECONDS = 5.0
-"""How long an answer to "is the app here at all" is good for: lists of tools ask it."""
+"""How long `is_there` keeps its answer: every list of tools calls it."""
 NO_MARKS: Mapping[str, str] = {}
 SAME_FILES = 0.9
 """Share of the app's files that must exist here for two folders to be the same vault (CMD-11)."""
 
 
 class AppAccess:
-    """Safe to share between threads. What is not asked for is not imported either: the first list of tools waits."""
+    """Access to the running app and its command. Thread-safe; imports wait for the first use (CLI-20)."""
 
     def __init__(
         self,
@@ -37,8 +37,8 @@ class AppAccess:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`program` is what the user calls the `obsidian` command, "" where it is to be found; `timeout` in seconds
-        covers one operation of it.
+        """`program` is the configured `obsidian` command, "" to search for it; `timeout` in seconds covers one
+        operation.
         """
         self._program = program
         self._environment = environment
@@ -52,7 +52,7 @@ class AppAccess:
         self._commands: dict[Path, ObsidianCommand] = {}
 
     def is_running(self) -> bool:
-        """Whether the app runs, or is said to run."""
+        """Whether the app runs, or is configured to count as running."""
         if self._assume_running:
             return True
         from .app_process import AppProcess  # psutil takes 20 ms to import
@@ -63,7 +63,7 @@ class AppAccess:
             return self._process.running()
 
     def is_there(self) -> bool:
-        """Whether the app or its command is here at all; what was found is good for some seconds."""
+        """Whether the app or its command is on this computer; the answer is kept for PRESENT_SECONDS."""
         then, present = self._present
         if self._clock() - then > PRESENT_SECONDS:
             try:
@@ -77,7 +77,7 @@ class AppAccess:
         return present
 
     def has_open(self, folder: Path) -> bool:
-        """Whether the app runs and shows the vault in this folder; an app that is out of sight is believed to."""
+        """Whether the app runs and has the vault in this folder open; an app in another container counts as if."""
         if not self.is_running():
             return False
         from .app_registry import registered
@@ -86,9 +86,9 @@ class AppAccess:
         return row.open if row is not None else self._assume_running
 
     def command(self, folder: Path) -> ObsidianCommand:
-        """The command for the vault in this folder.
+        """Return the command for the vault in this folder.
 
-        Raises: AppCommandFailed where the program is missing, ObsidianNotRunning where the app is as well.
+        Raises: AppCommandFailed if the program is missing, ObsidianNotRunning if the app does not run either.
         """
         with self._lock:
             known = self._commands.get(folder)
@@ -110,10 +110,10 @@ class AppAccess:
             return self._commands.setdefault(folder, command)
 
     def run(self, folder: Path, words: Sequence[str]) -> Outcome:
-        """Run the official program with these words on the vault in this folder, and return what it left behind.
+        """Run the official program with these words on the vault in this folder, and return its output and status.
 
-        Raises: ObsidianNotRunning where the app does not run or does not know the vault, AppCommandFailed where the
-        program is missing, OperationTimeout.
+        Raises: ObsidianNotRunning if the app does not run or does not know the vault, AppCommandFailed if the program
+        is missing, OperationTimeout.
         """
         from .app_registry import registered
 
@@ -139,10 +139,10 @@ class AppAccess:
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
-    """Whether the vault that the app has at `path` is the one that is here at `folder` (CMD-11).
+    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11).
 
-    A path that does not exist here is one of another computer, seen from a container: then, and where no path is told,
-    the files must be the same.
+    A path that does not exist here belongs to another computer, seen from a container. For such a path, and for an
+    empty one, the vaults are the same if SAME_FILES of the app's files exist here.
     """
     from .app_registry import is_same_folder
 

@@ -27,7 +27,7 @@ from .obsidian_cli import ObsidianCommand
 log = logging.getLogger(__name__)
 
 LATE_SECONDS = 1.0
-"""How long a change may come after an answer that did not tell of it: old installers print before they are done."""
+"""How long a change may follow an answer that does not mention it: old installers print before they are done."""
 LOOK_SECONDS = 0.05
 CHECK_SECONDS = 5.0
 """How long an app that need not be used may take to say which vault it has open."""
@@ -38,7 +38,10 @@ Send = Callable[[ObsidianCommand], object]
 
 
 class AppFiles:
-    """`Changer` for one vault. Not safe to share between threads: only the thread that changes the vault uses it."""
+    """`Changer` through the app, with the disk as fallback (APP-FILE rules); the port documents the methods.
+
+    Not safe to share between threads: only the thread that changes the vault uses it.
+    """
 
     def __init__(
         self,
@@ -49,8 +52,8 @@ class AppFiles:
         late_seconds: float = LATE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`command` is asked at every change, for it may be missing or new. With `is_open` the app is used only while
-        that says so and the app answers; without, changes fail where the app does not answer.
+        """`command` is called at every change, because it may be missing or new. With `is_open`, the app is used only
+        while that returns True and the app answers; without it, changes fail if the app does not answer.
         """
         self._disk = disk
         self._command = command
@@ -89,8 +92,8 @@ class AppFiles:
             self._disk.create(disk, data)
 
     def move(self, source: str, target: str) -> None:
-        """Through the app only where the app knows no link to the file: it would change the notes with such links some
-        time after it has answered, at places where it remembers the links to be, and not undoably (APP-FILE-06).
+        """Rename through the app only if the app knows no link to the file. Otherwise the app would rewrite the links
+        some time after its answer, where it remembers them to be, in a way that cannot be undone (APP-FILE-06).
         """
         facts = self._disk.stat(source)
         folder = target.rpartition("/")[0]
@@ -156,7 +159,7 @@ class AppFiles:
     # -- what the app can do exactly -----------------------------------------------------------------------------
 
     def _rewriting(self, disk: str, data: bytes) -> Send | None:
-        """How the app can be told to give a note these bytes: as a whole, or what is added to a longer one."""
+        """Return how the app can write these bytes: the whole note, or what is appended to it; None if it cannot."""
         if not (is_note(disk) and _is_sendable(disk)):
             return None
         before = self._content(disk)
@@ -170,12 +173,11 @@ class AppFiles:
         return None
 
     def _carried(self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False) -> bool:
-        """Have the app make a change. False: it did not, and the change may be made on the disk.
+        """Have the app make a change. Return False if it did not, and the change may be made on the disk.
 
-        `done` tells by the disk whether the change is made; where the app says so and it is not, `mend` makes it.
-        `new`: something at the target is a reason to fail and not to write on the disk.
-        Raises: what the app answered, where the user wants the app and nothing else, or where it is not known whether
-        the change is still to come.
+        `done` looks at the disk whether the change is made; if the app says so and it is not, `mend` makes it.
+        `new`: if something is at the target, fail instead of writing on the disk.
+        Raises: the app's error if the user wants only the app, or if the change may still come.
         """
         command = self._reached()
         if command is None:

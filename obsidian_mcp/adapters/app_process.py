@@ -12,7 +12,7 @@ import psutil
 
 @dataclass(frozen=True, slots=True)
 class ProcessRow:
-    """What the system tells of one process; `exe` is "" and `cmdline` is () where it does not tell."""
+    """What the system reports about one process; `exe` is "" and `cmdline` is () if it does not report them."""
 
     name: str
     exe: str
@@ -74,7 +74,7 @@ def _is_command(arguments: Iterable[str]) -> bool:
 
 
 class AppProcess:
-    """Tells at any moment whether the app is running; a process once found is only checked for being alive."""
+    """Finds the app in the process list. A process once found is only checked for being alive."""
 
     def __init__(
         self,
@@ -86,6 +86,7 @@ class AppProcess:
         self._known: psutil.Process | None = None
 
     def running(self) -> bool:
+        """Whether the app is running now."""
         if self._known is not None and _is_alive(self._known):
             return True
         self._known = next((process for process in self._processes() if self._shows_app(process)), None)

@@ -114,18 +114,22 @@ class Bridge:
         self._client = httpx.Client(base_url=self.address, transport=transport, trust_env=False, limits=limits)
 
     def close(self) -> None:
+        """Close the connections."""
         self._client.close()
 
     def health(self) -> PluginHealth:
-        """Whether the plugin answers, and in which dialect."""
+        """Return the dialect in which the plugin answers, and the plugin's version (BRIDGE-02)."""
         return self._either(self._mcp_health, self._v1_health)
 
     def tools(self) -> PluginTools:
-        """The tools that the plugin offers now, in its order; entries without a name are left out."""
+        """Return the tools that the plugin offers now, in its order, without entries that have no name."""
         return self._either(self._mcp_tools, self._v1_tools)
 
     def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
-        """Run a tool and return its MCP result, `isError` included. Raises: UnknownTool where the plugin says so."""
+        """Run a tool within `seconds` and return its MCP result, `isError` included.
+
+        Raises: UnknownTool if the plugin says so.
+        """
         limit = self._call_seconds if seconds is None else seconds
         if self._spoken == "mcp":
             try:

@@ -25,7 +25,7 @@ class Gateway:
         )
 
     def complete(self, content: str, model: str) -> dict[str, Any]:
-        """The completion of one prompt, as the gateway gives it; the configured model where none is named.
+        """Return the completion of one prompt as the gateway gives it. An empty `model` means the configured one.
 
         Raises: ToolFailed, OperationTimeout.
         """

@@ -22,6 +22,7 @@ def is_program(path: str, platform: str) -> bool:
 
 
 def is_running(platform: str = sys.platform) -> bool:
+    """Whether a process of the app runs on `platform` (a value of `sys.platform`)."""
     for process in psutil.process_iter():
         try:
             if is_program(process.exe(), platform):

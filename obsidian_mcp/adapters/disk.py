@@ -51,7 +51,10 @@ _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
 
 
 class Disk:
-    """The files below one folder. Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them."""
+    """`Files` (core/files/ports.py, which documents the methods) below one folder (FILE rules).
+
+    Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them.
+    """
 
     def __init__(
         self,

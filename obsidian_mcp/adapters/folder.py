@@ -73,7 +73,7 @@ class Place(NamedTuple):
         return facts
 
     def beside(self, name: str) -> str:
-        """The name of another file in the same folder, in the form that `name` has."""
+        """Return the name of another file in the same folder, in the form that `name` has."""
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
 
     def there(self) -> bool:

@@ -44,14 +44,14 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def open_index(file: Path | None) -> Index:
-    """The index in a file, in memory for None. Never fails: `status().problem` says what was wrong."""
+    """Return the index in a file, in memory for None. Never fails: `status().problem` says what was wrong."""
     return Index(IndexDatabase(file, index.SCHEMA, index.VERSION))
 
 
 def versioned(place: Path) -> Path:
-    """The file for the index at `place` (`index.sqlite3`) that this version of the program uses (INDEX-11).
+    """Return the file for the index at `place` (`index.sqlite3`) that this version of the program uses (INDEX-11).
 
-    Files of other versions are removed when nobody has changed them for long.
+    Files of other versions are removed if they have not changed for OTHER_VERSION_SECONDS.
     """
     file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")
     name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
@@ -64,7 +64,7 @@ def versioned(place: Path) -> Path:
 
 
 class IndexDatabase:
-    """A `Database` in a file that several processes share. Every method may be called from any thread.
+    """`Database` in a file that several processes share; the port documents the methods. Safe for several threads.
 
     Before every use the file is compared with the one that was opened, so that a process notices when another one has
     replaced it.
@@ -330,7 +330,7 @@ def _reason(error: sqlite3.DatabaseError | OSError) -> str:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """What tells two files at one path apart; None where there is no file."""
+    """Return device and inode, which differ for two files at one path; None if there is no file."""
     try:
         found = file.stat()
     except OSError:

@@ -35,8 +35,9 @@ class WorkerPool(ProcessPoolExecutor):
         super().__init__(PROCESSES, spawn, begin_worker, (niceness, self._workers_end))
 
     def end(self) -> None:
-        """Without waiting. Python 3.11 would wait for ever, at its own end, for a process that it started while
-        another one died, and that therefore nobody ends."""
+        """End the processes without waiting. Python 3.11 would wait for ever, at its own end, for a process that it
+        started while another one died.
+        """
         self.shutdown(wait=False, cancel_futures=True)
         self._own_end.close()
 
@@ -46,9 +47,9 @@ _opened: dict[Path, Index] = {}
 
 
 def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
-    """Store a batch of the vault in a folder, in a worker process; the files that were left out.
+    """Store a batch of the vault at `root`, in a worker process, and return the files that were left out.
 
-    Raises: Busy; Replaced, also where the index had to be moved to another file.
+    Raises: Busy; Replaced, also if the index had to be moved to another file.
     """
     if file not in _opened:
         gc.freeze()

@@ -66,16 +66,17 @@ class IndexWorkers:
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
 
     def start(self) -> None:
+        """Start the thread, and store the pending files in it from now on."""
         self._indexer.background = self
         self._thread.start()
         self._indexer.wake()
 
     def wake(self) -> None:
-        """Something was reported as changed, or is pending."""
+        """Wake the thread: a change was reported, or files are pending."""
         self._work.set()
 
     def stop(self) -> None:
-        """End the thread after the batch that is being stored."""
+        """End the thread after the batch that is being stored, or after STOP_SECONDS."""
         self._stopping.set()
         self._work.set()
         if self._thread.is_alive():

@@ -68,11 +68,15 @@ _PROCESS = os.urandom(8).hex()
 
 
 def digest_of(data: bytes) -> str:
+    """Return the name under which a content is stored."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
 class SqliteJournal:
-    """`Journal` in one folder, which is created. Safe with several threads and processes."""
+    """`Journal` (core/files/ports.py, which documents the methods) in one folder, which is created.
+
+    Safe with several threads and processes.
+    """
 
     def __init__(
         self,
@@ -259,10 +263,7 @@ class SqliteJournal:
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:
-        """Forget what is older than KEEP_DAYS, then the oldest changes until the rest fits into KEEP_BYTES.
-
-        The last change is never forgotten.
-        """
+        """Delete changes older than KEEP_DAYS, then the oldest until the rest fits into KEEP_BYTES; never the last."""
         with self._database() as database:
             database.execute(
                 "DELETE FROM change WHERE done = 1 AND time < ? AND number <= ("

@@ -20,10 +20,10 @@ SMALLEST_SIDE = 200
 
 
 class LocalMedia:
-    """`app.Media` in this process."""
+    """`app.Media` in this process, by the libraries of the extra `media`."""
 
     def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
-        """Raises: NotShowable."""
+        """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels. Raises: NotShowable."""
         try:
             from PIL import Image, ImageOps, UnidentifiedImageError
         except ImportError as error:
@@ -60,7 +60,10 @@ class LocalMedia:
         raise NotShowable("The image cannot be made small enough.")
 
     def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-        """Raises: NotShowable."""
+        """Return the number of pages, and the text of the pages `first` to `last` in at most `most` characters.
+
+        Raises: NotShowable.
+        """
         try:
             import pypdf
             from pypdf.errors import PyPdfError
@@ -68,7 +71,7 @@ class LocalMedia:
             raise NotShowable(f"Nothing is there to read PDF files. {INSTALL}") from error
         import logging
 
-        logging.getLogger("pypdf").setLevel(logging.ERROR)  # it tells of every flaw of a file
+        logging.getLogger("pypdf").setLevel(logging.ERROR)  # it reports every flaw of a file
         try:
             reader = pypdf.PdfReader(io.BytesIO(data))
             if reader.is_encrypted and not reader.decrypt(""):

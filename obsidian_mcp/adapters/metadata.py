@@ -20,7 +20,7 @@ COPYFILE_ACL_AND_XATTR = 0b101
 
 
 def take_over(source: int, target: int) -> None:
-    """Give the open file `target` what `source` has, as far as the system and the user's rights allow."""
+    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the system allows."""
     if sys.platform == "win32":  # `replace` does it
         return
     facts = os.fstat(source)

@@ -1,8 +1,8 @@
 """What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md, CMD rules).
 
 The command reports nearly every outcome with exit status 0 and plain text on stdout, behind noise and without a mark
-that tells a note's text from a message. So a message is recognised only where it is the whole answer and names what
-was named for, and what is not recognised is a failure.
+that tells a note's text from a message. So a message is recognised only if it is the whole answer and names what the
+request named; everything that is not recognised is a failure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CARRY_BYTES = 3 * 1024
 crashes on Windows, and past about 8 KB characters are lost on macOS."""
 
 NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
-"""An empty list, in whatever format was asked for."""
+"""An empty list, in any format."""
 NO_ACCESS = re.compile(r"EACCES|EPERM|EROFS|(?i:operation not permitted|permission denied)")
 
 OUTCOME_UNKNOWN = "unknown"
@@ -60,6 +60,8 @@ def can_carry(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """One call of the command: its name, `key=value` parameters and flags."""
+
     command: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
@@ -67,7 +69,7 @@ class Request:
     """The answer is the same for every vault, so none is named."""
 
     def arguments(self, vault: str | None) -> list[str]:
-        """The argument list. Every value stands behind its key, so none is read as a flag or as another parameter.
+        """Return the argument list. Every value stands behind its key, so none is read as a flag or another parameter.
 
         Raises: AppCommandFailed with `reason="cannot_carry"` for a value that would not arrive as it is.
         """
@@ -95,41 +97,42 @@ class Answer:
 
     @cached_property
     def text(self) -> str:
-        """stdout without leading noise, one leading blank line and the last line end; nothing behind is touched."""
+        """stdout without leading noise, one leading blank line and the last line end; the rest is unchanged."""
         return self.raw[_start(self.raw) :].decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
     @property
     def lines(self) -> list[str]:
+        """The lines of `text`."""
         return self.text.replace("\r\n", "\n").split("\n") if self.text else []
 
     @property
     def fields(self) -> dict[str, str]:
-        """A table of `key<TAB>value` lines."""
+        """The `key<TAB>value` lines of `text`."""
         rows = (line.partition("\t") for line in self.lines)
         return {key: value for key, tab, value in rows if tab}
 
     @property
     def is_refusal(self) -> bool:
-        """The first line says `Error: …`, `TypeError: …` or the like."""
+        """Whether the first line says `Error: …`, `TypeError: …` or the like."""
         return _REFUSAL.match(self.text) is not None
 
     @property
     def is_cold(self) -> bool:
-        """A vault that was not open yet does not know the very command that we sent (CMD-08)."""
+        """Whether the vault was not open yet and so did not know the command (CMD-08)."""
         return len(self.lines) == 1 and self.text.startswith(f'Error: Command "{self.request.command}" not found.')
 
     @property
     def is_crash(self) -> bool:
-        """Ended by a signal (-6, or 134 as a shell says it) or with -1: what was printed may be cut short."""
+        """Whether a signal ended the program (-6, or 134 as a shell says it), or -1: its output may be incomplete."""
         return self.status < 0 or self.status > 127
 
     def done(self, *verbs: str) -> str | None:
-        """What stands behind the verb in the line by which a command says what it did (`Created: a.md`)."""
+        """Return what follows the verb in the line by which a command reports success (`Created: a.md`), else None."""
         begins = tuple(f"{verb}: " for verb in verbs)
         return next((line.partition(": ")[2] for line in self.lines if line.startswith(begins)), None)
 
     def own_refusal(self) -> AppError | None:
-        """The error for an answer that as a whole names exactly what this request asked for."""
+        """Return the error if the whole answer names exactly the path of this request, else None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
         if self.text == f'Error: File "{named}" not found.':
             return not_found(named)
@@ -140,7 +143,7 @@ class Answer:
         return None
 
     def refused(self) -> AppError:
-        """The error for an answer whose first line says that the app refused."""
+        """Return the error for an answer whose first line says that the app refused."""
         if own := self.own_refusal():
             return own
         line = self.lines[0]
@@ -157,7 +160,7 @@ class Answer:
         )
 
     def unknown(self) -> AppError:
-        """The error for an answer that says nothing this program knows."""
+        """Return the error for an answer that this program does not recognise."""
         if self.is_refusal:
             return self.refused()
         return AppCommandFailed(
@@ -169,11 +172,11 @@ class Answer:
 
 
 def exact_text(printed: bytes, sample: bytes, size: int) -> str | None:
-    """The part of `printed` that is a file of `size` bytes; None where there is none, or more than one (CMD-06).
+    """Return the part of `printed` that is a file of `size` bytes; None if there is none, or more than one (CMD-06).
 
-    Before it stand noise and blank lines, behind it perhaps a line end. Noise that belongs to the note stays: the size
-    tells. A note that begins with an empty line may leave two readings; then `sample` tells how this program frames
-    its answers: an answer of it whose text neither begins nor ends with a line end.
+    Noise and blank lines may precede it, and a line end may follow. Noise that belongs to the note stays: the size
+    decides. A note that begins with an empty line may leave two readings; then `sample` decides, an answer of the same
+    program whose text neither begins nor ends with a line end.
     """
     cuts = _cuts(printed)
     ends = [len(printed) - len(tail) for tail in (b"", b"\n", b"\r\n") if printed.endswith(tail)]
@@ -216,6 +219,7 @@ def _start(raw: bytes) -> int:
 
 
 def not_found(path: str) -> NoteNotFound:
+    """Return the error for a path without a file."""
     return NoteNotFound(
         f"There is no file {path!r} in the vault as Obsidian knows it. Search or list files to find the right path.",
         path=path,
@@ -223,6 +227,7 @@ def not_found(path: str) -> NoteNotFound:
 
 
 def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
+    """Return the error for a path that is taken; `leftover` is the file that the app wrote instead."""
     extra = {} if leftover is None else {"leftover": leftover}
     hint = "" if leftover is None else f" Obsidian wrote {leftover!r} instead, which you may delete."
     return NoteExists(
@@ -231,16 +236,18 @@ def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
 
 
 def same_path(path: str, other: str) -> bool:
+    """Whether two paths are the same in NFC."""
     return unicodedata.normalize("NFC", path) == unicodedata.normalize("NFC", other)
 
 
 def is_numbered_sibling(made: str, target: str) -> bool:
-    """`Note 1.md` for `Note.md`: what the app writes where the name is taken."""
+    """Whether `made` is `Note 1.md` for `Note.md`, which the app writes if the name is taken."""
     stem, dot, extension = target.rpartition(".")
     return re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made)) is not None
 
 
 def shortened(text: str) -> str:
+    """Return a text, cut after 200 characters."""
     return text if len(text) <= 200 else text[:200] + "…"
 
 
@@ -248,7 +255,7 @@ def shortened(text: str) -> str:
 
 
 def json_objects(value: object) -> list[dict[str, object]]:
-    """A list of objects, [] for an absent one.
+    """Return a list of objects, [] for None.
 
     Raises: AppCommandFailed, as the functions below, for a shape that this program does not know.
     """
@@ -260,6 +267,7 @@ def json_objects(value: object) -> list[dict[str, object]]:
 
 
 def json_text(row: Mapping[str, object], key: str) -> str:
+    """Return the text of a member. Raises: AppCommandFailed if it is missing or no text."""
     value = row.get(key)
     if not isinstance(value, str):
         raise unexpected(row)
@@ -267,12 +275,13 @@ def json_text(row: Mapping[str, object], key: str) -> str:
 
 
 def json_optional(row: Mapping[str, object], key: str) -> str | None:
+    """Return the text of a member, None if it is missing, empty or no text."""
     value = row.get(key)
     return value if isinstance(value, str) and value else None
 
 
 def number(value: object) -> int:
-    """A count, a size or a line; the command prints many of them as strings."""
+    """Return a count, a size or a line; the command prints many of them as strings. Raises: AppCommandFailed."""
     if isinstance(value, int | str) and not isinstance(value, bool):
         try:
             return int(value)
@@ -282,6 +291,7 @@ def number(value: object) -> int:
 
 
 def unexpected(value: object) -> AppCommandFailed:
+    """Return the error for data of an unknown shape."""
     return AppCommandFailed(
         f"The obsidian command answered with data of an unknown shape: {shortened(repr(value))}. This version of "
         "Obsidian may be newer than this program knows."

@@ -32,6 +32,8 @@ nothing."""
 
 
 class Outcome(Protocol):
+    """Output and exit status of one run."""
+
     @property
     def stdout(self) -> bytes: ...
     @property
@@ -41,13 +43,13 @@ class Outcome(Protocol):
 
 
 class Program(Protocol):
-    """What runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
+    """Runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
 
     def run(self, arguments: Sequence[str], timeout: float) -> Outcome: ...
 
 
 class Channel:
-    """Safe to share between threads."""
+    """One vault of the app, used by one call at a time. Safe to share between threads."""
 
     def __init__(
         self,
@@ -69,9 +71,11 @@ class Channel:
 
     @contextmanager
     def turn(self, limit: float | None = None) -> Iterator[Turn]:
-        """The vault for one operation: nobody else calls meanwhile, and its calls share one time limit.
+        """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds.
 
-        The first one asks which folder the vault is: another one of the same name is not to be touched (CMD-11).
+        The first turn checks which folder the vault is, so that no other vault of that name is changed (CMD-11).
+
+        Raises: OperationTimeout, VaultNotFound.
         """
         allowed = self._allowed(limit)
         end = time.monotonic() + allowed
@@ -112,17 +116,22 @@ class Channel:
         self._is_verified = True
 
     def is_app_down(self) -> bool:
-        """The app is known not to run. Asked before each call, so that no call ever starts the app."""
+        """Whether the app is known not to run. Checked before each call, so that no call ever starts the app."""
         return self._running is not None and not self._running()
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
+    """One reserved operation; `deadline` is a time of `time.monotonic`."""
+
     channel: Channel
     deadline: float
 
     def call(self, request: Request) -> Answer:
-        """One run of the program, judged only by what no note's text can be mistaken for."""
+        """Run the program once and return its answer, checked only for what cannot be the text of a note.
+
+        Raises: OperationTimeout, ObsidianNotRunning, PermissionDenied.
+        """
         arguments = request.arguments(self.channel.vault)
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
@@ -141,7 +150,7 @@ class Turn:
         return answer
 
     def ask(self, request: Request) -> Answer:
-        """`call`, and again at once where the vault had to be opened first: the first call did nothing then."""
+        """`call`, repeated once if the vault had to be opened first (CMD-08). Raises also as `reject_message`."""
         answer = self.call(request)
         if answer.is_cold:
             answer = self.call(request)
@@ -149,7 +158,7 @@ class Turn:
         return answer
 
     def folder(self) -> str:
-        """The path of the vault's folder; "" where the app answers and does not tell it."""
+        """Return the path of the vault's folder, "" if the app answers without it."""
         try:
             answer = self.ask(Request("vault", {"info": "path"}))
         except AppCommandFailed as error:
@@ -160,14 +169,14 @@ class Turn:
         return reported if "\n" not in reported and not answer.is_refusal else ""
 
     def change(self, request: Request) -> Answer:
-        """`ask` for a command that changes something: any leading error line is a refusal."""
+        """`ask` for a command that changes something: a leading error line is a refusal and raised."""
         answer = self.ask(request)
         if answer.is_refusal:
             raise answer.refused()
         return answer
 
     def reject_message(self, answer: Answer) -> None:
-        """Raise for an answer that as a whole is a message and not what was asked for."""
+        """Raise the error for an answer that is nothing but a message of the app."""
         text = answer.text.strip()
         if "\n" in text:
             return
@@ -196,7 +205,7 @@ class Turn:
             raise refusal
 
     def failure(self, answer: Answer) -> AppError:
-        """The error for an answer that is not what was asked for; silence is one (CMD-04)."""
+        """Return the error for an answer of the wrong form; no output is a failure too (CMD-04)."""
         if answer.text:
             return answer.unknown()
         if self.channel.is_app_down():

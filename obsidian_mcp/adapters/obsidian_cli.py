@@ -57,23 +57,23 @@ class ObsidianCommand:
     ) -> None:
         """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one method.
 
-        `running` tells whether the app is running; without it the command's own word counts. `same_folder` is asked
-        once whether the app's vault of this name is the one that is meant.
+        `running` returns whether the app is running; without it the command's own message counts. `same_folder` is
+        called once and returns whether the app's vault of this name is the one that is meant.
         """
         self._channel = Channel(program, vault, timeout, running, same_folder)
 
     def check(self, seconds: float | None = None) -> None:
-        """Nothing where this vault of the app is known to answer. Raises as every method, after at most `seconds`."""
+        """Check that this vault of the app answers within `seconds`. Raises as every method."""
         with self._channel.turn(seconds):
             pass
 
     # Notes
 
     def read(self, path: str) -> str:
-        """A note's text, byte for byte.
+        """Return a note's text, byte for byte.
 
-        The printed text counts when it has the size that the app gives for the file. So a note is never taken for a
-        message, noise never for a note, and a damaged or shortened answer is AppCommandFailed with
+        The printed text is accepted only if it has the size that the app gives for the file. So a note is never taken
+        for a message, nor noise for a note. A damaged or shortened answer raises AppCommandFailed with
         `reason="inexact"`: then read the file itself (CMD-06).
         """
         target = vault_path.parse(path)
@@ -109,7 +109,7 @@ class ObsidianCommand:
             raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
         parameters = {"path": str(target)} | ({"content": content} if content else {})
         request = Request("create", parameters, ("overwrite",) if overwrite else ())
-        request.arguments(None)  # a text that cannot be carried is refused before anything is asked
+        request.arguments(None)  # a text that cannot be carried is refused before the first call
         with self._channel.turn() as turn:
             if not overwrite and _exists(turn, target):
                 raise note_exists(target)
@@ -148,7 +148,7 @@ class ObsidianCommand:
             _delete(turn, target, permanent=permanent)
 
     def open(self, path: str) -> VaultPath:
-        """Show a file in the app."""
+        """Show a file in the app and return its path."""
         target = vault_path.parse(path)
         with self._channel.turn() as turn:
             _change(turn, Request("open", {"path": target}), target, "Opened")
@@ -157,7 +157,7 @@ class ObsidianCommand:
     # Questions
 
     def version(self) -> str:
-        """The version of the app."""
+        """Return the version of the app."""
         with self._channel.turn() as turn:
             answer = turn.ask(Request("version", any_vault=True))
             match = re.fullmatch(r"(\d\S*)(?: \(installer \S+\))?", answer.text)
@@ -166,7 +166,7 @@ class ObsidianCommand:
         return match[1]
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
-        """Paths of the notes that match a query in the app's search language, in the app's order."""
+        """Return the paths of the notes that match a query in the app's search language, in the app's order."""
         parameters = {"query": _required(query, "query"), "format": "json"}
         if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
             parameters["path"] = inside
@@ -176,17 +176,17 @@ class ObsidianCommand:
         return tuple(found)
 
     def backlinks(self, path: str) -> tuple[str, ...]:
-        """The notes that link to a file."""
+        """Return the notes that link to a file."""
         rows = self._rows(Request("backlinks", {"path": vault_path.parse(path), "format": "json"}))
         return tuple(json_text(row, "file") for row in rows)
 
     def links(self, path: str) -> tuple[str, ...]:
-        """The files that a note links to, each once."""
+        """Return the files that a note links to, without repetition."""
         lines = self._list(Request("links", {"path": vault_path.parse(path)}))
         return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
 
     def unresolved(self) -> tuple[UnresolvedLink, ...]:
-        """The vault's links that lead nowhere, with the notes that hold them."""
+        """Return the vault's unresolved links, with the notes that contain them."""
         rows = self._rows(Request("unresolved", {"format": "json"}, ("verbose", "counts")))
         return tuple(
             UnresolvedLink(json_text(row, "link"), number(row.get("count", 1)), _sources(row.get("sources")))
@@ -194,21 +194,21 @@ class ObsidianCommand:
         )
 
     def orphans(self) -> tuple[str, ...]:
-        """Files that nothing links to, sorted."""
+        """Return the files that nothing links to, sorted."""
         return tuple(sorted(self._list(Request("orphans"))))
 
     def deadends(self) -> tuple[str, ...]:
-        """Files that link to nothing, sorted."""
+        """Return the files that link to nothing, sorted."""
         return tuple(sorted(self._list(Request("deadends"))))
 
     # What only the app has
 
     def commands(self, prefix: str = "") -> tuple[str, ...]:
-        """Ids of the commands that the app and its plugins offer, sorted."""
+        """Return the ids of the commands that the app and its plugins offer, sorted."""
         return tuple(sorted(self._list(Request("commands", {"filter": prefix} if prefix else {}))))
 
     def run_command(self, command_id: str) -> str:
-        """Run a command of the app or of a plugin; what the app answered.
+        """Run a command of the app or of a plugin and return the app's answer.
 
         Raises: AppCommandFailed, also for an id that does not exist.
         """
@@ -226,7 +226,7 @@ class ObsidianCommand:
         return answer.text
 
     def history(self, path: str) -> tuple[Version, ...]:
-        """Versions of a file that the app keeps (File recovery), newest first."""
+        """Return the versions of a file that the app keeps (File recovery), newest first."""
         versions: list[Version] = []
         for line in self._list(Request("history", {"path": vault_path.parse(path)})):
             match = re.match(r"\s*#?(\d+)[\s.:)]", line)
@@ -250,7 +250,7 @@ class ObsidianCommand:
         return answer.text
 
     def plugins(self) -> tuple[Plugin, ...]:
-        """Installed plugins, core and community."""
+        """Return the installed plugins, core and community."""
         installed = self._rows(Request("plugins", {"format": "json"}, ("versions",)))
         enabled = {json_text(row, "id") for row in self._rows(Request("plugins:enabled", {"format": "json"}))}
         return tuple(
@@ -264,11 +264,11 @@ class ObsidianCommand:
         )
 
     def sync_status(self) -> str:
-        """State of Obsidian Sync in the app's words."""
+        """Return the state of Obsidian Sync in the app's words."""
         return "\n".join(self._list(Request("sync:status")))
 
     def evaluate(self, code: str) -> str:
-        """Run JavaScript in the app; the printed value.
+        """Run JavaScript in the app and return the printed value.
 
         Raises: AppCommandFailed with the message of an error that the code threw.
         """
@@ -291,7 +291,7 @@ class ObsidianCommand:
     def _json(self, request: Request, *, empty: Any) -> Any:
         with self._channel.turn() as turn:
             answer = turn.ask(request)
-            if NOTHING_FOUND.fullmatch(answer.text):  # although JSON was asked for
+            if NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
                 return empty
             try:
                 return json.loads(answer.text)
@@ -367,7 +367,7 @@ def _listed(turn: Turn, answer: Answer) -> list[str]:
 
 
 def _sources(value: object) -> tuple[str, ...]:
-    """Notes that the command joins with commas; the extension tells a comma inside a name from one between names."""
+    """Return the notes that the command joined with commas. A comma after an extension ends a name."""
     return tuple(_SOURCE_END.split(value)) if isinstance(value, str) and value else ()
 
 

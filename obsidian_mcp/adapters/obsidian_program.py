@@ -34,7 +34,7 @@ INSTALL_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a finished run left behind."""
+    """Output and exit status of a finished run."""
 
     stdout: bytes
     stderr: bytes
@@ -147,7 +147,7 @@ def complete_environment(
 
 
 def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """`complete_environment` with the facts of this account and system."""
+    """Return `complete_environment` with the facts of this account and system."""
     runtime_folder, temporary_folder = None, None
     if sys.platform == "win32":
         home, user = str(Path.home()), os.getlogin()

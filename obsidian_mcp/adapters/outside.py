@@ -9,13 +9,16 @@ from obsidian_mcp.errors import NoteNotFound, PermissionDenied, StorageFailed
 
 
 class AllowedFolders:
-    """`app.Outside` on the folders of the configuration."""
+    """`app.Outside` for the folders of the configuration."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
 
     def read(self, path: str, most: int) -> bytes:
-        """Raises: PermissionDenied outside the folders, links followed; NoteNotFound, StorageFailed."""
+        """Return a file of at most `most` bytes.
+
+        Raises: PermissionDenied outside the folders, with links followed; NoteNotFound, StorageFailed.
+        """
         if not self._folders:
             raise PermissionDenied(
                 "No folder is allowed as a source. Send the file as base64 in `data`, or name folders in the "

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class PdfReader:
-    """The `PdfBackground` of one vault's indexer. Of several programs on one index, one reads."""
+    """`PdfBackground` of one vault's indexer: a thread and a process that read PDFs. One of several programs reads."""
 
     def __init__(self, indexer: Indexer, root: Path, niceness: int, *, is_reading: bool) -> None:
         """`root` is the vault's folder, `niceness` how much lower than this process's the priority of a reader is."""
@@ -48,15 +48,17 @@ class PdfReader:
 
     @property
     def notice(self) -> str:
+        """What to do about PDFs that are not in the index yet, as a sentence for an answer."""
         return _missing() or ("Ask again in a while." if self.is_reading else "`obsidian-mcp index update` reads them.")
 
     def begin(self) -> bool:
+        """Start to read PDFs, and return whether the libraries for it are installed."""
         self.is_reading = not _missing()
         self.wake()
         return self.is_reading
 
     def wake(self) -> None:
-        """There may be PDFs to read, or time for it."""
+        """Look for PDFs to read."""
         self._work.set()
         if self.is_reading and self._thread is None and not self._stopping.is_set():
             self._thread = threading.Thread(target=self._run, name="pdf", daemon=True)

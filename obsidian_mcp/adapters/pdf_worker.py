@@ -37,6 +37,7 @@ _LIGATURES = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ\0", ("ff", "fi", "fl"
 
 
 def main() -> None:
+    """Read the PDFs that the parent process names on stdin, until stdin ends."""
     root, niceness = sys.argv[1:]
     if hasattr(os, "nice"):
         os.nice(int(niceness))

@@ -1,7 +1,7 @@
 """Finds what other programs change in a vault's folder: by watchdog, or by scans (specs/watching.md).
 
-The core asks (`drain`) instead of being called, so that an answer is never older than the events that the system has
-reported when the question comes. Between two calls `adapters/index_workers.py` asks.
+The core calls `drain` instead of being called, so that an answer is never older than the events that the system had
+reported when the question came. Between two calls of a client, `adapters/index_workers.py` calls it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REMOTE = {
 
 
 class Watcher:
-    """`Dirty` for one folder. Until watchdog has started, and where it cannot, scans find what changed."""
+    """`Dirty` for one folder (WATCH rules). Until watchdog has started, and where it cannot, scans find changes."""
 
     def __init__(
         self, root: Path, notify: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
@@ -57,7 +57,7 @@ class Watcher:
 
     @property
     def mode(self) -> str:
-        """`events` or `scans`."""
+        """`events` if the system reports changes, else `scans`."""
         observer = self._observer
         if not self._live or observer is None or not observer.is_alive():
             return "scans"
@@ -65,11 +65,11 @@ class Watcher:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every change is reported, and none from before the reports began is still to be found by a scan."""
+        """Whether every change is reported, and no scan for changes before the reports began is still due."""
         return self.mode == "events" and not self._blind
 
     def start(self) -> None:
-        """Begin to watch, in a thread of its own: a large folder takes a while. Scans serve until then."""
+        """Begin to watch in a new thread, because a large folder takes a while. Scans serve until then."""
         threading.Thread(target=self._start, name="watcher-start", daemon=True).start()
 
     def _start(self) -> None:
@@ -105,6 +105,7 @@ class Watcher:
         self._notify()
 
     def stop(self) -> None:
+        """Stop to watch; waits at most 2 s for the thread of watchdog."""
         with self._lock:
             self._stopped = True
             observer, self._observer, self._live = self._observer, None, False
@@ -113,6 +114,7 @@ class Watcher:
             observer.join(2)
 
     def drain(self) -> set[str] | None:
+        """Return the paths that were reported since the last call; None if the folder must be scanned."""
         with self._lock:
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
@@ -124,11 +126,12 @@ class Watcher:
         return self._scanning.drain()
 
     def scanned(self) -> None:
+        """Note that a scan has ended."""
         self._scanning.scanned()
         self._net.scanned()
 
     def lost(self) -> None:
-        """Events were dropped: only a scan can tell what changed, and one more what changed until watching goes on."""
+        """Note that events were dropped: a scan is due, and one more when the system has caught up."""
         with self._lock:
             self._overflow = self._blind = True
             self._paths.clear()
@@ -140,7 +143,7 @@ class Watcher:
                 self.report(os.fsdecode(path))
 
     def report(self, path: str) -> None:
-        """Take note of a path of the system that may have changed."""
+        """Note that the file at an absolute path may have changed."""
         relative = relative_path(self.root, path)
         if relative is None or relative in self._paths:  # not looked at since the last report: most come in fours
             return

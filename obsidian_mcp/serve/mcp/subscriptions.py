@@ -199,7 +199,7 @@ class Subscriptions:
     def _notified(self, task: asyncio.Task[None]) -> None:
         self._notifying.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
-            log.info("a client was not told of a change: %s", error)
+            log.info("a client was not notified of a change: %s", error)
 
     async def _notify(self, found: Changes) -> None:
         events: list[ServerEvent] = [ResourceUpdated(uri=address) for address in found.addresses]
