@@ -113,7 +113,7 @@ class Catalog:
             self._changes.clear()
             self.generation += 1
             self.revision += 1
-            changes = [Change(entry.path) for entry in simple.values()]
+            changes = [Change(VaultPath(disk)) for disk in simple]
             if len(simple) < len(listed):
                 listed = {disk: file for disk, file in listed.items() if disk not in simple}
             else:

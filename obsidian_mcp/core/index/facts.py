@@ -126,7 +126,7 @@ class ListItemsFact(NamedTuple):
     """As `dataview.note_data.pack_items` writes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Facts:
     """Everything that is stored of one file."""
 

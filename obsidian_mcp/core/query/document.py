@@ -49,7 +49,7 @@ class Subject(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Document:
     """A Subject parsed from its text."""
 

@@ -1,4 +1,7 @@
-"""The tree of a query. Every node knows its span in the query; equality ignores spans (QUERY-09)."""
+"""The tree of a query. Every node knows its span in the query; equality ignores spans (QUERY-09).
+
+Nodes are not changed once they are made. They are not frozen: every command that searches would wait 3 ms for it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 _NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Word:
     """Characters to find anywhere; as the key of a property its whole name."""
 
@@ -25,7 +28,7 @@ class Word:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Phrase:
     """A quoted text, unescaped."""
 
@@ -33,7 +36,7 @@ class Phrase:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Regex:
     """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts it."""
 
@@ -41,7 +44,7 @@ class Regex:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class And:
     """All of two or more parts, none of them an And."""
 
@@ -49,7 +52,7 @@ class And:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Or:
     """Any of two or more parts, none of them an Or."""
 
@@ -57,13 +60,13 @@ class Or:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Not:
     part: Node
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Scope:
     """An operator and its operand: `line:(a b)`."""
 
@@ -72,7 +75,7 @@ class Scope:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Constant:
     """`null` (also written `empty`), `true` or `false` as the value of a property."""
 
@@ -80,7 +83,7 @@ class Constant:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Compare:
     """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number` or `moment`."""
 
@@ -89,7 +92,7 @@ class Compare:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Property:
     """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And, Not and constants."""
 

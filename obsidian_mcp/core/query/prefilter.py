@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import fold, is_caseless
@@ -17,7 +17,7 @@ Where = Literal["content", "path", "text"]
 """`text` is the content or the path. Only notes and canvases have content, and only they match `text`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Holds:
     """The folded place contains the folded `text`; if `bounded`, where it does not continue into a word."""
 
@@ -26,7 +26,7 @@ class Holds:
     bounded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HasWord:
     """A regular expression matches in a word of the place, or in several words with underscores between them."""
 
@@ -34,21 +34,21 @@ class HasWord:
     where: Where
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HasTask:
     """The file has a task of the operator's kind."""
 
     operator: Operator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HasTag:
     """The file has the tag."""
 
     leaf: Word | Phrase | Regex
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class HasProperty:
     """The file has the property, with the value if there is one."""
 
@@ -56,29 +56,29 @@ class HasProperty:
     match_case: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class AllOf:
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class AnyOf:
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class NoneOf:
     part: Filter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class AtMost:
     """Every matching file satisfies the part; a file that satisfies the part may not match."""
 
     part: Filter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Anything:
     """True of every file."""
 
@@ -105,8 +105,7 @@ def _bare(found: Filter) -> Filter:
     return found.part if isinstance(found, AtMost) else found
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where the leaves search. `scoped`: in a part of the text, so that a condition on the whole file is not exact."""
 
     where: Literal["content", "path", "text", "tag"]
@@ -136,14 +135,14 @@ def _narrow(node: Node, place: _Place) -> Filter:
 def _scope(node: Scope, place: _Place) -> Filter:
     match node.operator:
         case "match-case" | "ignore-case":
-            return _narrow(node.part, replace(place, match_case=node.operator == "match-case"))
+            return _narrow(node.part, place._replace(match_case=node.operator == "match-case"))
         case "tag" | "path" | "content":
-            return _narrow(node.part, replace(place, where=node.operator))
+            return _narrow(node.part, place._replace(where=node.operator))
         case "file":  # the path contains the name
-            return _narrow(node.part, replace(place, where="path", scoped=True))
+            return _narrow(node.part, place._replace(where="path", scoped=True))
     if node.operator == "line" and not place.scoped:
         return _line(node.part, place)
-    inner = _narrow(node.part, replace(place, where="content", scoped=True))
+    inner = _narrow(node.part, place._replace(where="content", scoped=True))
     if node.operator in ("task", "task-todo", "task-done"):
         inner = all_of([HasTask(node.operator), inner])
     if node.operator == "section" and not place.scoped and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
@@ -157,7 +156,7 @@ def _line(operand: Node, place: _Place) -> Filter:
     """Return what `line:` requires of a whole file: exactly so if one of some texts must be in a line."""
     parts = operand.parts if isinstance(operand, And) else (operand,)
     leaves = parts[0].parts if isinstance(parts[0], Or) else parts[:1]
-    found = _narrow(operand, replace(place, where="content", scoped=True))
+    found = _narrow(operand, place._replace(where="content", scoped=True))
     if len(parts) == 1 and compat.SEARCH_FRONTMATTER_IS_CONTENT:
         texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, place.match_case)]
         if len(texts) == len(leaves):

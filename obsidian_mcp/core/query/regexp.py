@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
@@ -26,8 +26,7 @@ _IN_WORDS = regex.compile(
 """Sources made only of letters, digits and classes of them, groups and repeats."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegExp:
+class RegExp(NamedTuple):
     """A compiled source, made by `translate`. A search in one text takes at most SECONDS."""
 
     source: str
@@ -104,7 +103,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     shorter = None
     if rest:
         simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
-        shorter = replace(simpler.shortest, source=source)
+        shorter = simpler.shortest._replace(source=source)
     return RegExp(source, pattern, whole.clauses, reader.looks_around, shorter, reader.groups)
 
 

@@ -54,7 +54,7 @@ class Request(NamedTuple):
         return self.order is None or self.order.facet.kind == "relevance"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Snippet:
     """A line of a note, cut short (SEARCH-71)."""
 
@@ -71,7 +71,7 @@ class Snippet:
     """Page of the PDF that the line is on; a link to it is `[[x.pdf#page=3]]`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hit:
     path: VaultPath
     score: float | None = None
@@ -83,7 +83,7 @@ class Hit:
     """Says of a file without the words that a model found it (SEM-04)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hits:
     total: int
     """Files that match, on all pages."""
@@ -97,7 +97,7 @@ class Hits:
     """Who else found these files, and how (SEARCH-18)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Group:
     group: str
     count: int
@@ -106,7 +106,7 @@ class Group:
     """Those of this page; None if they come on a later one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Grouped:
     """As `Hits`; a file with several tags or values is in several groups (SEARCH-66)."""
 

@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import Literal, NamedTuple
 
@@ -50,8 +50,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """Files in their order, and how to show them."""
 
     snapshot: Snapshot
@@ -61,7 +60,7 @@ class Found:
     order: Order | None
     """What the files were sorted by; None if they are ranked."""
     plan: Plan
-    fields: dict[int, Fields] = field(default_factory=dict)
+    fields: dict[int, Fields]
     """Files that were read already."""
     note: str | None = None
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.evaluate import Matcher, tag_name, tag_test
@@ -55,8 +54,7 @@ NOTHING: frozenset[int] = frozenset()
 _FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Files that satisfy a condition for certain, and all those that may; the truth lies between."""
 
     sure: AbstractSet[int]

@@ -200,7 +200,7 @@ class Search:
         total, by = len(files) + len(others), request.order
         if by is not None and by.facet.kind != "relevance":
             items = [Item(snapshot.table.paths[number], number) for number in files] + others
-            found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan)
+            found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan, {})
         else:
             if most is None or (by is not None and not by.descending):
                 most = total
@@ -311,7 +311,7 @@ def _named(snapshot: Snapshot, request: Request, query: Node | None, named: Sequ
     elif by is not None:
         items = sort.ordered(snapshot, items, by)
     plan = Plan((), exact=() if query is None else (query,))
-    return Found(snapshot, items, len(items), by, plan, note=BY_APP if request.match == "smart" else None)
+    return Found(snapshot, items, len(items), by, plan, {}, note=BY_APP if request.match == "smart" else None)
 
 
 def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:

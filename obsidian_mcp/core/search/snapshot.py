@@ -31,7 +31,7 @@ ROWS_AT_ONCE = 500
 """Rows that one statement names by their numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FileTable:
     """The files of one moment, without those that the user hides; built anew when files come or go (SEARCH-48)."""
 

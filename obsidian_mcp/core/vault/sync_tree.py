@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from itertools import islice
 from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
@@ -113,10 +114,10 @@ class Listing:
 
     def _scan(self) -> list[Change]:
         found: list[DiskFile] = []
-        for count, file in enumerate(self._files.scan("", self.visible if self._policy.restricts_reading else None)):
-            if count % 1000 == 0:
-                deadline.checkpoint()
-            found.append(file)
+        files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
+        while some := list(islice(files, 1000)):
+            deadline.checkpoint()
+            found += some
         changes = self.catalog.replace(found)
         self._dirty.scanned()
         self._misses.scanned()
