@@ -35,15 +35,8 @@ class RegExp(NamedTuple):
     """Every matching text contains a string of each clause; strings have two letters or more."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind. Without one, a match in a line is a match in the whole text."""
-    shorter: RegExp | None = None
-    """An expression that matches the same texts, in shorter matches and less time."""
     groups: tuple[str | None, ...] = ()
     """Names of the capturing groups; None for a group without a name."""
-
-    @property
-    def shortest(self) -> RegExp:
-        """The expression to use if only whether a text matches counts, and not where."""
-        return self.shorter or self
 
     @property
     def in_words(self) -> bool:
@@ -69,7 +62,7 @@ class RegExp(NamedTuple):
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
-        return (self.shorter or self).first(text, 0, len(text)) >= 0
+        return self.first(text, 0, len(text)) >= 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the matches that are not empty. Raises: OperationTimeout."""
@@ -99,12 +92,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     except regex.error as problem:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
-    rest = reader.shorter()
-    shorter = None
-    if rest:
-        simpler = translate(rest, match_case=match_case, multiline=multiline, dot_all=dot_all)
-        shorter = simpler.shortest._replace(source=source)
-    return RegExp(source, pattern, whole.clauses, reader.looks_around, shorter, reader.groups)
+    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups)
 
 
 def expression(source: str, match_case: bool | None) -> RegExp:

@@ -48,8 +48,6 @@ _NAMED = re.compile(r"\(\?<([^\s>=!][^\s>]*)>")
 _CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]+")
 _NAME = re.compile(r"k<([^>]*)>")
-_COMPLEX = re.compile(r"\(|\\[1-9k]")
-"""Begins an element that is no single character: a group, or a reference to one."""
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
@@ -61,20 +59,6 @@ class _Element(NamedTuple):
     size: int = 1
     """Elements, with counted repeats unrolled."""
     repeats: bool = True
-
-
-class _Part(NamedTuple):
-    """An element outside of all groups: where it and its repeats are in the source."""
-
-    start: int = 0
-    end: int = 0
-    """Of the element without its repeats."""
-    stop: int = 0
-    least: int = 1
-    is_endless: bool = False
-    """Whether it is one character with an unlimited repeat."""
-    branches: bool = False
-    """Whether it is no element but `|`."""
 
 
 _MARK = _Element(repeats=False)
@@ -99,7 +83,6 @@ class Reader:
         self._groups: list[str | None] = []
         self._opened = 0
         self._open: set[int] = set()
-        self._parts: list[_Part] = []
         for capture in _CAPTURES.finditer(source):
             if capture.group()[0] == "(":
                 named = _NAMED.match(source, capture.start())
@@ -110,20 +93,6 @@ class Reader:
         if self.at < len(self.source):
             raise InvalidRegExp(self.at, "there is no '(' for this ')'")
         return element
-
-    def shorter(self) -> str:
-        """Return the source with no more repeats at its ends than a match needs: `a+b*` matches where `a` does.
-
-        Empty if there is nothing to leave out. To be called after `whole`.
-        """
-        if any(part.branches for part in self._parts):
-            return ""
-        for part in self._parts[:1] + self._parts[-1:]:
-            if part.is_endless:
-                before, after = self.source[: part.start], self.source[part.stop :]
-                repeats = "" if part.least == 1 else f"{{{part.least}}}"
-                return before + (self.source[part.start : part.end] + repeats if part.least else "") + after
-        return ""
 
     def place(self, written: int) -> int:
         """Return the index in the source of a position in the written pattern."""
@@ -151,8 +120,6 @@ class Reader:
             branches.append(self._sequence())
             if self._peek() != "|":
                 break
-            if not self._depth:
-                self._parts.append(_Part(branches=True))
             self._write("|", self.at)
             self.at += 1
         if len(branches) == 1:
@@ -171,13 +138,7 @@ class Reader:
         while self.at < len(self.source) and self._peek() not in "|)":
             start = self.at
             element = self._element()
-            end = self.at
             least, most = self._quantifier(element)
-            if not self._depth:
-                repeated = self.source[end : self.at].rstrip("?")
-                endless = repeated in ("*", "+") or repeated.endswith(",}")
-                whole = element.repeats and not _COMPLEX.match(self.source, start)
-                self._parts.append(_Part(start, end, self.at, least, is_endless=endless and whole))
             size += element.size * max(least, 1)
             if size > MAX_SIZE:
                 raise InvalidRegExp(start, "the repeats ask for too many copies")

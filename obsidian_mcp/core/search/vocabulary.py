@@ -180,7 +180,6 @@ class Vocabulary(NamedTuple):
     def matching(self, expression: RegExp) -> list[str]:
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises: OperationTimeout."""
         text, found, at = self.words.decode(), [], 0
-        expression = expression.shortest
         while (start := expression.first(text, at, len(text))) >= 0:
             at = text.find("\n", start)
             found.append(text[text.rfind("\n", 0, start) + 1 : at])

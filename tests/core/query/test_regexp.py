@@ -90,29 +90,6 @@ def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[t
     assert list(translate(source).clauses) == clauses
 
 
-@pytest.mark.parametrize(
-    ("source", "shortest"),
-    [
-        (r"[A-Z]{2,}-\d+", r"[A-Z]{2}-\d"),
-        (".*foo.*?", "foo"),
-        (r"\w+@\w+", r"\w@\w"),
-        (r"a\++", r"a\+"),
-        (r"a\\+", "a\\\\"),
-        (r"^\w+b+$", None),
-        ("a+|b+", None),
-        ("(ab)+", None),
-        (r"(a)b\1+", None),
-        ("a{2,3}b{2}", None),
-        ("a*", None),
-    ],
-)
-def test_whether_an_expression_matches_is_asked_with_no_more_repeats_than_needed(
-    source: str, shortest: str | None
-) -> None:
-    wanted = translate(shortest or source)
-    assert translate(source).shortest.pattern.pattern == wanted.pattern.pattern
-
-
 @pytest.mark.parametrize(("source", "text"), [(r"(a|aa)+$", "a" * 60 + "b"), (r"^(\w|\w\w)+$", "a" * 60 + "!")])
 def test_an_expression_that_runs_away_is_stopped_after_a_second(source: str, text: str) -> None:  # QUERY-33
     expression = translate(source)
