@@ -21,8 +21,7 @@ from obsidian_mcp.core.text.text import Span
 from . import scopes
 from .document import Subject
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
-from .parts import InPart, expression_anchor, holds_section, literal_anchor
-from .prefilter import required
+from .parts import InPart, expression_anchor, holds_section, literal_anchor, required
 from .properties import WithProperty, name_test, value_test
 from .regexp import expression, translate
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import regex
 
+from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
-from .nodes import And, Node, Not, Or, Regex, Scope
-from .regexp import expression
+from .nodes import And, Node, Not, Or, Phrase, Regex, Scope, Word
+from .regexp import expression, translate
 from .scopes import Anchor
 
 if TYPE_CHECKING:
@@ -95,3 +96,21 @@ def holds_section(node: Node) -> bool:
         case Scope():
             return node.operator == "section" or holds_section(node.part)
     return False
+
+
+def required(node: Node) -> tuple[str, ...]:
+    """Return folded texts that all content contains which satisfies the operand of a scope, the longest first."""
+    return tuple(sorted(set(_required(node)), key=lambda text: (-len(text), text)))
+
+
+def _required(node: Node) -> Iterator[str]:
+    match node:
+        case And():
+            for part in node.parts:
+                yield from _required(part)
+        case Scope() if node.operator not in ("tag", "path", "file"):
+            yield from _required(node.part)
+        case Word() | Phrase() if node.text:
+            yield fold(node.text)
+        case Regex():
+            yield from (clause[0] for clause in translate(node.source).clauses if len(clause) == 1)

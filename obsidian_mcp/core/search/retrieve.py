@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.evaluate import Matcher, tag_name, tag_test
-from obsidian_mcp.core.query.nodes import Node, Regex
-from obsidian_mcp.core.query.prefilter import (
-    AllOf,
-    AnyOf,
-    Anything,
-    AtMost,
-    Filter,
-    HasProperty,
-    HasTag,
-    HasTask,
-    HasWord,
-    Holds,
-    NoneOf,
-    prefilter,
-)
+from obsidian_mcp.core.query.nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.properties import name_test, value_test
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.text import progress, tokenizer
-from obsidian_mcp.core.text.casefold import phrase
+from obsidian_mcp.core.text import compat, progress, tokenizer
+from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase
 
 from .plan import Plan, quoted
 from .snapshot import Snapshot
@@ -64,6 +51,10 @@ class Bounds(NamedTuple):
     def exact(cls, files: AbstractSet[int]) -> Bounds:
         return cls(files, files)
 
+    def at_most(self) -> Bounds:
+        """Return the bounds of a condition that implies this one."""
+        return Bounds(NOTHING, self.possible)
+
 
 def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) -> AbstractSet[int]:
     """Return the files, of `within` or all, that one of the plan's alternatives finds. Raises: OperationTimeout."""
@@ -80,7 +71,7 @@ def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) ->
                 elif not snapshot.table.is_complete:
                     files = files & snapshot.table.files
         if alternative.exact is not None and (files is None or files):
-            among = bounds(snapshot, prefilter(alternative.exact))
+            among = bounds(snapshot, alternative.exact)
             sure, possible = among.sure, among.possible
             if files is not None:
                 sure, possible = sure & files, possible & files
@@ -107,51 +98,97 @@ def _reported(rows: Iterable[T], total: int) -> Iterator[T]:
         yield row
 
 
-# Conditions
+# What the index says of a query
 
 
-def bounds(snapshot: Snapshot, condition: Filter) -> Bounds:
-    """Return the files that satisfy a condition. Raises: OperationTimeout."""
-    match condition:
-        case AllOf(parts):
-            found = [bounds(snapshot, part) for part in parts]
-            sure = _all([part.sure for part in found])
-            exactly = all(part.sure is part.possible for part in found)
-            return Bounds(sure, sure if exactly else _all([part.possible for part in found]))
-        case AnyOf(parts):
-            found = [bounds(snapshot, part) for part in parts]
-            return Bounds(_any(part.sure for part in found), _any(part.possible for part in found))
-        case NoneOf(part):
-            inner = bounds(snapshot, part)
-            return Bounds(snapshot.table.files - inner.possible, snapshot.table.files - inner.sure)
-        case AtMost(part):
-            return Bounds(NOTHING, bounds(snapshot, part).possible)
-        case Anything():
-            return Bounds.exact(snapshot.table.files)
-        case Holds():
-            return _text(snapshot, condition)
-        case HasWord():
-            return _expression(snapshot, condition)
-        case HasTask():
-            return _task(snapshot, condition)
-        case HasTag():
-            return _tag(snapshot, condition)
-        case HasProperty():
-            return _property(snapshot, condition)
+class Field(NamedTuple):
+    """Where the leaves of a query search, and whether case counts (None: the default)."""
+
+    where: Literal["content", "path", "text", "tag"] = "text"
+    """`text` is the content or the path. Only notes and canvases have content, and only they match `text`."""
+    scoped: bool = False
+    """In a part of the text, so that a condition on the whole file is not exact."""
+    match_case: bool | None = None
+
+
+EVERYWHERE = Field()
+
+
+def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
+    """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61)."""
+    everything = snapshot.table.files
+    match node:
+        case And():
+            return _all([bounds(snapshot, part, field) for part in node.parts])
+        case Or():
+            return _any([bounds(snapshot, part, field) for part in node.parts])
+        case Not() if field.scoped:
+            return Bounds(NOTHING, everything)
+        case Not():
+            inner = bounds(snapshot, node.part, field)
+            return Bounds(everything - inner.possible, everything - inner.sure)
+        case Scope():
+            return _scope(snapshot, node, field)
+        case Property():
+            return _property(snapshot, node, field.match_case)
+        case Word() | Phrase() | Regex() if field.where == "tag":
+            found = _tag(snapshot, node)
+            return found.at_most() if field.scoped else found
+        case Regex():
+            return _expression(snapshot, node, field)
+        case Word() | Phrase() if not node.text:
+            return Bounds(NOTHING if field.scoped else everything, everything)
+        case Word() | Phrase():
+            text, composed = fold(node.text), fold(unicodedata.normalize("NFC", node.text))  # the form of every path
+            searched = [(composed if field.where == "path" else text, field.where)]
+            if field.where == "text" and composed != text:
+                searched = [(text, "content"), (composed, "path")]
+            bounded, cased = isinstance(node, Phrase), bool(field.match_case) and not is_caseless(node.text)
+            found = _any([_text(snapshot, text, where, bounded=bounded) for text, where in searched])
+            return found.at_most() if cased or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT else found
+    raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
+
+
+def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
+    match node.operator:
+        case "match-case" | "ignore-case":
+            return bounds(snapshot, node.part, field._replace(match_case=node.operator == "match-case"))
+        case "tag" | "path" | "content":
+            return bounds(snapshot, node.part, field._replace(where=node.operator))
+        case "file":  # the path contains the name
+            return bounds(snapshot, node.part, field._replace(where="path", scoped=True))
+    is_any_line = node.operator == "line" or (
+        node.operator == "section" and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
+    )  # every line lies in one section
+    leaves = node.part.parts if isinstance(node.part, Or) else (node.part,)
+    texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
+    if is_any_line and not field.scoped and len(texts) == len(leaves) and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+        found = [_text(snapshot, fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts]
+        return _any(found)  # (QUERY-63)
+    inner = bounds(snapshot, node.part, field._replace(where="content", scoped=True))
+    if node.operator in ("task", "task-todo", "task-done"):
+        inner = _all([_task(snapshot, node.operator), inner])
+    return inner.at_most()
+
+
+def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
+    """Whether every line that contains the folded text matches."""
+    cased = match_case and not is_caseless(leaf.text)
+    return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
 
 
 # Texts
 
 
-def _text(snapshot: Snapshot, condition: Holds) -> Bounds:
-    """Files whose content or path contains a text (SEARCH-42 to 44)."""
+def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
+    """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42 to 44)."""
     found = Bounds.exact(NOTHING)
-    wanted = tokenizer.wanted(condition.text, bounded=condition.bounded)
-    if condition.where != "path" and not wanted.words:
+    wanted = tokenizer.wanted(text, bounded=bounded)
+    if where != "path" and not wanted.words:
         found = Bounds(NOTHING, snapshot.table.files)
-    elif condition.where != "path":
+    elif where != "path":
         # Names and folders are parts of the path: if that counts too, all columns may be searched, which is quicker.
-        columns = "body : " if condition.where == "content" else ""
+        columns = "body : " if where == "content" else ""
         unsure = search_document.TRUNCATED | (0 if columns else search_document.ODD_FIELDS)
         if wanted.open_start or wanted.open_end:
             unsure |= search_document.ODD_WORDS
@@ -163,15 +200,15 @@ def _text(snapshot: Snapshot, condition: Holds) -> Bounds:
                 words = snapshot.vocabulary.containing(words[0], from_start=not open_start, to_end=not open_end)
             found = _any_word(snapshot, words, columns)
         found = _unless(snapshot, found, unsure)
-        found = found if wanted.whole else Bounds(NOTHING, found.possible)
-    if condition.where != "content":
-        with_path = _counted(snapshot, set(snapshot.table.path_contains(condition.text)))
-        if condition.bounded and with_path:
-            pattern = phrase(condition.text, match_case=False)
+        found = found if wanted.whole else found.at_most()
+    if where != "content":
+        with_path = _counted(snapshot, set(snapshot.table.path_contains(text)))
+        if bounded and with_path:
+            pattern = phrase(text, match_case=False)
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
-        found = _with(found, with_path)
-    if condition.where == "text":
-        snapshot.counts[condition.text] = len(found.possible)
+        found = _any([found, Bounds.exact(with_path)])
+    if where == "text":
+        snapshot.counts[text] = len(found.possible)
     return found
 
 
@@ -218,52 +255,54 @@ def _lookup(
     return _counted(snapshot, _numbers(found))
 
 
-def _expression(snapshot: Snapshot, condition: HasWord) -> Bounds:
-    """Files with a word that a regular expression matches which can only match inside of words (SEARCH-33)."""
-    expression = translate(condition.leaf.source)
+def _expression(snapshot: Snapshot, leaf: Regex, field: Field) -> Bounds:
+    """Files with the texts that every match contains, or with a word that matches if only words can (SEARCH-33)."""
+    expression = translate(leaf.source)
+    if not expression.in_words or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT:
+        clauses = [_any([_text(snapshot, text, field.where) for text in clause]) for clause in expression.clauses]
+        return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
     found = Bounds.exact(NOTHING)
-    if condition.where != "path":
+    if field.where != "path":
         # Underscores in names and folders are not flagged; what matches there is found in the paths.
-        columns = "body : " if condition.where == "content" or expression.sees_underscores else ""
+        columns = "body : " if field.where == "content" or expression.sees_underscores else ""
         unsure = search_document.TRUNCATED | search_document.ODD_WORDS | (0 if columns else search_document.ODD_FIELDS)
         if expression.sees_underscores:
             unsure |= search_document.UNDERSCORES
         words = snapshot.vocabulary.matching(expression)
         found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
-    if condition.where != "content":
-        found = _with(found, _counted(snapshot, set(snapshot.table.path_matches(expression))))
-    return found
+    if field.where != "content":
+        found = _any([found, Bounds.exact(_counted(snapshot, set(snapshot.table.path_matches(expression))))])
+    return found.at_most() if field.match_case or not compat.SEARCH_REGEX_IGNORES_CASE else found
 
 
 # Tasks, tags and properties
 
 
-def _task(snapshot: Snapshot, condition: HasTask) -> Bounds:
-    where = {"task-todo": " WHERE mark = ' '", "task-done": " WHERE mark != ' '"}.get(condition.operator, "")
+def _task(snapshot: Snapshot, operator: Operator) -> Bounds:
+    where = {"task-todo": " WHERE mark = ' '", "task-done": " WHERE mark != ' '"}.get(operator, "")
     found = _files(snapshot, f"(SELECT DISTINCT file FROM tasks{where})")  # noqa: S608 - our own words
     return _unless(snapshot, Bounds.exact(found), search_document.TRUNCATED, snapshot.table.canvases)
 
 
-def _tag(snapshot: Snapshot, condition: HasTag) -> Bounds:
-    leaf = condition.leaf
+def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
     name = "" if isinstance(leaf, Regex) else tag_name(leaf.text)
     found: AbstractSet[int] = NOTHING
     if name:
         found = _files(snapshot, "tags WHERE key = ? OR key > ? AND key < ?", name, name + "/", name + "0")
     else:
         accepts = tag_test(leaf)
-        found = _any(_files(snapshot, "tags WHERE key = ?", key) for key in _keys(snapshot, "tags") if accepts(key))
+        keys = [key for key in _keys(snapshot, "tags") if accepts(key)]
+        found = NOTHING.union(*[_files(snapshot, "tags WHERE key = ?", key) for key in keys])
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
     return _unless(snapshot, Bounds.exact(found), unsure, snapshot.table.canvases)
 
 
-def _property(snapshot: Snapshot, condition: HasProperty) -> Bounds:
-    has_name = name_test(condition.property.key)
-    has_value = value_test(condition.property.value, condition.match_case)
+def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bounds:
+    has_name, has_value = name_test(node.key), value_test(node.value, match_case)
     found: set[int] = set()
     named = [(table, key) for table in snapshot.property_tables for key in _keys(snapshot, table) if has_name(key)]
     for table, key in named:
-        if condition.property.value is None:
+        if node.value is None:
             found |= _files(snapshot, f"{table} WHERE key = ?", key)
             continue
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
@@ -297,14 +336,6 @@ def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[in
     return Bounds(found.sure - unsure, found.possible | unsure) if unsure else found
 
 
-def _with(found: Bounds, files: AbstractSet[int]) -> Bounds:
-    """Add files that satisfy the condition for certain."""
-    if not files:
-        return found
-    sure = found.sure | files
-    return Bounds(sure, sure if found.possible is found.sure else found.possible | files)
-
-
 def _counted(snapshot: Snapshot, found: set[int]) -> set[int]:
     """Leave out rows of files that are hidden or gone."""
     if not snapshot.table.is_complete:
@@ -316,16 +347,20 @@ def _numbers(numbers: str | None) -> set[int]:
     return set(json.loads(f"[{numbers}]")) if numbers else set()
 
 
-def _all(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
-    found = min(sets, key=len)
-    for files in sets:
-        if files is not found:
-            found = found & files
-    return found
+def _all(found: Sequence[Bounds]) -> Bounds:
+    sure = _intersection([part.sure for part in found])
+    exactly = all(part.sure is part.possible for part in found)
+    return Bounds(sure, sure if exactly else _intersection([part.possible for part in found]))
 
 
-def _any(sets: Iterable[AbstractSet[int]]) -> AbstractSet[int]:
-    found: AbstractSet[int] = NOTHING
-    for files in sets:
-        found = found | files if found else files
-    return found
+def _any(found: Sequence[Bounds]) -> Bounds:
+    sure = NOTHING.union(*[part.sure for part in found])
+    exactly = all(part.sure is part.possible for part in found)
+    return Bounds(sure, sure if exactly else NOTHING.union(*[part.possible for part in found]))
+
+
+def _intersection(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
+    first, *others = sorted(sets, key=len)
+    for files in others:
+        first = first & files
+    return first

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,27 +15,10 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
-from obsidian_mcp.core.query.evaluate import Matcher, tag_test
-from obsidian_mcp.core.query.nodes import Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.query.prefilter import (
-    AllOf,
-    AnyOf,
-    Anything,
-    AtMost,
-    Filter,
-    HasProperty,
-    HasTag,
-    HasTask,
-    HasWord,
-    Holds,
-    NoneOf,
-    prefilter,
-)
-from obsidian_mcp.core.query.properties import name_test, value_test
-from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import compat, deadline
-from obsidian_mcp.core.text.casefold import fold, phrase
+from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.search.naive_search import REGEXES, PlainFile, plain_matches
@@ -71,70 +53,6 @@ def test_a_result_shows_the_places_of_the_table(row: dict[str, Any]) -> None:
     found = Matcher(parse(row["query"])).find(FILES[row["file"]])
     shown = None if found is None else [[span.start, span.end] for span in found]
     assert shown == row["content"]
-
-
-@pytest.mark.parametrize(("files", "case"), CASES, ids=[f"{case['rule']} {case['query']}" for _, case in CASES])
-def test_the_table_is_what_an_index_narrows_to(files: dict[str, Document], case: dict[str, Any]) -> None:  # QUERY-60
-    narrowed = prefilter(parse(case["query"]))
-    for path, file in files.items():
-        check_narrowed(narrowed, file, listed=path in case["files"])
-
-
-def check_narrowed(narrowed: Filter, file: Document, *, listed: bool) -> None:
-    sure, possible = bounds(narrowed, file)
-    if listed:
-        assert possible, file.path
-    elif file.kind != "other":  # QUERY-61
-        assert not sure, file.path
-
-
-def bounds(filter_: Filter, file: Document) -> tuple[bool, bool]:
-    """Whether a condition holds of a file for certain, and whether it may."""
-    match filter_:
-        case AllOf(parts):
-            found = [bounds(part, file) for part in parts]
-            return all(sure for sure, _ in found), all(possible for _, possible in found)
-        case AnyOf(parts):
-            found = [bounds(part, file) for part in parts]
-            return any(sure for sure, _ in found), any(possible for _, possible in found)
-        case NoneOf(part):
-            sure, possible = bounds(part, file)
-            return not possible, not sure
-        case AtMost(part):
-            return False, bounds(part, file)[1]
-        case Anything():
-            return True, True
-        case HasTask(operator):
-            exactly = Matcher(Scope(operator, Phrase(""))).matches(file)
-            return exactly, exactly
-        case Holds() | HasWord() | HasTag() | HasProperty():
-            exactly = holds(filter_, file)
-            return exactly, exactly
-
-
-def holds(filter_: Holds | HasWord | HasTag | HasProperty, file: Document) -> bool:
-    match filter_:
-        case Holds(text, where, bounded):
-            content = file.kind != "other" and where != "path" and is_in(text, file.text, bounded)
-            path = (where == "path" or (where == "text" and file.kind != "other")) and is_in(text, file.path, bounded)
-            return content or path
-        case HasWord(leaf, where):
-            places = [file.text] * (file.kind != "other" and where != "path")
-            places += [file.path] * (where == "path" or (where == "text" and file.kind != "other"))
-            return any(translate(leaf.source).found(word) for place in places for word in SPACED_OUT.split(place))
-        case HasTag(leaf):
-            return any(tag_test(leaf)(tag.removeprefix("#")) for tag in file.tags)
-        case HasProperty(wanted, case):
-            named, valued = name_test(wanted.key), value_test(wanted.value, case)
-            return any(named(key) and valued(value) for key, value in file.properties.items())
-
-
-def is_in(text: str, place: str, bounded: bool) -> bool:
-    return bool(phrase(text, match_case=False).search(place)) if bounded else text in fold(place)
-
-
-SPACED_OUT = re.compile(r"(?!_)\W+")
-"""What no expression matches that is made of letters and digits only."""
 
 
 # Against the plain meaning
@@ -254,13 +172,11 @@ def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainF
         query = parse(text)
     except QueryInvalid:  # a quote that escapes its end, and another one behind it
         return
-    narrowed = prefilter(query)
     matcher = Matcher(query)
     for plain in vault:
         file = Document(plain.path, plain.text, plain.kind)
         listed = matcher.matches(file)
         assert listed == plain_matches(query, plain), (text, plain.path, plain.text)
-        check_narrowed(narrowed, file, listed=listed)
         found = matcher.find(file)
         assert (found is not None) == listed
         if found is not None:
@@ -292,7 +208,6 @@ def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> No
 )
 def test_exact_search_agrees_with_the_plain_reading_on_vaults_of_others(query: str) -> None:
     tree = parse(query)
-    narrowed = prefilter(tree)
     matcher = Matcher(tree)
     structured = any(name in query for name in ("section:", "block:", "task-todo:"))
     count = 0
@@ -301,7 +216,6 @@ def test_exact_search_agrees_with_the_plain_reading_on_vaults_of_others(query: s
         file = Document(path, source.read_bytes().decode("utf-8", "surrogateescape"))
         listed = matcher.matches(file)
         count += listed
-        check_narrowed(narrowed, file, listed=listed)
         if not structured:  # the plain reading knows only the simplest notes
             assert listed == plain_matches(tree, PlainFile(path, file.text)), path
     assert count
@@ -456,67 +370,6 @@ def test_what_the_sources_leave_open_is_one_constant_each(
     monkeypatch.setattr(compat, constant, value)
     file = Document("a.md", text)
     assert Matcher(parse(query)).matches(file) is (query.startswith("/^"))
-    if not query.startswith("-"):
-        check_narrowed(prefilter(parse(query)), file, listed=query.startswith("/^"))
-
-
-# Narrowing
-
-
-@pytest.mark.parametrize(
-    ("query", "narrowed"),
-    [
-        ("Größe", Holds("größe", "text")),
-        ("a b", AllOf((Holds("a", "text"), Holds("b", "text")))),
-        ("a (b OR c)", AllOf((Holds("a", "text"), AnyOf((Holds("b", "text"), Holds("c", "text")))))),
-        ("a -content:b", AllOf((Holds("a", "text"), NoneOf(Holds("b", "content"))))),
-        ('a -"b"', AllOf((Holds("a", "text"), NoneOf(Holds("b", "text", bounded=True))))),
-        ('"ab cd"', Holds("ab cd", "text", bounded=True)),
-        ('""', Anything()),
-        ("a OR /b./", AnyOf((Holds("a", "text"), AtMost(Anything())))),
-        ("/b[a-z]+\\d/", HasWord(Regex("b[a-z]+\\d"), "text")),
-        ("match-case:/b/", AtMost(HasWord(Regex("b"), "text"))),
-        ("line:/foo|bar/", AtMost(AtMost(AnyOf((Holds("bar", "content"), Holds("foo", "content")))))),
-        ("/b*/", AtMost(Anything())),
-        (
-            "/foo (bar|baz)/",
-            AtMost(AllOf((Holds("foo ", "text"), AnyOf((Holds("bar", "text"), Holds("baz", "text")))))),
-        ),
-        ("match-case:Bob", AtMost(Holds("bob", "text"))),
-        ("match-case:12", Holds("12", "text")),
-        ("file:a", AtMost(Holds("a", "path"))),
-        ("path:a", Holds("a", "path")),
-        ("e\u0301", AnyOf((Holds("e\u0301", "content"), Holds("é", "path")))),
-        ("tag:#A/b/", HasTag(Word("#A/b/"))),
-        ("-tag:a", NoneOf(HasTag(Word("a")))),
-        ("tag:/a/", HasTag(Regex("a"))),
-        ("[Status]", HasProperty(Property(Word("Status"), None), None)),
-        ('match-case:["a":b]', HasProperty(Property(Phrase("a"), Word("b")), True)),
-        ("line:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
-        ("-line:a", NoneOf(Holds("a", "content"))),
-        (
-            'line:(a (b OR "c d"))',
-            AtMost(
-                AllOf(
-                    (
-                        AtMost(Holds("a", "content")),
-                        AnyOf((AtMost(Holds("b", "content")), AtMost(Holds("c d", "content", bounded=True)))),
-                    )
-                )
-            ),
-        ),
-        ('line:(b OR "c d")', AnyOf((Holds("b", "content"), Holds("c d", "content", bounded=True)))),
-        ("match-case:line:B", AtMost(AtMost(Holds("b", "content")))),
-        ("section:line:(a b)", AtMost(AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content"))))))),
-        ("task-todo:a", AtMost(AllOf((HasTask("task-todo"), AtMost(Holds("a", "content")))))),
-        ("section:a", Holds("a", "content")),
-        ("section:(a -b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Anything()))))),
-        ("section:(a b)", AtMost(AllOf((AtMost(Holds("a", "content")), AtMost(Holds("b", "content")))))),
-        ("block:(x path:y)", AtMost(AllOf((AtMost(Holds("x", "content")), AtMost(Holds("y", "path")))))),
-    ],
-)
-def test_a_query_narrows_to_what_an_index_can_look_up(query: str, narrowed: Filter) -> None:  # QUERY-60 to QUERY-62
-    assert prefilter(parse(query)) == narrowed
 
 
 def test_a_note_is_a_subject_by_its_text_alone() -> None:

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.index.indexer import FRESH_FILES
+from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Match, Request
+from obsidian_mcp.core.search.retrieve import Bounds, bounds
 from obsidian_mcp.core.search.search import Search
-from obsidian_mcp.core.search.snapshot import ROWS_AT_ONCE
+from obsidian_mcp.core.search.snapshot import ROWS_AT_ONCE, Snapshot, table_of
+from obsidian_mcp.core.search.vocabulary import Vocabulary, grown
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.memory import MemoryVault
@@ -126,6 +129,44 @@ def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> 
             assert f"{FRESH_FILES + 1} changed files" in found.building
             assert search.find(Request('"old3"', match)).total == 1
             assert search.find(Request('"new3"', match)).total == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "sure", "possible"),
+    [
+        ("Größe", "ab", "ab"),
+        ("größe maß", "a", "a"),
+        ("größe (maß OR zebra)", "ab", "ab"),
+        ("größe -content:maß", "b", "b"),
+        ('"groß maß"', "", ""),
+        ("-line:größe", "cd", "cd"),
+        ('line:(zebra OR "maß")', "ab", "ab"),
+        ("section:größe", "ab", "ab"),
+        ("match-case:12", "d", "d"),
+        ("path:c", "c", "c"),
+        (r"/z[a-z]+a/", "b", "b"),
+        # what the index cannot decide alone
+        ("größe OR /b./", "ab", "abcd"),
+        ("match-case:Größe", "", "ab"),
+        ("line:(größe -maß)", "", "ab"),
+        ("/größe (maß|zebra)/", "", "ab"),
+        ("line:/maß|zebra/", "", "ab"),
+        ("task-todo:zebra", "", "b"),
+    ],
+)
+def test_the_index_says_which_files_match_for_certain_and_which_may(query: str, sure: str, possible: str) -> None:
+    """QUERY-60 to QUERY-63: only the difference of the two is read."""
+    notes = {"a.md": "Größe Maß", "b.md": "größe\n- [ ] Zebra", "c.md": "other", "d.md": "12"}
+    with indexed(notes) as vault:
+
+        def bounded(rows: Rows) -> Bounds:
+            table = table_of(rows.numbers(), vault.catalog.by_path(), None)
+            words = grown(Vocabulary(), rows.connection)
+            return bounds(Snapshot(rows.connection, table, words, (), vault.catalog, vault.read, {}, {}), parse(query))
+
+        names = {number: path[0] for path, number in vault.indexer.query(lambda rows: rows.numbers()).items()}
+        found = vault.indexer.query(bounded)
+        assert ["".join(sorted(names[file] for file in files)) for files in found] == [sure, possible]
 
 
 BEGINNINGS = [
