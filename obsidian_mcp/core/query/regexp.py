@@ -19,11 +19,11 @@ __all__ = ["InvalidRegExp", "RegExp", "translate"]
 SECONDS = 1.0
 """Longest time of one regular expression on one text."""
 
-_IN_WORDS = regex.compile(
+_IN_WORDS = (
     rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
 )
-"""Sources made only of letters, digits and classes of them, groups and repeats."""
+"""Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
 
 
 class RegExp(NamedTuple):
@@ -41,7 +41,7 @@ class RegExp(NamedTuple):
     @property
     def in_words(self) -> bool:
         """Whether it can only match letters and digits that are parts of one word, or `_` between them."""
-        return _IN_WORDS.fullmatch(self.source) is not None and self.pattern.search("") is None
+        return regex.fullmatch(_IN_WORDS, self.source) is not None and self.pattern.search("") is None
 
     @property
     def sees_underscores(self) -> bool:
