@@ -125,10 +125,9 @@ class Changes extends View {
       h("span", { class: "meta" }, `  ${WORDS[file.op]} `),
     );
     if (file.added + file.removed) {
-      opener.append(
-        h("span", { class: "plus" }, `+${file.added} `, h("span", { class: "hidden-text" }, "lines added, ")),
-        h("span", { class: "minus" }, `−${file.removed}`, h("span", { class: "hidden-text" }, " lines removed")),
-      );
+      const plus = h("span", { class: "plus" }, `+${file.added} `, h("span", { class: "hidden-text" }, "lines added, "));
+      const minus = h("span", { class: "minus" }, `−${file.removed}`, h("span", { class: "hidden-text" }, " lines removed"));
+      opener.append(h("span", { class: "counts" }, plus, minus));
     }
     const actions = h("div", { class: "row" }, ...this.fileActions(file, state));
     const row = h("div", { class: "row" }, h("h2", { class: "grow" }, opener), actions);

@@ -74,7 +74,8 @@ class Graph extends View {
 
   private render(): void {
     const { data } = this;
-    const facts = [count(this.nodes.length, "file"), count(this.edges.length || data.edges.length, "link")];
+    const links = (data.edges as Edge[]).filter(([from, to]) => from !== to);
+    const facts = [count(this.nodes.length, "file"), count(links.length, "link")];
     if (data.cut) facts.push(`${data.cut} more are not shown`);
     const head = h(
       "header",
@@ -247,7 +248,7 @@ class Graph extends View {
     const [xs, ys] = [this.nodes.map((node) => node.x), this.nodes.map((node) => node.y)];
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     const margin = Math.min(this.nodes.length > 30 ? 40 : 100, width / 4);
-    const scale = Math.min(2, (width - 2 * margin) / (right - left || 1), (height - 80) / (bottom - top || 1));
+    const scale = Math.min(1.6, (width - 2 * margin) / (right - left || 1), (height - 80) / (bottom - top || 1));
     this.zoom = { x: width / 2 - ((left + right) / 2) * scale, y: height / 2 - 8 - ((top + bottom) / 2) * scale, scale };
     this.transform();
     this.label();

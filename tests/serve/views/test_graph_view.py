@@ -53,6 +53,7 @@ def test_a_double_click_puts_a_note_in_the_centre_and_back_goes_back(viewer: Ref
     view = viewer.show(TOOL, {"note": "Alpha", "depth": 1})
     circle(view, "Tower clock").dblclick()
     expect(view.locator("h1")).to_have_text("Links around Tower clock")
+    expect(view.locator("header .meta")).to_have_text("4 files · 6 links")
     assert (TOOL, {"note": "Projects/Tower clock.md", "depth": 1, "vault": "basic"}) in viewer.calls
     view.get_by_role("button", name="Back").click()
     expect(view.locator("h1")).to_have_text("Links around Alpha")
