@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +76,26 @@ def prepared(name: str, view: FrameLocator) -> None:
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server on a vault with something to show."""
-    vault = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("workshop") / "basic"))
-    (vault / "Workshop.md").write_text(TASKS, encoding="utf-8")
-    (vault / f"{LONG}.md").write_text(
-        f"---\n状態: 進行中\n---\n# {LONG}\n[[{JAPANESE}]]\n- [ ] Do {LONG}\n", encoding="utf-8"
-    )
-    (vault / f"{JAPANESE}.md").write_text(
-        f"[[{LONG}]] [[Alpha]]\n\n| 部品 | 値 |\n|---|---|\n| 歯車 | 42 |\n", encoding="utf-8"
-    )
-    (vault / "Alone.md").touch()
-    for number in range(500):
-        (vault / f"row {number}.md").write_text(f"---\nnumber: {number}\n---\n#row", encoding="utf-8")
+    with serving_with(tmp_path_factory, {"Workshop": TASKS}) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def extremes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server on a vault with long names, many notes, and an empty one."""
+    notes = {f"row {number}": f"---\nnumber: {number}\n---\n#row" for number in range(500)}
+    notes[LONG] = f"---\n状態: 進行中\n---\n# {LONG}\n[[{JAPANESE}]]\n- [ ] Do {LONG}\n"
+    notes[JAPANESE] = f"[[{LONG}]] [[Alpha]]\n\n| 部品 | 値 |\n|---|---|\n| 歯車 | 42 |\n"
+    with serving_with(tmp_path_factory, {**notes, "Alone": ""}) as url:
+        yield url
+
+
+@contextmanager
+def serving_with(folders: pytest.TempPathFactory, notes: dict[str, str]) -> Iterator[str]:
+    """The URL of a server on the fixture vault with more notes."""
+    vault = Path(shutil.copytree(FIXTURES / "basic", folders.mktemp("shown") / "basic"))
+    for name, text in notes.items():
+        (vault / f"{name}.md").write_text(text, encoding="utf-8")
     app = app_on(vault)
     with serving(app) as url:
         yield url
@@ -118,10 +128,10 @@ def test_a_view_can_be_read_by_everyone_in_both_themes(
 
 @pytest.mark.parametrize(("tool", "arguments"), NARROW)
 def test_everything_fits_a_narrow_chat(
-    page_of_host: ReferenceHost, workshop: str, tool: str, arguments: dict[str, Any]
+    page_of_host: ReferenceHost, extremes: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     """VIEW-09, VIEW-10."""
-    with page_of_host.on(workshop, width=320) as host:
+    with page_of_host.on(extremes, width=320) as host:
         view = host.show(tool, arguments)
         expect(view.locator("#view")).not_to_have_attribute("aria-busy", "true")
         host.page.wait_for_function("count => answered >= count", arg=len(host.calls))
