@@ -83,7 +83,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def extremes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server on a vault with long names, many notes, and an empty one."""
-    notes = {f"row {number}": f"---\nnumber: {number}\n---\n#row" for number in range(500)}
+    notes = {f"row {number}": f"---\nnumber: {number}\n---\n#row" for number in range(120)}
     notes[LONG] = f"---\n状態: 進行中\n---\n# {LONG}\n[[{JAPANESE}]]\n- [ ] Do {LONG}\n"
     notes[JAPANESE] = f"[[{LONG}]] [[Alpha]]\n\n| 部品 | 値 |\n|---|---|\n| 歯車 | 42 |\n"
     with serving_with(tmp_path_factory, {**notes, "Alone": ""}) as url:
