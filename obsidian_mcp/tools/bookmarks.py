@@ -108,8 +108,8 @@ def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
     if target.lower().startswith("search:"):
         return Bookmark("search", target[len("search:") :].strip(), title, group)
     if target.endswith("/"):
-        spelled, disk = place.folder(parse(target.strip("/")))
-        if place.subfolders(disk) is None:
+        spelled, disk = place.folders.spelled(parse(target.strip("/")))
+        if place.folders.below(disk) is None:
             raise NoteNotFound(f"There is no folder {target!r} in the vault.", folder=target)
         return Bookmark("folder", spelled, title, group)
     name, mark, subpath = target.partition("#")

@@ -63,8 +63,8 @@ def list_files(
     wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
     with place.lock:
         below = [entry for entry in place.entries() if name_key(entry.path).startswith(prefix)]
-        spelled, disk = place.folder(inside) if inside else ("", "")
-        folders = place.subfolders(disk)
+        spelled, disk = place.folders.spelled(inside) if inside else ("", "")
+        folders = place.folders.below(disk)
     if folders is None:
         raise NoteNotFound(
             f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",

@@ -80,7 +80,7 @@ def list_tasks(
     )
     found = place.tasks.list(request, query, Page(limit, offset))
     if below and not found.total:
-        place.check_folder(below)
+        place.folders.check(below)
     return found if whole_answers.get() else shortened(found, offset)
 
 

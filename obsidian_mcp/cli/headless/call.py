@@ -200,8 +200,8 @@ class Call:
         parts = path.split("/")
         if any(not part or part.startswith(".") for part in parts) or "\\" in path:
             return None
-        spelled, disk = self.vault.folder(_path(path))
-        if spelled != path or self.vault.subfolders(disk) is None:
+        spelled, disk = self.vault.folders.spelled(_path(path))
+        if spelled != path or self.vault.folders.below(disk) is None:
             return None
         return disk
 

@@ -44,7 +44,7 @@ def _suffix(path: str) -> str:
 
 def subfolders(call: Call, disk: str) -> Iterator[str]:
     """Every folder below one, as the disk spells it."""
-    for name in call.vault.subfolders(disk) or ():
+    for name in call.vault.folders.below(disk) or ():
         inner = name if not disk or name.startswith(f"{disk}/") else f"{disk}/{name}"
         yield inner
         yield from subfolders(call, inner)

@@ -57,7 +57,7 @@ def around(
         (1 + min(distances[source] for source in sources), Node(name, "missing", len(sources), 0))
         for name, sources in missing.items()
     ]
-    ranked = sorted([*files, *names], key=lambda each: (each[0], -each[1].links_in - each[1].links_out, each[1].path))
+    ranked = sorted([*files, *names], key=lambda pair: (pair[0], -pair[1].links_in - pair[1].links_out, pair[1].path))
     nodes = tuple(node for _, node in ranked[:most])
     return Neighbourhood(nodes, _edges(links, nodes, embedded), len(ranked) - len(nodes))
 

@@ -221,15 +221,15 @@ class Search:
         """The files found by words and by meaning; and where the part begins of each that only its meaning found."""
         numbers = snapshot.table.numbers
         near = {
-            number: each
-            for each in (self._near(request.query, NEAR_FILES) if self._near is not None else ())
-            if (number := numbers.get(each.path)) is not None and (within is None or number in within)
+            number: found
+            for found in (self._near(request.query, NEAR_FILES) if self._near is not None else ())
+            if (number := numbers.get(found.path)) is not None and (within is None or number in within)
         }
         if not near:
             return wide, {}
         by_words = {number for number, _ in wide[0]}
         return (fuse(wide[0], near), wide[1]), {
-            number: each.start for number, each in near.items() if number not in by_words
+            number: found.start for number, found in near.items() if number not in by_words
         }
 
     def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:

@@ -122,7 +122,7 @@ def relocate(
     if update_links:
         warnings = mentions(vault, files, source if is_folder else None)
         links = replace(links, warnings=(*links.warnings, *warnings))
-    apart = vault.apart(disk) if is_folder else None
+    apart = vault.folders.visible_among_hidden(disk) if is_folder else None
     return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
 
 
@@ -186,8 +186,8 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
     try:
         entry = vault.find(name)
     except NoteNotFound:
-        path, disk = vault.folder(parse(name.strip().strip("/")))
-        if vault.subfolders(disk) is None:
+        path, disk = vault.folders.spelled(parse(name.strip().strip("/")))
+        if vault.folders.below(disk) is None:
             raise
         return VaultPath(path), disk, True
     return entry.path, entry.disk, False
@@ -203,8 +203,8 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
             raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
         return _placed(vault, VaultPath(source.rpartition("/")[2]))
     path = parse(wanted.strip("/") if from_root or into else wanted)
-    spelled, disk = vault.folder(path)
-    if into or (vault.subfolders(disk) is not None and name_key(path) != name_key(source)):
+    spelled, disk = vault.folders.spelled(path)
+    if into or (vault.folders.below(disk) is not None and name_key(path) != name_key(source)):
         return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
     if keep_extension and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))

@@ -263,7 +263,7 @@ class Plans:
         moved = [normal_form(move.disk) for move in plan.moves]
         if path in moved:
             return None
-        return next((each for each in moved if self.state(plan, each) == "pending"), None)
+        return next((source for source in moved if self.state(plan, source) == "pending"), None)
 
     def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
         """Make the change of a plan, or that of some of its files, as one entry of the journal.

@@ -15,10 +15,11 @@ from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
 from obsidian_mcp.core.periodic.calendar import Calendar
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
 from .content import Content, check_is_note
+from .folders import Folders
 from .sync_tree import Dirty, Listing
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Vault:
         with suppress(AppError):
             self._caught_up = journal.latest()
         self.lock = self._listing.lock
+        self.folders = Folders(files, policy, self._listing)
         self.calendar = calendar or Calendar()
 
     @property
@@ -259,11 +261,6 @@ class Vault:
                 known = self.catalog.at(path)
             return None if known is None else self.catalog[known]
 
-    def folder(self, path: VaultPath) -> tuple[str, str]:
-        """Return a folder's spelling in the vault and on disk."""
-        with self.lock:
-            return names.existing_folder(self.catalog, path)
-
     def look_for(self, disk: str) -> FileEntry | None:
         """Return a file that the watcher may not have reported yet.
 
@@ -278,45 +275,11 @@ class Vault:
             self._listing.look_at(disk)
             return self.catalog.on_disk(disk)
 
-    def subfolders(self, disk: str) -> list[str] | None:
-        """Return the folders directly below one, as the disk spells them; None if there is no such folder (POL-01)."""
-        found = self.files.subfolders(disk)
-        if found is None or not self.policy.restricts_reading:
-            return found
-        shown = [folder for folder in found if self._folder_visible(folder)]
-        return shown if shown or not disk or self._folder_visible(disk) else None
-
-    def apart(self, disk: str) -> tuple[str, ...] | None:
-        """Return the visible files of a folder that also holds hidden ones; None for a folder without hidden files."""
-        if not self.policy.restricts_reading:
-            return None
-        found = sorted(file.disk for file in self.files.scan(disk))
-        shown = tuple(disk for disk in found if self._listing.visible(disk))
-        return shown if len(shown) < len(found) else None
-
-    def check_folder(self, folder: VaultPath) -> None:
-        """Raises: NoteNotFound for a folder that does not exist."""
-        with self.lock:
-            _, disk = self.folder(folder)
-            there = self.subfolders(disk) is not None
-        if not there:
-            raise NoteNotFound(
-                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
-                folder=folder,
-            )
-
     def check_target(self, disk: str, *, is_folder: bool) -> None:
         """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""
         path = normal_form(disk)
         if self.policy.conceals(path + "/" if is_folder else path):
             raise self.policy.refused(path)
-
-    def _folder_visible(self, disk: str) -> bool:
-        """Whether a folder holds a visible file, or is empty and matches no pattern."""
-        with self.lock:
-            if name_key(normal_form(disk)) in self.catalog.folders():
-                return True
-        return self.policy.visible(normal_form(disk) + "/") and next(iter(self.files.scan(disk)), None) is None
 
     @property
     def settings(self) -> AppSettings:

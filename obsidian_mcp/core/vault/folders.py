@@ -1,0 +1,57 @@
+"""The folders of a vault, as far as the policy shows them (POL-01)."""
+
+from __future__ import annotations
+
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Files
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+from obsidian_mcp.errors import NoteNotFound
+
+from .sync_tree import Listing
+
+
+class Folders:
+    """Every method may be called from any thread."""
+
+    def __init__(self, files: Files, policy: Policy, listing: Listing) -> None:
+        self._files = files
+        self._policy = policy
+        self._listing = listing
+
+    def spelled(self, path: VaultPath) -> tuple[str, str]:
+        """Return a folder's spelling in the vault and on disk."""
+        with self._listing.lock:
+            return names.existing_folder(self._listing.catalog, path)
+
+    def below(self, disk: str) -> list[str] | None:
+        """Return the folders directly below one, as the disk spells them; None if there is no such folder."""
+        found = self._files.subfolders(disk)
+        if found is None or not self._policy.restricts_reading:
+            return found
+        shown = [folder for folder in found if self._is_visible(folder)]
+        return shown if shown or not disk or self._is_visible(disk) else None
+
+    def visible_among_hidden(self, disk: str) -> tuple[str, ...] | None:
+        """Return the visible files of a folder that also holds hidden ones; None for a folder without hidden files."""
+        if not self._policy.restricts_reading:
+            return None
+        found = sorted(file.disk for file in self._files.scan(disk))
+        shown = tuple(disk for disk in found if self._listing.visible(disk))
+        return shown if len(shown) < len(found) else None
+
+    def check(self, folder: VaultPath) -> None:
+        """Raises: NoteNotFound for a folder that does not exist."""
+        if self.below(self.spelled(folder)[1]) is None:
+            raise NoteNotFound(
+                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+                folder=folder,
+            )
+
+    def _is_visible(self, disk: str) -> bool:
+        """Whether a folder holds a visible file, or is empty and matches no pattern."""
+        with self._listing.lock:
+            if name_key(normal_form(disk)) in self._listing.catalog.folders():
+                return True
+        return self._policy.visible(normal_form(disk) + "/") and next(iter(self._files.scan(disk)), None) is None
