@@ -56,8 +56,8 @@ READ_CHARACTERS = 20_000
 """Of a text, what is looked at for a wide plan: of a list of links, words anywhere say little."""
 NAME = 2.0
 """Weight of the name, beside the text."""
-ROUGH, COVERAGE, LENGTH = 0.7, 0.3, 0.3
-"""Of a wide plan: weight of the first pass, and exponents of what is covered and of the length of the text."""
+LENGTH = 0.3
+"""Of a wide plan: exponent of the length of the text."""
 
 _BM25 = f"bm25(search, {', '.join(str(WEIGHTS[field]) for field in FIELDS)})"
 
@@ -118,9 +118,9 @@ def rank_wide(
     complete_first: bool,
 ) -> tuple[list[Scored], dict[int, Fields]]:
     """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86)."""
-    first = _covering(snapshot, plan, files, complete)
-    fields = fetch(snapshot, list(first))
-    listed = _scored(snapshot, _Scores(snapshot, plan, query), fields, first)
+    first = complete | set(_covering(snapshot, plan, files))
+    fields = fetch(snapshot, first)
+    listed = _scored(snapshot, _Scores(snapshot, plan, query), fields)
     if complete and complete_first:
         most = min(score for number, score in listed if number in complete)
         listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
@@ -141,15 +141,10 @@ def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
     return [(number, round(score, 2)) for number, score in sorted(total.items(), key=itemgetter(1), reverse=True)]
 
 
-def _scored(
-    snapshot: Snapshot, scores: _Scores, fields: Mapping[int, Fields], rough: Mapping[int, float] | None = None
-) -> list[tuple[int, float]]:
+def _scored(snapshot: Snapshot, scores: _Scores, fields: Mapping[int, Fields]) -> list[tuple[int, float]]:
     """Files with the scores of the second pass, best first; of equal ones the newest."""
     paths = snapshot.table.paths
-    scored = {
-        number: round(scores.score(paths[number], its, None if rough is None else rough[number]), 2)
-        for number, its in fields.items()
-    }
+    scored = {number: round(scores.score(paths[number], its), 2) for number, its in fields.items()}
     newest = newest_first(snapshot, fields.keys(), len(fields))
     return sorted([(number, scored[number]) for number in newest], key=itemgetter(1), reverse=True)
 
@@ -192,8 +187,8 @@ def newest_first(
 # The first pass
 
 
-def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], complete: AbstractSet[int]) -> dict[int, float]:
-    """The files that have most of what the words of a wide plan say, with their weights.
+def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[int]:
+    """The files that have most of what the words of a wide plan say.
 
     Every word counts by BM25 for itself, its forms together no more than a word that is as rare. Words that very many
     files have select none, unless there are no others.
@@ -210,8 +205,7 @@ def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], complete:
         for number, weight in snapshot.connection.execute(sql, (term.expression,)):
             if number in files:
                 weights[number] = weights.get(number, 0.0) + min(weight, most)
-    best = heapq.nlargest(WIDE_FILES, weights.items(), key=itemgetter(1))
-    return dict(best) | {number: weights.get(number, 0.0) for number in complete}
+    return heapq.nlargest(WIDE_FILES, weights, key=lambda number: weights[number])
 
 
 def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
@@ -264,6 +258,7 @@ class _Scores:
         terms = (*plan.terms, *plan.light)
         rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
         self._weighed = list(zip(terms, rarities, strict=True))
+        self._is_wide = plan.is_wide
         self._query = _plain_words(fold(query))
         self._first_words: list[str] = []
         for term in terms:
@@ -272,9 +267,8 @@ class _Scores:
             )
             self._first_words += words
 
-    def score(self, path: str, fields: Fields, rough: float | None = None) -> float:
-        """`rough` is the weight of the file in the first pass of a wide plan."""
-        text = fold(fields.text if rough is None else fields.text[:READ_CHARACTERS])
+    def score(self, path: str, fields: Fields) -> float:
+        text = fold(fields.text[:READ_CHARACTERS] if self._is_wide else fields.text)
         length = SATURATION * (0.3 + 0.7 * len(text) / USUAL_CHARACTERS)
         starts: list[tuple[int, int]] = []
         score = 0.0
@@ -282,8 +276,7 @@ class _Scores:
             places = term.places(text, PLACES)
             starts += [(start, number) for start, _, _ in places]
             score += rarity * sum([weight for _, _, weight in places]) / (len(places) + length)
-        present = {number for _, number in starts}
-        nearness_of = self._nearness if rough is None else self._passage
+        nearness_of = self._passage if self._is_wide else self._nearness
         nearness = nearness_of(starts)
         name = path[path.rfind("/") + 1 : path.rfind(".")]
         for weight, joined, several in (
@@ -301,14 +294,9 @@ class _Scores:
                 item_score, item_starts = self._field(item)
                 best = max(best, item_score)
                 nearness = max(nearness, nearness_of(item_starts))
-                present.update(number for _, number in item_starts)
             score += weight * best
         score += nearness
-        if rough is None:
-            return score
-        coverage = self._rarity(present) / self._rarity(range(len(self._weighed)))
-        longer = 1 + len(fields.text) / USUAL_CHARACTERS
-        return (score + ROUGH * rough) * math.pow(coverage, COVERAGE) * math.pow(longer, -LENGTH)
+        return score * math.pow(1 + len(fields.text) / USUAL_CHARACTERS, -LENGTH) if self._is_wide else score
 
     def _rarity(self, numbers: Iterable[int]) -> float:
         return sum([self._weighed[number][1] for number in numbers])
