@@ -84,8 +84,11 @@ class Changes extends View {
       if (data.undone_by) facts.push(`undone by change ${data.undone_by}`);
     } else if (data.expires && this.pending.length) facts.push(`plan ends ${this.time(data.expires)}`);
     const head = h("header", {}, h("h1", {}, data.summary ?? "Changes"), h("p", { class: "meta" }, facts.join(" · ")));
-    if (this.bridge.canCall) head.append(this.actions());
-    else if (this.isPlan) head.append(h("p", { class: "notice" }, "Read only: this host lets no view call tools."));
+    if (this.bridge.canCall) {
+      head.append(this.actions());
+      const waits = this.pending.some((file) => this.isBlocked(file));
+      if (waits) head.append(h("p", { class: "quiet" }, "Links wait for the move."));
+    } else if (this.isPlan) head.append(h("p", { class: "notice" }, "Read only: this host lets no view call tools."));
     return head;
   }
 
@@ -108,6 +111,11 @@ class Changes extends View {
     const last = this.made.filter((change) => !this.undone.has(change)).at(-1);
     if (last !== undefined) row.append(button(`Undo change ${last}`, () => void this.undo(last)));
     return row;
+  }
+
+  /** Whether a link waits for the move of what it names. */
+  private isBlocked(file: FileChange): boolean {
+    return this.files.some((other) => other.path === file.needs && other.state !== "applied");
   }
 
   private card(file: FileChange): HTMLElement {
@@ -140,10 +148,10 @@ class Changes extends View {
     if (state === "stale") return [h("span", { class: "badge" }, "changed meanwhile")];
     if (state !== "pending") return [h("span", { class: "badge" }, state)];
     if (!this.bridge.canCall) return [];
-    const blocked = file.needs && this.files.some((other) => other.path === file.needs && other.state !== "applied");
+    const blocked = this.isBlocked(file);
     const apply = button("Apply", () => this.apply([file.path]), {
       "aria-label": `Apply ${file.path}`,
-      disabled: !!blocked,
+      disabled: blocked,
     });
     if (blocked) apply.title = `Needs the move of ${file.needs}`;
     return [apply, button("Discard", () => this.discard([file]), { "aria-label": `Discard ${file.path}` })];

@@ -52,6 +52,7 @@ def test_files_are_applied_and_discarded_one_by_one(host: ReferenceHost, basic: 
     """PLAN-05: a link waits for the move."""
     view = host.show(TOOL, MOVE)
     expect(view.get_by_role("button", name="Apply Home.md")).to_be_disabled()
+    expect(view.locator("header")).to_contain_text("Links wait for the move.")
     press(view, "Apply Projects/Alpha.md")
     expect(card(view, "Projects/Alpha.md")).to_have_attribute("data-state", "applied")
     press(view, "Apply Home.md")
