@@ -79,12 +79,9 @@ def python() -> Iterator[Finding]:
         try:
             connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
         except sqlite3.OperationalError:
-            yield Finding(
-                "SQLite",
-                "problem",
-                f"{sqlite3.sqlite_version} was built without full-text search (FTS5).",
-                "Use a Python whose sqlite3 has it: python.org, Homebrew, uv and the distributions' own do.",
-            )
+            message = f"{sqlite3.sqlite_version} was built without full-text search (FTS5)."
+            remedy = "Use a Python whose sqlite3 has it: python.org, Homebrew, uv and the distributions' own do."
+            yield Finding("SQLite", "problem", message, remedy)
         else:
             yield Finding("SQLite", "fine", f"{sqlite3.sqlite_version} with full-text search")
 
@@ -99,12 +96,8 @@ def folders(config: Config) -> Iterator[Finding]:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            yield Finding(
-                subject,
-                "problem",
-                f"{folder} cannot be written: {error.strerror}.",
-                f"Give yourself the right to write there, or name another folder in {variable}.",
-            )
+            remedy = f"Give yourself the right to write there, or name another folder in {variable}."
+            yield Finding(subject, "problem", f"{folder} cannot be written: {error.strerror}.", remedy)
         else:
             yield Finding(subject, "fine", f"{folder} can be written")
 
@@ -155,12 +148,8 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
         config = config._replace(vaults=tuple(paths))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
-            yield Finding(
-                f"Vault {vault.name}",
-                "note",
-                f"The app knows {vault.path}, but {vault.problem}.",
-                "Remove it in the app's vault switcher, or connect the drive that it is on.",
-            )
+            remedy = "Remove it in the app's vault switcher, or connect the drive that it is on."
+            yield Finding(f"Vault {vault.name}", "note", f"The app knows {vault.path}, but {vault.problem}.", remedy)
     try:
         serving = compose.build(config)
         folders, names = compose.vault_folders(config), serving.vaults.names()
@@ -198,25 +187,22 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         vault.files.read(notes[0].disk, limit=1 << 30)
     summary = f"{path}: {len(notes)} notes"
     if not (path / ".obsidian").is_dir():
-        yield Finding(
-            subject, "note", f"{summary}; it has no .obsidian folder.", "Make sure that it is the vault itself."
-        )
+        remedy = "Make sure that it is the vault itself."
+        yield Finding(subject, "note", f"{summary}; it has no .obsidian folder.", remedy)
     elif not os.access(path, os.W_OK):
         yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", summary)
     vault.indexer.begin()
+    subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
     if status.problem:
-        yield Finding(f"Index of {name}", "problem", status.problem, "Free some space, or name another folder.")
+        yield Finding(subject, "problem", status.problem, "Free some space, or name another folder.")
     elif progress.total:
-        yield Finding(
-            f"Index of {name}",
-            "note",
-            f"{status.files} files; {progress.total} are new or changed, which a server takes in when it starts.",
-        )
+        changed = f"{progress.total} are new or changed, which a server takes in when it starts."
+        yield Finding(subject, "note", f"{status.files} files; {changed}")
     else:
-        yield Finding(f"Index of {name}", "fine", f"{status.files} files, up to date")
+        yield Finding(subject, "fine", f"{status.files} files, up to date")
 
 
 def watching(config: Config) -> Iterator[Finding]:
@@ -230,9 +216,8 @@ def watching(config: Config) -> Iterator[Finding]:
         watcher.start()
         try:
             if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
-                yield Finding(
-                    "Watching", "note", "The system reports no changes; scans at each call find them, a little slower."
-                )
+                message = "The system reports no changes; scans at each call find them, a little slower."
+                yield Finding("Watching", "note", message)
                 return
             watcher.drain()
             reported.clear()
@@ -242,12 +227,9 @@ def watching(config: Config) -> Iterator[Finding]:
                 took = (time.monotonic() - started) * 1000
                 yield Finding("Watching", "fine", f"a change was reported after {took:.0f} ms")
             else:
-                yield Finding(
-                    "Watching",
-                    "problem",
-                    "The system did not report a change in a temporary folder.",
-                    "Set OBSIDIAN_MCP_WATCH=0: then changes are found by scans at each call.",
-                )
+                remedy = "Set OBSIDIAN_MCP_WATCH=0: then changes are found by scans at each call."
+                message = "The system did not report a change in a temporary folder."
+                yield Finding("Watching", "problem", message, remedy)
         finally:
             watcher.stop()
     for path in config.vaults:
@@ -275,28 +257,24 @@ def app(system: System) -> Iterator[Finding]:
         yield Finding("Obsidian app", "fine", "is running")
     else:
         yield Finding("Obsidian app", "note", "is not running; only what the app alone can do needs it.")
-    environment = this_environment(system.environ)
+    subject, environment = "Obsidian command", this_environment(system.environ)
     try:
         command = find_program(system.environ.get("OBSIDIAN_MCP_CLI"), environment, platform=system.platform)
     except AppError as error:
-        yield Finding("Obsidian command", "problem", error.message)
+        yield Finding(subject, "problem", error.message)
         return
     if command is None:
-        yield Finding(
-            "Obsidian command",
-            "note",
-            "was not found; only tools that work through the app need it.",
-            "In Obsidian 1.12 or later: Settings > General > Command line interface.",
-        )
+        remedy = "In Obsidian 1.12 or later: Settings > General > Command line interface."
+        yield Finding(subject, "note", "was not found; only tools that work through the app need it.", remedy)
     elif not running:
-        yield Finding("Obsidian command", "fine", f"{' '.join(command)} (not tried: the app is not running)")
+        yield Finding(subject, "fine", f"{' '.join(command)} (not tried: the app is not running)")
     else:
         try:
             version = ObsidianCommand(ObsidianProgram(command, environment), timeout=10.0).version()
         except AppError as error:
-            yield Finding("Obsidian command", "problem", f"{' '.join(command)}: {error.message}")
+            yield Finding(subject, "problem", f"{' '.join(command)}: {error.message}")
         else:
-            yield Finding("Obsidian command", "fine", f"{' '.join(command)} answers: Obsidian {version}")
+            yield Finding(subject, "fine", f"{' '.join(command)} answers: Obsidian {version}")
 
 
 def first_obsidian(system: System) -> Finding:
@@ -330,9 +308,8 @@ def plugin(environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         health = bridge.health()
     except AppError as error:
-        yield Finding(
-            subject, "problem", f"{bridge.address}: {error.message}", "Start Obsidian and switch the plugin on."
-        )
+        remedy = "Start Obsidian and switch the plugin on."
+        yield Finding(subject, "problem", f"{bridge.address}: {error.message}", remedy)
     else:
         yield Finding(subject, "fine", f"{bridge.address} answers ({health.dialect}, version {health.version or '?'})")
     finally:
@@ -356,33 +333,24 @@ def clients(system: System) -> Iterator[Finding]:
         yield entry_state(server, system, tried)
     if absent or not configured:
         listed = ", ".join(f"{client.title} ({client.id})" for client in absent)
-        yield Finding(
-            "Clients",
-            "note",
-            f"not set up: {listed}." if listed else "No client was found on this computer.",
-            "obsidian-mcp install CLIENT sets one up.",
-        )
+        message = f"not set up: {listed}." if listed else "No client was found on this computer."
+        yield Finding("Clients", "note", message, "obsidian-mcp install CLIENT sets one up.")
 
 
 def entry_state(
     server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.Answer]
 ) -> Finding:
     subject = f"{server.client.title} ({server.name})"
-    again = f"Run: obsidian-mcp install {server.client.id}" + (
-        "" if server.name == "obsidian" else f" --name {server.name}"
-    )
+    named = "" if server.name == "obsidian" else f" --name {server.name}"
+    again = f"Run: obsidian-mcp install {server.client.id}{named}"
     command = server.command
     for folder in vaults_named(command):
         if problem := problem_of(folder):
             return Finding(subject, "problem", f"{server.path} names the vault {folder}, but {problem}.", again)
     if server.client.windowed and not Path(command[0]).is_absolute():
-        return Finding(
-            subject,
-            "problem",
-            f"{server.path} names {command[0]!r} without its folder, and programs started from the desktop do not have "
-            "your terminal's PATH.",
-            again,
-        )
+        reason = "programs started from the desktop do not have your terminal's PATH."
+        message = f"{server.path} names {command[0]!r} without its folder, and {reason}"
+        return Finding(subject, "problem", message, again)
     key = (*command, *(f"{name}={value}" for name, value in sorted(server.environment.items())))
     if key not in tried:
         try:
@@ -394,9 +362,8 @@ def entry_state(
         return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)
     summary = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
     if answer.seconds > SLOW_START:
-        return Finding(
-            subject, "note", f"{summary}; that is slow.", "Install the program instead of running it by uvx."
-        )
+        remedy = "Install the program instead of running it by uvx."
+        return Finding(subject, "note", f"{summary}; that is slow.", remedy)
     return Finding(subject, "fine", summary)
 
 

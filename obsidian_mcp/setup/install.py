@@ -106,7 +106,8 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
 
     Raises: ClientConfigRefused when the file is broken or the name belongs to another program.
     """
-    content = files.read(_file_with(client, system, name))
+    holding = (found.path for found in configured(client, system) if found.name == name)
+    content = files.read(next(holding, client.file(system)))
     text = content.text or ""
     existing = _servers(client, content).get(name)
     if existing is None:
@@ -157,11 +158,6 @@ def _servers(client: Client, content: files.Content) -> dict[str, Any]:
         return entries.servers(client, content.text or "")
     except Broken as error:
         raise _left_alone(content.path, error) from error
-
-
-def _file_with(client: Client, system: System, name: str) -> Path:
-    """The file that holds our server of this name; without one, the file that would."""
-    return next((found.path for found in configured(client, system) if found.name == name), client.file(system))
 
 
 def _text_before(client: Client, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:

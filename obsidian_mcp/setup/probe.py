@@ -68,15 +68,9 @@ def initialize(
     with process:
         conversation = _Conversation(process, started + seconds)
         try:
-            greeting = conversation.ask(
-                1,
-                "initialize",
-                {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {},
-                    "clientInfo": {"name": "obsidian-mcp doctor", "version": __version__},
-                },
-            )
+            client = {"name": "obsidian-mcp doctor", "version": __version__}
+            params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+            greeting = conversation.ask(1, "initialize", params)
             answered = time.monotonic() - started
             conversation.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             listed = conversation.ask(2, "tools/list", {})

@@ -96,7 +96,9 @@ def get_links(
     backlinks = place.graph.backlinks(entry.path)
     confirmed = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
     leaving, arriving = confirmed if confirmed is not None else (outgoing.value, backlinks.value)
-    outgoing_links = Counter(_outgoing(reference) for reference in leaving)
+    outgoing_links = Counter(
+        OutgoingLink(ref.link.original, ref.target, _line(ref), ref.link.at or None, _embed(ref)) for ref in leaving
+    )
     incoming = Counter(_LinkingLine.of(reference) for reference in arriving if reference.source != entry.path)
     page = slice(offset, offset + limit)
     lines = list(incoming.items())[page]
@@ -165,11 +167,6 @@ def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> S
             shared = overlap(text, place.read_text(other).text.body)
             found.append(SimilarNote(path, round(shared, 3), near_duplicate=shared >= DUPLICATE_OVERLAP or None))
     return SimilarNotes(entry.path, found[:limit], notice)
-
-
-def _outgoing(reference: Reference) -> OutgoingLink:
-    link = reference.link
-    return OutgoingLink(link.original, reference.target, _line(reference), link.at or None, _embed(reference))
 
 
 @dataclass(frozen=True, slots=True)

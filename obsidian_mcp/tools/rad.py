@@ -154,7 +154,7 @@ class HandledTool(VaultTool):
             title=tool.name.replace("_", " ").capitalize(),
             description=tool.description,
             command="",
-            function=_no_function,
+            function=lambda: None,  # `call` runs the handler
             read_only=not tool.writes,
             destructive=tool.writes,
             idempotent=not tool.writes,
@@ -181,10 +181,6 @@ class HandledTool(VaultTool):
             raise ToolFailed(f"no handler registered for tool: {self.name}", tool=self.name)
         result = self.handler(dict(arguments))
         return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-
-
-def _no_function() -> None:
-    """Stands for the function that a registered tool does not have."""
 
 
 async def _awaited(result: Any) -> Any:

@@ -60,10 +60,6 @@ def _filter(items: list[Value], body: Body) -> Value:
     return [item for place, item in enumerate(items) if is_true(body(value=item, index=float(place)))]
 
 
-def _map(items: list[Value], body: Body) -> Value:
-    return [body(value=item, index=float(place)) for place, item in enumerate(items)]
-
-
 def _reduce(_: Scope, items: list[Value], body: Body, accumulator: Value) -> Value:
     for place, item in enumerate(items):
         accumulator = body(value=item, index=float(place), acc=accumulator)
@@ -156,7 +152,10 @@ LIST: Mapping[str, Method] = {
         (Parameter("values", rest=True),),
     ),
     "filter": Method(_charged(_filter), (Parameter("expression"),)),
-    "map": Method(_charged(_map), (Parameter("expression"),)),
+    "map": Method(
+        _charged(lambda items, body: [body(value=item, index=float(place)) for place, item in enumerate(items)]),
+        (Parameter("expression"),),
+    ),
     "reduce": Method(_reduce, (Parameter("expression"), Parameter("acc"))),
     "flat": Method(_flat),
     "join": Method(_join, (Parameter("separator", STRING),)),
@@ -177,10 +176,6 @@ LIST: Mapping[str, Method] = {
 LIST_FIELDS: Mapping[str, Callable[[list[Value], Scope], Value]] = {"length": lambda items, _: float(len(items))}
 
 
-def _map_object(entries: dict[str, Value], body: Body) -> Value:
-    return {key: body(key=key, value=value) for key, value in entries.items()}
-
-
 def _filter_object(entries: dict[str, Value], body: Body) -> Value:
     return {key: value for key, value in entries.items() if is_true(body(key=key, value=value))}
 
@@ -188,6 +183,9 @@ def _filter_object(entries: dict[str, Value], body: Body) -> Value:
 OBJECT: Mapping[str, Method] = {
     "keys": Method(_charged(list)),
     "values": Method(_charged(lambda entries: list(entries.values()))),
-    "map": Method(_charged(_map_object, 2), (Parameter("expression"),)),
+    "map": Method(
+        _charged(lambda entries, body: {key: body(key=key, value=value) for key, value in entries.items()}, 2),
+        (Parameter("expression"),),
+    ),
     "filter": Method(_charged(_filter_object, 2), (Parameter("expression"),)),
 }

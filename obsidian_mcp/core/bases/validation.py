@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, children
 from obsidian_mcp.errors import QueryInvalid
 
-from .base_file import Base, Path, Places, expressions, mistakes, parse_or_problem, read
+from .base_file import Path, Places, expressions, mistakes, parse_or_problem, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,11 @@ def validate(text: str) -> list[Mistake]:
     places = Places(text)
     found = [Mistake(message, *places.find(path), refused=True) for path, message in refused]
     if base is not None:
-        found += [_syntax_mistake(places, path, problem) for path, problem in _problems(base)]
+        for path, expression in expressions(base, base.views):
+            problem = parse_or_problem(expression)
+            if isinstance(problem, SyntaxProblem):  # its place is exact where the YAML has the expression on one line
+                line, column = places.find(path, inside=problem.at)
+                found.append(Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False))
     return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
 
@@ -54,19 +58,6 @@ def text_literals(text: str) -> Iterator[tuple[int, str]]:
             if isinstance(current, Literal) and isinstance(current.value, str):
                 yield places.find(path)[0], current.value
             pending += children(current)
-
-
-def _problems(base: Base) -> Iterator[tuple[Path, SyntaxProblem]]:
-    for path, text in expressions(base, base.views):
-        found = parse_or_problem(text)
-        if isinstance(found, SyntaxProblem):
-            yield path, found
-
-
-def _syntax_mistake(places: Places, path: Path, problem: SyntaxProblem) -> Mistake:
-    """The place of a mistake in an expression: exact where the YAML has the expression as it is, on one line."""
-    line, column = places.find(path, inside=problem.at)
-    return Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False)
 
 
 def _subject(path: Path) -> str:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 
 from . import compat
-from .base_file import Base, Filter, Statement, View, expressions, map_filter, parse_or_problem, read
+from .base_file import Base, Statement, View, expressions, map_filter, parse_or_problem, read
 from .dates import humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
@@ -144,7 +144,11 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
 def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evaluate]) -> list[Scope]:
     """Filtered, sorted and limited."""
     rows = [Scope(context, Row(file, formulas)) for file in context.vault.files()]
-    parts = [_condition(base, part) for part in (base.filters, view.filters) if part is not None]
+    parts: list[Condition] = [
+        map_filter(part, lambda statement: _statement(base, statement), _junction)
+        for part in (base.filters, view.filters)
+        if part is not None
+    ]
     if parts:
         rows = filter_rows(rows, _all_of(parts), context, FILTER_STEP)
     keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
@@ -160,11 +164,6 @@ def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evalu
 
 
 Condition = Callable[[Scope], bool]
-
-
-def _condition(base: Base, part: Filter) -> Condition:
-    condition: Condition = map_filter(part, lambda statement: _statement(base, statement), _junction)
-    return condition
 
 
 def _statement(base: Base, statement: Statement) -> Condition:
@@ -251,7 +250,8 @@ def _summarize(
     found: dict[str, dict[str, Cell]] = {}
     for property_id, (name, summarize) in summaries.items():
         value = property_value(property_id)
-        values = [_or_null(evaluate_or_error(value, row)) for row in rows]
+        values = [evaluate_or_error(value, row) for row in rows]
+        values = [None if isinstance(value, ExpressionError) else value for value in values]
         try:
             context.budget.hold(values)
             cell = cell_of(summarize(values), CELLS, context)
@@ -260,10 +260,6 @@ def _summarize(
         context.budget.end_row(kept=True)
         found.setdefault(full_id(property_id), {})[name] = cell
     return found
-
-
-def _or_null(value: Value) -> Value:
-    return None if isinstance(value, ExpressionError) else value
 
 
 def _row_group(group: Group, summaries: Mapping[str, Summarize], context: Context) -> RowGroup:

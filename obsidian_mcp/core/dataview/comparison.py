@@ -125,10 +125,6 @@ def _compare_dates(left: Date, right: Date) -> int:
     return 0 if same else 1
 
 
-def _compare_durations(left: Duration, right: Duration) -> int:
-    return -1 if left.total_ms < right.total_ms else 0 if left == right else 1
-
-
 def _compare_links(left: Link, right: Link, resolve: Resolve | None) -> int:
     paths = (left.path, right.path) if resolve is None else (resolve(left), resolve(right))
     return (
@@ -167,7 +163,7 @@ _COMPARE: dict[str, Callable[[Any, Any], float]] = {
     "number": _compare_numbers,
     "boolean": _compare_numbers,
     "date": _compare_dates,
-    "duration": _compare_durations,
+    "duration": lambda left, right: -1 if left.total_ms < right.total_ms else int(left != right),
     "array": _compare_lists,
     "object": _compare_objects,
 }

@@ -85,10 +85,6 @@ def _shown(write: Callable[[datetime], str]) -> Callable[[Date], str]:
     return lambda date: write(date.moment)
 
 
-def _twelve(moment: datetime) -> int:
-    return moment.hour % 12 or 12
-
-
 def _millisecond(moment: datetime) -> int:
     return moment.microsecond // 1000
 
@@ -152,7 +148,7 @@ _WRITERS: dict[str, Callable[[Date], str]] = {
     "uuu": _padded(1, lambda moment: _millisecond(moment) // 100),
     **_numbers("s", (1, 2), lambda moment: moment.second),
     **_numbers("m", (1, 2), lambda moment: moment.minute),
-    **_numbers("h", (1, 2), _twelve),
+    **_numbers("h", (1, 2), lambda moment: moment.hour % 12 or 12),
     **_numbers("H", (1, 2), lambda moment: moment.hour),
     "Z": _offset("narrow"),
     "ZZ": _offset("short"),

@@ -41,7 +41,7 @@ def shift_to(duration: Duration, units: list[str]) -> Duration:
             for larger, amount in left.items():
                 own += in_one(larger, unit) * amount
                 left[larger] = 0.0
-            whole = _trunc(own)
+            whole = float(math.trunc(own)) if math.isfinite(own) else own
             built[unit] = whole
             left[unit] = (own * 1000 - whole * 1000) / 1000
         else:
@@ -73,10 +73,6 @@ def _normalize(values: dict[str, float]) -> None:
         fraction = math.fmod(values[larger], 1)
         values[larger] -= fraction
         values[smaller] += fraction * in_one(larger, smaller)
-
-
-def _trunc(number: float) -> float:
-    return float(math.trunc(number)) if math.isfinite(number) else number
 
 
 def duration_text(duration: Duration) -> str:

@@ -20,26 +20,19 @@ _MISSING = object()
 def _name(name: str) -> Evaluate:
     """A field of the row, else `this`, else null."""
     if name == WHOLE_ROW.name:
-        return _whole_row
-    default = _this if name == "this" else _null
+        return lambda scope: Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
 
     def evaluate(scope: Scope) -> Value:
         value = scope.row.get(name, _MISSING)
-        return default(scope) if value is _MISSING else value
+        if value is _MISSING:
+            return scope.context.this if name == "this" else None
+        return value
 
     return evaluate
 
 
-def _this(scope: Scope) -> Value:
-    return scope.context.this
-
-
 def _null(_scope: Scope) -> Value:
     return None
-
-
-def _whole_row(scope: Scope) -> Value:
-    return Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
 
 
 def _call(node: Call, compiler: Compiler) -> Evaluate:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.dataview import literals
+from obsidian_mcp.core.dataview.characters import linkable_heading
 from obsidian_mcp.core.dataview.note_data import ListItem
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
@@ -82,7 +83,7 @@ def item_records(items: Sequence[ListItem], page: Page) -> list[ItemRecord]:
 
 def _section(record: ItemRecord) -> Link:
     heading, path = record.item.heading, record.page.path
-    return Link(path) if heading is None else literals.heading_link(path, heading)
+    return Link(path) if heading is None else Link(path, f"#{linkable_heading(heading)}")
 
 
 def _item_link(record: ItemRecord) -> Link:
@@ -92,14 +93,6 @@ def _item_link(record: ItemRecord) -> Link:
 
 def _item_links(record: ItemRecord) -> list[Value]:
     return [literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links]
-
-
-def _is_task(record: ItemRecord) -> bool:
-    return record.item.status is not None
-
-
-def _children(record: ItemRecord) -> list[Value]:
-    return record.children
 
 
 _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
@@ -113,12 +106,12 @@ _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
     "list": lambda record: float(record.item.list_line),
     "outlinks": _item_links,
     "path": lambda record: record.page.path,
-    "children": _children,
-    "task": _is_task,
+    "children": lambda record: record.children,
+    "task": lambda record: record.item.status is not None,
     "annotated": lambda record: bool(record.item.fields),
     "position": lambda record: _position(record.item),
-    "subtasks": _children,
-    "real": _is_task,
+    "subtasks": lambda record: record.children,
+    "real": lambda record: record.item.status is not None,
     "header": _section,
     "parent": lambda record: ABSENT if record.item.parent is None else float(record.item.parent),
     "blockId": lambda record: ABSENT if record.item.block_id is None else record.item.block_id,

@@ -182,11 +182,6 @@ def link_to(target: str, display: str | None = None, *, embed: bool = False, sou
     return Link(path, subpath, display, embed, source)
 
 
-def heading_link(path: str, heading: str) -> Link:
-    """The link to a heading of the file at `path`."""
-    return Link(path, f"#{linkable_heading(heading)}")
-
-
 def parse_link(text: str) -> Link | None:
     """The link or embed that the whole text is."""
     if not text.endswith("]]") or not text.startswith(("[[", "![[")):

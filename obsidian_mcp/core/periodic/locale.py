@@ -213,12 +213,12 @@ def locale(tag: str = "en") -> Locale:
 def _dates(forms: Forms) -> Mapping[str, str]:
     long = dict(zip(("LT", "L", "LL", "LLL", "LLLL"), forms.dates.split("|"), strict=True))
     seconds = re.sub("(?<=m)(?= |$)", ":ss", long["LT"], count=1)
-    short = {key.lower(): _SHORTENED.sub(_shorten, value) for key, value in long.items() if key != "LT"}
+    short = {
+        key.lower(): _SHORTENED.sub(lambda found: found[0] if found[0].startswith("[") else found[0][1:], value)
+        for key, value in long.items()
+        if key != "LT"
+    }
     return {"LTS": seconds, **long, **short, **forms.other_dates}
-
-
-def _shorten(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith("[") else found[0][1:]
 
 
 def _half(text: str) -> tuple[int, str, str]:

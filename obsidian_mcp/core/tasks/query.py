@@ -56,7 +56,10 @@ class _Part:
         blocks: list[str] = []
         if self.ignores_global_query:
             blocks.append("ignore global query")
-        blocks += [_explain_filter(statement, found) for statement, found in self.filters]
+        for statement, found in self.filters:
+            detail = str(found.explanation)
+            more = "" if detail == statement.line else f" =>\n{indent(detail, '  ')}"
+            blocks.append(statement.explain() + more)
         if not self.filters:
             blocks.append("No filters supplied. All tasks will match the query.")
         blocks += [statement.explain() for statement, _ in (*self.groupers, *self.sorters)]
@@ -70,12 +73,6 @@ class _Part:
 
 def _at_most(count: int) -> str:
     return f"At most {count} task{'' if count == 1 else 's'}"
-
-
-def _explain_filter(statement: Statement, found: Filter) -> str:
-    if str(found.explanation) == statement.line:
-        return statement.explain()
-    return f"{statement.explain()} =>\n{indent(str(found.explanation), '  ')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,11 +106,12 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
             raise  # handle_errors gives it its code
         return success(outcome) if isinstance(outcome, Outcome) else outcome
 
+    usable = [name for name, tool in offered(app, tools()).items() if tool.read_only or not app.config.read_only]
     server = VaultServer(
         "obsidian-mcp",
         version=__version__,
         title="Obsidian vault",
-        instructions=instructions(_offered_by(app, tools)),
+        instructions=instructions(usable),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=resources.list,
@@ -129,10 +130,6 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
-
-
-def _offered_by(app: App, tools: Callable[[], Mapping[str, Tool]]) -> list[str]:
-    return [name for name, tool in offered(app, tools()).items() if tool.read_only or not app.config.read_only]
 
 
 async def run(

@@ -164,7 +164,9 @@ class Conversation:
     def _take_request(self, message: Message) -> None:
         method, request_id = message["method"], message["id"]
         if method == "initialize":
-            self._remember_client(message)
+            match message.get("params"):
+                case {"clientInfo": {"name": str(name)}} if self._calls is not None:
+                    self._calls.client = Client(name)
             if not self._initialized and request_id == self._answered:
                 self._initialized = True
                 self._for_sdk.append(message)
@@ -179,11 +181,6 @@ class Conversation:
             if not turn.begun and self._calls is not None:
                 self._loop.call_later(self._calls.timeout, self._expire, turn, message)
         self._in_flight.setdefault(jsonrpc.correlated(request_id), deque()).append(_InFlight(request_id, turn))
-
-    def _remember_client(self, message: Message) -> None:
-        match message.get("params"):
-            case {"clientInfo": {"name": str(name)}} if self._calls is not None:
-                self._calls.client = Client(name)
 
     def _begin(self, message: Message, arrived: float) -> None:
         if self._calls is not None and self._initialized and self._initializing is None and is_plain(message):

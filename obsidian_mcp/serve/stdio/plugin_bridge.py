@@ -259,18 +259,14 @@ def named(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bo
     """
     found: dict[str, PluginTool] = {}
     for tool in tools:
-        if read_only and not _only_reads(tool):
+        hints = tool.definition.get("annotations")
+        if read_only and not (isinstance(hints, Mapping) and hints.get("readOnlyHint") is True):
             continue
         name = tool.name
         while name in taken or name in found:
             name = PREFIX + name
         found[name] = tool
     return found
-
-
-def _only_reads(tool: PluginTool) -> bool:
-    hints = tool.definition.get("annotations")
-    return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
 
 
 def _completed(result: Mapping[str, Any], shaped: dict[str, Any]) -> dict[str, Any]:

@@ -77,16 +77,14 @@ def run(
     gc.enable()
 
     async def serve() -> None:
-        conversation = Conversation(handler, writes or (handler.writes if handler else _never), drain_timeout, answered)
+        conversation = Conversation(
+            handler, writes or (handler.writes if handler else lambda _: False), drain_timeout, answered
+        )
         conversation.on_end = lambda: _end_process_after(grace, conversation.writer, drain_timeout)
         await _serve(conversation, load, first)
 
     asyncio.run(serve())
     return 0
-
-
-def _never(_: Message) -> bool:
-    return False
 
 
 async def _serve(conversation: Conversation, load: Callable[[], SdkServer], first: bytes) -> None:
