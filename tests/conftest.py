@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from obsidian_mcp import compose, config
@@ -19,6 +20,9 @@ from .vaults import vault_on
 FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 
 VaultCopy = Callable[[str], Path]
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,7 +23,7 @@ from tests.serve.raw import RawServer
 SECONDS = 5.0
 """In which a question about a hostile note must be answered; most take milliseconds."""
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture

@@ -253,7 +253,6 @@ def knowledge(vault: Vault) -> dict[str, Any]:
     max_examples=25,
     phases=[Phase.generate],
     report_multiple_bugs=False,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
 )

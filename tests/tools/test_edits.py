@@ -117,7 +117,7 @@ def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
 LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(LINE, max_size=10),
     newline=st.sampled_from(["\n", "\r\n"]),

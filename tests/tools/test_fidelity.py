@@ -21,7 +21,7 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.vaults import contents
 
-QUICK = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 
 NEWLINES = st.sampled_from([b"\n", b"\r\n"])
 LINES = st.sampled_from(

@@ -274,7 +274,7 @@ def test_exact_results_are_those_of_a_plain_scan(
     drawn_queries = queries(shelf)
     met = 0
 
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         nonlocal met

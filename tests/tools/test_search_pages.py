@@ -111,7 +111,7 @@ def entries(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @given(ARGUMENTS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_answer_is_longer_than_ten_thousand_characters(hostile: App, arguments: dict[str, Any]) -> None:  # SEARCH-74
     data = searched(hostile, **arguments).data
 
@@ -136,7 +136,7 @@ def walked(app: App, **arguments: Any) -> Iterator[list[tuple[str, str]]]:
 
 
 @given(ARGUMENTS, st.integers(7, 60))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_pages_hold_every_file_exactly_once(
     hostile: App, arguments: dict[str, Any], limit: int
 ) -> None:  # SEARCH-15
@@ -213,7 +213,7 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
     ),
     st.integers(100, 4_000),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74, SEARCH-75
     def written(hit: Hit) -> int:
         return len(Outcome(plain(hit), None, document=False, enveloped=False).contents()[0])

@@ -229,7 +229,7 @@ CHANGES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(CHANGES.filter(lambda change: len(change) > 1), max_size=5))
 def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
     tmp_path: Path, changes: list[dict[str, Any]]

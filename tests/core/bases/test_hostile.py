@@ -97,7 +97,7 @@ def test_many_sort_keys_of_many_rows_refuse_the_query() -> None:
 
 
 @given(st.text(alphabet="()[]{}!-+*/%<>=&|.,\"'\\ \n\tabfilenot019_$#é😀", max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_is_an_expression_or_a_syntax_problem_with_a_place(text: str) -> None:
     """BASE-10 to BASE-12, EXPR-31"""
     found = parse_or_problem(text)
@@ -170,7 +170,7 @@ def written(draw: st.DrawFn) -> str:
 
 
 @given(written())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_expression_has_a_value_or_an_error_of_the_app(expression: str) -> None:
     """BASE-32, BASE-50: no traceback comes from any pairing of values, operators and functions."""
     answer = run(

@@ -19,7 +19,7 @@ SPELLINGS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(SPELLINGS), st.integers(0, 2))))
 def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
     steps: list[tuple[bool, str, int]],

@@ -209,7 +209,7 @@ PIECES += [": ", "- [ ] ", "![", "](", ")", "%%", "`", "é", "\r\n", "aliases: [
 pieces = st.sampled_from(PIECES)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(pieces, max_size=30).map("".join), st.booleans())
 def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, head: bool) -> None:
     data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
@@ -221,7 +221,7 @@ def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, 
         assert [fact.source for fact in vault.graph.backlinks(path).value][-1] == "b.md"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(pieces, max_size=12).map("".join), st.lists(pieces, max_size=12).map("".join))
 def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str, file: str) -> None:
     canvas = {"nodes": [{"id": text, "type": "text", "text": text}, {"id": "f", "type": "file", "file": file}]}

@@ -83,7 +83,7 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
 
 
 # INDEX-01, INDEX-08 (the words of old texts are gone from the full-text index too)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps)
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
     with MemoryVault() as vault, MemoryVault() as fresh:

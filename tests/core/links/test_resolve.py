@@ -143,7 +143,7 @@ FILE = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     files=st.lists(FILE, min_size=2, max_size=8, unique=True),
     link_format=st.sampled_from(["shortest", "relative", "absolute"]),

@@ -154,7 +154,7 @@ def without_links(referrer: Referrer) -> list[str]:
     return [*parts, referrer.body[done:]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), data=st.data())
 def test_every_link_leads_where_it_led_and_all_else_stays(
     files: dict[str, str], link_format: LinkFormat, data: st.DataObject
@@ -186,7 +186,7 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
         assert without_links(after) == without_links(referrer)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), created=PATHS)
 def test_a_new_file_takes_no_link_away_from_another(
     files: dict[str, str], link_format: LinkFormat, created: str
@@ -261,7 +261,7 @@ def test_a_block_id_is_a_word_that_no_other_block_has(old: str, new: str) -> Non
 HEADINGS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ABCX")), min_size=1, max_size=7)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(outline=HEADINGS, chains=st.lists(st.lists(st.sampled_from("ABCX"), min_size=1, max_size=3)), data=st.data())
 def test_every_subpath_leads_to_the_heading_it_led_to(
     outline: list[tuple[int, str]], chains: list[list[str]], data: st.DataObject

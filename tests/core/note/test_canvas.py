@@ -124,7 +124,7 @@ def test_other_scripts_are_escaped_only_where_the_file_escapes_them() -> None:
     assert written(plain, quoted, "a", "日") == plain.replace("a.md", "日.md")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=ANY_TEXT, new=ANY_TEXT, ascii_only=st.booleans(), ends=st.tuples(st.integers(0, 12), st.integers(0, 12)))
 def test_any_part_of_any_json_text_can_be_replaced(
     text: str, new: str, ascii_only: bool, ends: tuple[int, int]

@@ -147,7 +147,7 @@ TEXTS = st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map("".join)
 
 
 @given(TEXTS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> None:  # NOTE-01
     note = parse(text)
     everything: list[Any] = [
@@ -171,13 +171,13 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
 
 
 @given(TEXTS)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_text_is_always_read_the_same_way(text: str) -> None:  # NOTE-01
     assert repr(parse(text)) == repr(parse(text))
 
 
 @given(TEXTS)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:  # NOTE-11
     at = 0
     note = parse(text)

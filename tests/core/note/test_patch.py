@@ -196,7 +196,7 @@ def changes(draw: st.DrawFn) -> tuple[str, str, str]:
 
 
 @given(changes(), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_diff_of_two_notes_makes_the_second_from_the_first(change: tuple[str, str, str], headers: bool) -> None:
     before, after, patch = change
     if before == after:
@@ -207,7 +207,7 @@ def test_a_diff_of_two_notes_makes_the_second_from_the_first(change: tuple[str, 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="the program patch is not installed")
 @given(changes(), EDITS)
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_where_the_program_patch_applies_a_diff_the_result_is_the_same(
     tmp_path: Path, change: tuple[str, str, str], edits: list[tuple[int, int, list[str]]]
 ) -> None:

@@ -166,7 +166,7 @@ QUERIES = st.recursive(
 
 
 @given(QUERIES, st.lists(files(), min_size=1, max_size=3))
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainFile]) -> None:
     try:
         query = parse(text)
@@ -184,7 +184,7 @@ def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainF
 
 
 @given(st.sampled_from([word for word in WORDS if "/" not in word]), files())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:  # QUERY-21
     file = Document(plain.path, plain.text, plain.kind)
     found = Matcher(parse(word)).find(file)

@@ -93,7 +93,7 @@ QUERIES = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 @given(QUERIES)
 @example("/[a OR b/ /c]/")
 @example('[p:[b "c')
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -> None:
     tree = parsed(text)
     if isinstance(tree, QueryInvalid):

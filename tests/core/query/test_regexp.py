@@ -53,7 +53,7 @@ def translated(source: str, match_case: bool) -> RegExp | InvalidRegExp:
 
 
 @given(SOURCES, TEXTS, st.booleans())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_finds(
     source: str, text: str, match_case: bool
 ) -> None:

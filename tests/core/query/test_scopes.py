@@ -18,7 +18,7 @@ SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-t
 
 
 @given(files())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_packed_structure_has_the_parts_and_tags_of_the_note(plain: PlainFile) -> None:
     structure = structure_of(parse(plain.text))
     packed = structure.pack()

@@ -53,7 +53,7 @@ QUERIES = st.sampled_from(
 
 
 @given(QUERIES, st.sampled_from(["smart", "exact"]), st.integers(1, 25))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pages_put_together_are_the_whole(search: Search, query: str, match: Match, size: int) -> None:  # SEARCH-16
     whole = search.find(Request(query, match, limit=500, snippets=0))
     assert len({hit.path for hit in whole.hits}) == len(whole.hits) == whole.total

@@ -391,7 +391,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, min_size=1, max_size=8).map("".join), st.lists(PIECES, max_size=30).map("".join))
 @example("x", "a3月")
 @example("x", "０5.5.2024")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: str) -> None:
     """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
     with indexed({"N.md": text, "Other.md": query}) as vault:

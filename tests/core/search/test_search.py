@@ -88,7 +88,7 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
 
 # SEARCH-29, SEARCH-40, SEARCH-41, SEARCH-43, SEARCH-44, SEARCH-45, SEARCH-46
 @given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
@@ -193,7 +193,7 @@ IN_PARTS = st.builds(
 
 
 @given(st.lists(IN_PARTS, min_size=1, max_size=6), st.lists(LAID_OUT, min_size=1, max_size=5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
     queries: list[str], notes: list[list[str]]
 ) -> None:  # SEARCH-40, QUERY-63
@@ -223,7 +223,7 @@ CHANGES = st.tuples(
     st.lists(files(), min_size=2, max_size=6),
     st.lists(CHANGES, min_size=1, max_size=5),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_searches_remember_is_forgotten_with_every_change(
     queries: list[str], plain: list[PlainFile], changes: list[tuple[str, int, str]]
 ) -> None:  # SEARCH-48

@@ -19,7 +19,7 @@ QUERIES = ["word", "-absent", "file:.", "path:hidden", "path:é", "-path:a", "fi
 
 
 # SEARCH-48
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(NAMES)), max_size=40))
 def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]]) -> None:
     hidden = IgnoreFilters(("hidden/",))

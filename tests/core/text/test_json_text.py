@@ -190,7 +190,7 @@ def documents(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
     return value, draw(BLANKS) + draw(texts(value)) + draw(BLANKS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(documents())
 def test_every_layout_is_read(document: tuple[dict[str, Any], str]) -> None:
     value, text = document
@@ -198,7 +198,7 @@ def test_every_layout_is_read(document: tuple[dict[str, Any], str]) -> None:
     assert json_text.parse(text).root.value == value
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(documents())
 def test_in_every_layout_a_member_is_added_by_insertions_and_removed_again(
     document: tuple[dict[str, Any], str],

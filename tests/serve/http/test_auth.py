@@ -366,7 +366,7 @@ def anyio_backend() -> str:
 
 
 @given(st.text(max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
     if is_loopback(text):
         assert text == "localhost" or text.startswith("127.") or ":" in text
@@ -377,7 +377,7 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
         st.sampled_from(["authorization", "x-api-key", "x-obsiscripta-api-key", "x-goog-api-key"]), st.text(max_size=12)
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
         AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers))

@@ -86,7 +86,7 @@ LIKELY = st.dictionaries(
     name=NAMES | st.text(max_size=8),
     raw=st.binary(max_size=40),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_asked_the_answer_is_one_of_the_document(
     served: TestClient, operation: tuple[str, str, dict[str, Any]], body: Any, name: str, raw: bytes
 ) -> None:

@@ -55,7 +55,7 @@ def read(line: bytes) -> JSONRPCMessage:
     return model(message)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_messages, st.booleans())
 def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any], ascii_only: bool) -> None:
     # MSG-01
@@ -67,7 +67,7 @@ def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any
     assert ours.model_fields_set == theirs.model_fields_set
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_messages)
 def test_a_message_is_written_as_the_sdk_writes_it(message: dict[str, Any]) -> None:
     # MSG-02
@@ -78,7 +78,7 @@ def test_a_message_is_written_as_the_sdk_writes_it(message: dict[str, Any]) -> N
     assert read(line) == message_model
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.binary(max_size=60) | _json.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_become_a_message_or_a_refusal(line: bytes) -> None:
     # MSG-03
@@ -202,7 +202,7 @@ def test_an_answer_of_our_own_is_written_as_one_of_the_sdk(error: dict[str, Any]
     assert jsonrpc.encode(ours) == encode(JSONRPCError(jsonrpc="2.0", id=7, error=ErrorData(**error)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(_id, _object)
 def test_a_result_of_our_own_is_written_as_one_of_the_sdk(request_id: int | str, value: dict[str, Any]) -> None:
     # MSG-02

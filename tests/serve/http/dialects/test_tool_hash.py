@@ -72,7 +72,7 @@ def test_random_lists_are_written_as_node_writes_them() -> None:
     # HASH-05, HASH-06, HASH-07
     lists: list[str] = []
 
-    @settings(max_examples=300, deadline=None, database=None)
+    @settings(max_examples=300, database=None)
     @given(st.lists(st.tuples(NAMES, st.text(max_size=6), JSON_VALUES), max_size=4))
     def collect(tools: list[tuple[str, str, Any]]) -> None:
         lists.append(
@@ -93,7 +93,7 @@ def test_random_lists_are_written_as_node_writes_them() -> None:
 
 
 @given(st.lists(NAMES, max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_order_of_a_list_depends_on_the_names_alone(names: list[str]) -> None:
     tools = [{"name": name} for name in names]
     assert [tool["name"] for tool in sort_by_name(tools)] == [
