@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note import edits
@@ -38,7 +38,6 @@ def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after
     assert edits.append(body, content) == after
 
 
-@settings(deadline=None)
 @given(bodies(), st.text("xyz\n", min_size=1, max_size=8))
 def test_appending_keeps_every_character_and_the_missing_last_newline(body: str, content: str) -> None:
     # EDIT-01, EDIT-02
@@ -50,7 +49,6 @@ def test_appending_keeps_every_character_and_the_missing_last_newline(body: str,
     assert "\n" not in after[len(body) :].replace("\r\n", "") or Text(body).newline == "\n"
 
 
-@settings(deadline=None)
 @given(bodies(), st.integers(0, 7), st.text("xyz", min_size=1, max_size=5))
 def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: str) -> None:
     # EDIT-01, EDIT-03

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.merge import changes, merge
@@ -31,7 +31,6 @@ def test_changes_that_do_not_touch_are_both_kept(base: str, ours: str, theirs: s
     assert merge(base, theirs, ours) == merged
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_changes_turn_one_text_into_the_other(base: str, other: str) -> None:
     lines = split_lines(base)
@@ -40,7 +39,6 @@ def test_changes_turn_one_text_into_the_other(base: str, other: str) -> None:
     assert "".join(lines) == other
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_merge_loses_no_line_that_either_side_added(base: str, ours: str, theirs: str) -> None:
     merged = merge(base, ours, theirs)
