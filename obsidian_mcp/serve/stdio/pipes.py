@@ -1,6 +1,8 @@
 """This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…).
 
-Two daemon threads read and write, because files, terminals, Windows pipes and clients that do not read may block.
+The event loop reads and writes POSIX pipes and sockets itself as long as that cannot block: a hop to a thread and back
+costs a third of a small call. Whatever may block (files, terminals, Windows, a client that does not read) is left to
+daemon threads.
 """
 
 from __future__ import annotations
@@ -18,8 +20,42 @@ from typing import Final, TextIO
 
 if sys.platform == "win32":
     import msvcrt
+
+    def _is_for_loop(_fd: int) -> bool:
+        return False
+
+    def _write_without_blocking(_fd: int, line: bytes) -> bytes:
+        return line
+
+    def _has_reader(_fd: int) -> bool:
+        return True
 else:
     import fcntl
+
+    def _is_for_loop(fd: int) -> bool:
+        """Whether it is a pipe or socket: files cannot be waited for, and a terminal may block although it is ready."""
+        mode = os.fstat(fd).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+    def _write_without_blocking(fd: int, line: bytes) -> bytes | memoryview:
+        """Return what is left to write. Raises: OSError where the reader has gone."""
+        rest = memoryview(line)
+        # What polls as writable takes PIPE_BUF bytes without blocking.
+        while rest and _poll_for_writing(fd):
+            try:
+                rest = rest[os.write(fd, rest[: select.PIPE_BUF]) :]
+            except BlockingIOError:
+                break
+        return rest
+
+    def _has_reader(fd: int) -> bool:
+        return not _poll_for_writing(fd) & select.POLLERR
+
+    def _poll_for_writing(fd: int) -> int:
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        return sum(events for _, events in poll.poll(0))
+
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
@@ -80,30 +116,49 @@ class Reader:
         self._fd = fd
         self._loop = loop
         self._on_data = on_data
+        self._by_loop = _is_for_loop(fd)
         self._ended = False
         self._may_read = threading.Event()
-        self._may_read.set()
         self._credit = threading.Semaphore(_READ_AHEAD)
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
+        self.resume()
+        if not self._by_loop:
+            threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
 
     def pause(self) -> None:
         """Read no further; bytes already read are still delivered."""
-        self._may_read.clear()
+        if self._may_read.is_set():
+            self._may_read.clear()
+            if self._by_loop:
+                self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        self._may_read.set()
+        if not self._may_read.is_set() and not self._ended:
+            self._may_read.set()
+            if self._by_loop:
+                self._loop.add_reader(self._fd, self._on_readable)
 
     def stop(self) -> None:
-        """Call `on_data` no more. The thread stays in its read; it is a daemon."""
+        """Call `on_data` no more. A thread stays in its read; it is a daemon."""
+        self.pause()
         self._ended = True
 
+    def _on_readable(self) -> None:
+        try:
+            data = os.read(self._fd, _READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._deliver(data)
+
     def _deliver(self, data: bytes) -> None:
-        self._credit.release()
-        if not self._ended:
-            self._ended = not data
-            self._on_data(data)
+        if self._ended:
+            return
+        if not data:
+            self.stop()
+        self._on_data(data)
 
     def _run(self) -> None:
         data = b"-"
@@ -115,9 +170,13 @@ class Reader:
             except OSError:
                 data = b""
             try:
-                self._loop.call_soon_threadsafe(self._deliver, data)
+                self._loop.call_soon_threadsafe(self._deliver_from_thread, data)
             except RuntimeError:  # the loop has closed
                 return
+
+    def _deliver_from_thread(self, data: bytes) -> None:
+        self._credit.release()
+        self._deliver(data)
 
 
 class Writer:
@@ -134,7 +193,8 @@ class Writer:
         self._fd = fd
         self._loop = loop
         self._broken = False
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._by_loop = _is_for_loop(fd)
+        self._queue: queue.SimpleQueue[bytes | memoryview | None] = queue.SimpleQueue()
         self._finished = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
 
@@ -151,9 +211,19 @@ class Writer:
 
     def put(self, line: bytes) -> None:
         """Send lines, line ends included. Never blocks."""
-        if not self._broken:
-            self._queued += len(line)
-            self._queue.put(line)
+        if self._broken:
+            return
+        rest: bytes | memoryview = line
+        if self._by_loop and not self.unsent:  # the thread has nothing to write
+            try:
+                rest = _write_without_blocking(self._fd, line)
+            except OSError:
+                self._break()
+                return
+        self._queued += len(line)
+        self.written += len(line) - len(rest)
+        if rest:
+            self._queue.put(rest)
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -179,9 +249,7 @@ class Writer:
 
     def _on_hang_up(self) -> None:
         self._loop.remove_reader(self._fd)
-        poll = select.poll()
-        poll.register(self._fd, select.POLLOUT)
-        if any(event & select.POLLERR for _, event in poll.poll(0)):
+        if not _has_reader(self._fd):
             self._break()
 
     def _break(self) -> None:
@@ -195,7 +263,7 @@ class Writer:
         more = True
         while more:
             item = self._queue.get()
-            batch: list[bytes] = []
+            batch: list[bytes | memoryview] = []
             size = 0
             while item is not None:
                 batch.append(item)
@@ -213,7 +281,7 @@ class Writer:
                 break
         self._notify(self._finished.set)
 
-    def _write(self, data: bytes) -> bool:
+    def _write(self, data: bytes | memoryview) -> bool:
         """False when the client has gone."""
         rest = memoryview(data)
         while rest:
