@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,20 @@ def press(view: FrameLocator, name: str) -> None:
     view.get_by_role("button", name=name, exact=True).click()
 
 
+def contents(vault: Path) -> dict[Path, bytes]:
+    """The vault's files."""
+    return {path: path.read_bytes() for path in vault.rglob("*") if path.is_file()}
+
+
+def pass_barrier(host: ReferenceHost, view: FrameLocator) -> None:
+    """Turn the theme dark: when that shows, the view has dealt with every message before."""
+    host.page.evaluate("change_theme('dark')")
+    expect(view.locator("html")).to_have_attribute("data-theme", "dark")
+
+
 def test_a_planned_move_is_applied_whole_and_undone(host: ReferenceHost, basic: Path) -> None:
     """VIEW-12 beside it: the model gets numbers, no text."""
-    before = {path: path.read_bytes() for path in basic.rglob("*.md")}
+    before = contents(basic)
     view = host.show(TOOL, MOVE)
     expect(view.locator("h1")).to_have_text("Move Projects/Alpha.md to Projects/Beta.md and rewrite links in 4 files")
     assert (basic / "Projects/Alpha.md").exists()
@@ -38,7 +50,7 @@ def test_a_planned_move_is_applied_whole_and_undone(host: ReferenceHost, basic: 
     assert "[[Beta|Project Alpha]]" in (basic / "Home.md").read_text(encoding="utf-8")
     press(view, "Undo change 1")
     expect(view.get_by_role("status")).to_contain_text("Change 1 is undone")
-    assert {path: path.read_bytes() for path in basic.rglob("*.md")} == before
+    assert contents(basic) == before
     facts = [told["content"][0]["text"] for told in host.sent("ui/update-model-context", 2)]
     assert [fact.partition(" of plan")[0] for fact in facts] == [
         "The user applied 5 of 5 files",
@@ -102,12 +114,14 @@ def test_a_file_that_changed_meanwhile_has_no_apply_button(host: ReferenceHost, 
     assert (basic / "Projects/Alpha.md").exists()
 
 
-def test_a_plan_that_ended_is_said(host: ReferenceHost) -> None:
+def test_a_plan_that_ended_is_said(host: ReferenceHost, basic: Path) -> None:
+    before = contents(basic)
     answer = host.session.call(TOOL, **MOVE)
     answer["structuredContent"]["data"]["plan"] = "p_" + "0" * 32
     view = host.open(TOOL, MOVE, result=answer)
     press(view, "Apply all (5)")
     expect(view.get_by_role("status")).to_contain_text("plans end after 30 minutes")
+    assert contents(basic) == before
 
 
 def test_where_the_policy_wants_it_the_person_confirms_in_the_view(page_of_host: ReferenceHost, basic: Path) -> None:
@@ -143,8 +157,13 @@ def test_an_earlier_change_is_shown_and_undone(host: ReferenceHost, basic: Path)
 def test_a_host_that_leaves_the_structure_out_shows_the_same(host: ReferenceHost) -> None:
     """VIEW-05: Claude Desktop on stdio."""
     answer = host.session.call(TOOL, **MOVE)
+    view = host.open(TOOL, MOVE, result=answer, send_input=False)
+    expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+    ordinary = view.locator("#view").inner_text()
     view = host.open(TOOL, MOVE, result={"content": answer["content"]}, send_input=False)
     expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+    assert view.locator("#view").inner_text() == ordinary
+    assert host.calls == []
 
 
 @pytest.mark.parametrize("result", [{"content": []}, {"content": [{"type": "text", "text": "See file 17"}]}])
@@ -155,15 +174,27 @@ def test_a_result_that_was_lost_is_asked_for_again(viewer: ReferenceHost, result
     assert viewer.calls == [(TOOL, MOVE)]
 
 
-def test_a_result_that_never_comes_is_asked_for_after_five_seconds(browser: Browser, still: str) -> None:
+def test_a_result_that_never_comes_is_asked_for_after_five_seconds_unless_cancelled(
+    browser: Browser, still: str
+) -> None:
     """VIEW-05."""
     context = browser.new_context()
     context.clock.install()
     with ReferenceHost(context).on(still) as host:
         view = host.open(TOOL, MOVE, result=None)
-        host.page.wait_for_function('log.some(message => message.method === "ui/notifications/initialized")')
+        host.sent("ui/notifications/initialized")
+        assert host.calls == []
         context.clock.fast_forward(6000)
         expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
+        assert host.calls == [(TOOL, MOVE)]
+        view = host.open(TOOL, MOVE, result=None)
+        host.sent("ui/notifications/initialized")
+        host.page.evaluate("bridge.sendToolCancelled({})")
+        expect(view.get_by_role("alert")).to_contain_text("cancelled")
+        context.clock.fast_forward(6000)
+        pass_barrier(host, view)
+        assert view.get_by_role("alert").inner_text() == "The call was cancelled."
+        assert host.calls == [(TOOL, MOVE)]  # no other one
     context.close()
 
 
@@ -185,17 +216,20 @@ def test_errors_and_cancelled_calls_are_said(viewer: ReferenceHost) -> None:
     expect(view.locator("#view")).to_have_attribute("aria-busy", "true")
     viewer.page.evaluate("bridge.sendToolCancelled({})")
     expect(view.get_by_role("alert")).to_contain_text("cancelled")
+    pass_barrier(viewer, view)
+    assert viewer.calls == []
 
 
 def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(viewer: ReferenceHost) -> None:
     """VIEW-05."""
     view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
-    other = {"content": [], "structuredContent": {"data": {"view": "graph", "summary": "not for here"}}}
-    viewer.page.evaluate("result => bridge.sendToolResult(result)", other)
     second = viewer.session.call(TOOL, tool="create_note", arguments={"name": "New"})
-    viewer.page.evaluate("result => bridge.sendToolResult(result)", second)
-    expect(view.locator("h1")).to_have_text("Create note: New.md")
+    other = {"content": [], "structuredContent": {"data": {"view": "graph", "summary": "not for here"}}}
+    for result in second, other:
+        viewer.page.evaluate("result => bridge.sendToolResult(result)", result)
+    pass_barrier(viewer, view)
+    assert view.locator("h1").inner_text() == "Create note: New.md"
 
 
 def test_messages_of_others_than_the_host_do_nothing(viewer: ReferenceHost) -> None:
@@ -204,8 +238,10 @@ def test_messages_of_others_than_the_host_do_nothing(viewer: ReferenceHost) -> N
     expect(view.locator("h1")).to_contain_text("Move")
     forged = {"jsonrpc": "2.0", "method": "ui/notifications/tool-cancelled", "params": {}}
     view.locator("body").evaluate("(body, forged) => window.postMessage(forged, '*')", forged)
-    view.locator("body").evaluate("() => new Promise(done => setTimeout(done, 50))")
-    expect(view.get_by_role("alert")).to_have_count(0)
+    pass_barrier(viewer, view)
+    assert view.get_by_role("alert").count() == 0
+    viewer.page.evaluate("bridge.sendToolCancelled({})")  # the same from the host
+    expect(view.get_by_role("alert")).to_contain_text("cancelled")
 
 
 def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None:
@@ -217,9 +253,11 @@ def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None
     expect(view.locator("html")).to_have_attribute("lang", "de")
     expect(view.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
     expect(view.locator("#view")).to_have_css("padding-top", "38px")
-    viewer.page.evaluate("change_theme('dark')")
-    expect(view.locator("html")).to_have_attribute("data-theme", "dark")
+    pass_barrier(viewer, view)
     expect(view.locator("html")).to_have_css("color-scheme", "dark")
+    expect(view.locator("#view")).to_have_css("padding-top", "38px")  # what the change does not name stays
+    meta = view.locator(".meta").first.inner_text()
+    assert re.search(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d", meta), meta  # a German date
 
 
 def test_a_view_answers_the_hosts_requests(viewer: ReferenceHost) -> None:

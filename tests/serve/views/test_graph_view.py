@@ -173,11 +173,14 @@ def scale_of(world: Locator) -> float:
 def test_the_list_shows_the_same_and_comes_first(viewer: ReferenceHost) -> None:
     """VIEW-21."""
     view = viewer.show(TOOL, {"note": "Alpha"}, context={"displayMode": "fullscreen"})
+    names = view.locator("svg.graph [data-node] text")
+    expect(names).to_have_count(9)
+    pictured = names.all_text_contents()
     first = view.locator("button").first
     expect(first).to_have_text("List")
     first.press("Enter")
     expect(view.locator("svg")).to_have_count(0)
-    expect(view.locator(".tree [data-node]")).to_have_count(9)
+    assert sorted(view.locator(".tree [data-node]").all_text_contents()) == sorted(pictured)
     view.locator(".tree").get_by_role("button", name="Tower clock").click()
     expect(view.locator(".panel")).to_contain_text("The town's clock of 1788")
     view.get_by_role("button", name="Picture").click()
