@@ -278,8 +278,11 @@ class Search:
 
 def _count(connection: Connection, least: int, words: Sequence[str]) -> int:
     """How many of some words are in so many files at least."""
-    sql = "SELECT count(*) = ? FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
-    return sum([connection.execute(sql, (least, f'"{word}"', least)).fetchone()[0] for word in words])
+    # One statement for all: between two of them another busy thread takes the interpreter for 5 ms.
+    is_common = "(SELECT count(*) = ? FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?))"
+    sql = "SELECT " + " + ".join([is_common] * len(words))
+    parameters = [value for word in words for value in (least, f'"{word}"', least)]
+    return int(connection.execute(sql, parameters).fetchone()[0])
 
 
 def _parsed(request: Request, named: Sequence[VaultPath] | None) -> Node | None:
