@@ -227,24 +227,34 @@ def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(
 # Plans are made outside the lock (SAFE-23)
 
 
+def rename_disturbed(vault: Vault, disturb: Callable[[int], object]) -> int:
+    """Rename `0` to `Zero`; before every plan `disturb` gets its number. Return how many were made."""
+    plans = 0
+
+    def plan() -> Any:
+        nonlocal plans
+        plans += 1
+        disturb(plans)
+        return relocate(vault, "0", "Zero", update_links=True)
+
+    vault.make("move_note", plan)
+    return plans
+
+
 def test_a_change_is_planned_while_others_write_and_planned_again_after_that(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
     """SAFE-23. Issue 15, example 10: a move that waited for the index held up every other call."""
     vault = opened(Disk(root))
-    plans: list[Any] = []
 
-    def plan() -> Any:
-        if not plans:  # another program, another call of this one
+    def write(number: int) -> None:
+        if number == 1:  # another program, another call of this one
             (root / "late.md").write_bytes(b"[[0]]\n")
             with ThreadPoolExecutor() as pool:
                 operation: Operation = Create("made.md", b"![[0]]\n")
                 pool.submit(vault.commit, "test", [operation]).result(PATIENCE)
-        plans.append(relocate(vault, "0", "Zero", update_links=True))
-        return plans[-1]
 
-    vault.make("move_note", plan)
-    assert len(plans) == 2
+    assert rename_disturbed(vault, write) == 2
     assert (root / "late.md").read_bytes() == b"[[Zero]]\n"
     assert (root / "made.md").read_bytes() == b"![[Zero]]\n"
     undo(vault, None)
@@ -255,16 +265,7 @@ def test_a_plan_that_is_never_up_to_date_is_made_while_nobody_else_may_write(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
     """SAFE-23: a program that writes all the time cannot keep a move from being made."""
-    vault = opened(Disk(root))
-    plans = 0
-
-    def plan() -> Any:
-        nonlocal plans
-        plans += 1
-        (root / "busy.md").write_bytes(b"x" * plans)
-        return relocate(vault, "0", "Zero", update_links=True)
-
-    vault.make("move_note", plan)
+    rename_disturbed(opened(Disk(root)), lambda number: (root / "busy.md").write_bytes(b"x" * number))
     assert (root / "Zero.md").exists()
     assert b"[[Zero]]" in (root / "5.md").read_bytes()
 
@@ -274,19 +275,14 @@ def test_a_plan_that_fails_on_what_another_program_changes_is_made_again(
 ) -> None:
     """SAFE-23: a note is renamed by another server while this one reads it for the change of a tag."""
     vault = opened(Disk(root))
-    plans = 0
 
-    def plan() -> Any:
-        nonlocal plans
-        plans += 1
-        if plans == 1:
+    def rename(number: int) -> None:
+        if number == 1:
             entry = vault.find("5")
             (root / "5.md").rename(root / "six.md")
             vault.read(entry)
-        return relocate(vault, "0", "Zero", update_links=True)
 
-    vault.make("move_note", plan)
-    assert plans == 2
+    assert rename_disturbed(vault, rename) == 2
     assert b"[[Zero]]" in (root / "six.md").read_bytes()
 
 

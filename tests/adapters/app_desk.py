@@ -27,7 +27,14 @@ from obsidian_mcp.core.files import policy as policies
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    ObsidianNotRunning,
+    OperationTimeout,
+    PermissionDenied,
+    VaultNotFound,
+)
 from obsidian_mcp.tools import call
 from tests import fake_obsidian
 from tests.conftest import FIXTURES
@@ -35,6 +42,23 @@ from tests.conftest import FIXTURES
 FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
 CHANGES = ["create", "append", "move", "delete"]
 """Commands that change a note."""
+NO_ANSWER: list[tuple[dict[str, Any], type[AppError]]] = [
+    ({"down": "exit"}, ObsidianNotRunning),
+    ({"down": "stdout"}, ObsidianNotRunning),
+    ({"down": "stdout", "noise": ["stderr"]}, ObsidianNotRunning),
+    ({"down": "gui"}, AppCommandFailed),
+    ({"disabled": True}, AppCommandFailed),
+    ({"disabled": True, "noise": ["stdout"], "crlf": True}, AppCommandFailed),
+    ({"denied": True}, PermissionDenied),
+    ({"name": "Other"}, VaultNotFound),
+    ({"name": "Other", "noise": ["stdout"], "blank": True}, VaultNotFound),
+    ({"crash": 255}, AppCommandFailed),
+    ({"crash": 134}, AppCommandFailed),
+    ({"crash": -6}, AppCommandFailed),
+    ({"mute": True}, AppCommandFailed),
+    ({"type_error": True}, AppCommandFailed),
+]
+"""Moods in which the app does nothing of what it is told, and their errors."""
 
 
 @dataclass

@@ -14,14 +14,13 @@ from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
     NoteExists,
-    ObsidianNotRunning,
     OperationTimeout,
     PermissionDenied,
     StaleEtag,
     VaultNotFound,
 )
 
-from .app_desk import CHANGES, Desk, desk
+from .app_desk import CHANGES, NO_ANSWER, Desk, desk
 
 MakeDesk = Callable[..., Desk]
 
@@ -116,19 +115,7 @@ def test_whatever_the_app_says_the_bytes_are_those_that_the_files_backend_writes
 
 
 BAD: list[tuple[dict[str, Any], type[AppError]]] = [
-    ({"down": "exit"}, ObsidianNotRunning),
-    ({"down": "stdout"}, ObsidianNotRunning),
-    ({"down": "stdout", "noise": ["stderr"]}, ObsidianNotRunning),
-    ({"down": "gui"}, AppCommandFailed),
-    ({"disabled": True}, AppCommandFailed),
-    ({"disabled": True, "noise": ["stdout"], "crlf": True}, AppCommandFailed),
-    ({"denied": True}, PermissionDenied),
-    ({"name": "Other"}, VaultNotFound),
-    ({"crash": 255}, AppCommandFailed),
-    ({"crash": 134}, AppCommandFailed),
-    ({"crash": -6}, AppCommandFailed),
-    ({"mute": True}, AppCommandFailed),
-    ({"type_error": True}, AppCommandFailed),
+    *NO_ANSWER,
     ({"answers": {"vault": "What?", "files": ""}}, AppCommandFailed),
     ({"cold": 99}, AppCommandFailed),
     ({"hang": True}, OperationTimeout),

@@ -34,6 +34,8 @@ from obsidian_mcp.errors import (
 )
 from tests import fake_obsidian
 
+from .app_desk import NO_ANSWER
+
 FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
 
 ALPHA = "---\nstatus: draft\nrating: 5\n---\n# Alpha\nSee [[Beta]] and [[Beta]], [[Nowhere]].\n#work/now done\n"
@@ -239,20 +241,7 @@ def test_a_long_note_is_read_whole(desk: Desk) -> None:
 # The moods in which nothing is answered
 
 DOWN: list[tuple[dict[str, Any], type[AppError]]] = [
-    ({"down": "exit"}, ObsidianNotRunning),
-    ({"down": "stdout"}, ObsidianNotRunning),
-    ({"down": "stdout", "noise": ["stderr"]}, ObsidianNotRunning),
-    ({"down": "gui"}, AppCommandFailed),
-    ({"disabled": True}, AppCommandFailed),
-    ({"disabled": True, "noise": ["stdout"], "crlf": True}, AppCommandFailed),
-    ({"denied": True}, PermissionDenied),
-    ({"name": "Other"}, VaultNotFound),
-    ({"name": "Other", "noise": ["stdout"], "blank": True}, VaultNotFound),
-    ({"crash": 255}, AppCommandFailed),
-    ({"crash": 134}, AppCommandFailed),
-    ({"crash": -6}, AppCommandFailed),
-    ({"mute": True}, AppCommandFailed),
-    ({"type_error": True}, AppCommandFailed),
+    *NO_ANSWER,
     ({"answers": {"read": "What?", "create": "What?", "search": "What?", "file": "What?"}}, AppCommandFailed),
     ({"cold": 9}, AppCommandFailed),
 ]

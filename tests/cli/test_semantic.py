@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ pytest.importorskip("onnx", reason="it makes the tiny model")
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.cli.main import run
+from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.setup import doctor
 from obsidian_mcp.tools import call
 from tests import tiny_model
@@ -41,16 +44,29 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def opened() -> App:
-    return compose.build(config.read()._replace(timeout=5.0))
+@contextmanager
+def opened() -> Iterator[App]:
+    app = compose.build(config.read()._replace(timeout=5.0))
+    try:
+        yield app
+    finally:
+        app.vaults.close()
+
+
+@contextmanager
+def meaning() -> Iterator[Meaning]:
+    """What is embedded of the vault, which is indexed to the end."""
+    with opened() as app:
+        place = app.vaults.get()
+        place.indexer.begin()
+        place.indexer.complete()
+        assert place.meaning is not None
+        yield place.meaning
 
 
 def searched(query: str, **arguments: object) -> list[tuple[str, str | None]]:
-    app = opened()
-    try:
+    with opened() as app:
         hits = call(app, "obsidian_search", {"query": query, **arguments}).data["hits"]
-    finally:
-        app.vaults.close()
     return [(hit["path"], hit.get("matched")) for hit in hits]
 
 
@@ -84,12 +100,9 @@ def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path
     assert searched('headache "canal"') == []
     assert searched("boats") == [("Canal.md", None)]
 
-    app = opened()
-    try:
+    with opened() as app:
         (hit,) = call(app, "obsidian_search", {"query": "headache"}).data["hits"]
         similar = call(app, "obsidian_similar", {"name": "Bike"}).data["similar"]
-    finally:
-        app.vaults.close()
     assert [snippet["text"] for snippet in hit["snippets"]] == ["Triptan against migraine."]
     assert similar[0]["path"] == "Hidden/Secret.md"
 
@@ -106,31 +119,17 @@ def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, t
 def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:  # SEM-05
     (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8")
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
-    app = opened()
-    try:
-        place = app.vaults.get()
-        place.indexer.begin()
-        place.indexer.complete()
-        assert place.meaning is not None
-        assert [near.path for near in place.meaning.near("puncture", 10)] == ["Bike.md"]
-    finally:
-        app.vaults.close()
+    with meaning() as embedded:
+        assert [near.path for near in embedded.near("puncture", 10)] == ["Bike.md"]
 
 
 def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:  # SEM-04
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     (vault / "Canal.md").write_text("lentil broth", encoding="utf-8")
     (vault / "Pills.md").unlink()
-    app = opened()
-    try:
-        place = app.vaults.get()
-        place.indexer.begin()
-        place.indexer.complete()
-        assert place.meaning is not None
-        assert place.meaning.pending() == ["Canal.md"]
-        assert place.meaning.complete() == 1
-    finally:
-        app.vaults.close()
+    with meaning() as embedded:
+        assert embedded.pending() == ["Canal.md"]
+        assert embedded.complete() == 1
     assert searched("soup") == [("Canal.md", "meaning")]
     assert searched("headache") == []
 
