@@ -56,7 +56,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
     if name is not None:
         return _named(name, known, settings)
     if options.vaults:
-        return options.config().vaults[0]
+        return settings.vaults[0]
     here = Path.cwd()
     around = [here, *here.parents]
     inside = [Path(vault.path) for vault in known if Path(os.path.realpath(vault.path)) in around]
@@ -66,7 +66,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
     if nearest is not None:
         return nearest
     if settings.vaults:
-        return options.config().vaults[0]
+        return settings.vaults[0]
     latest = sorted(known, key=lambda vault: (not vault.open, -vault.opened))
     found = next((Path(vault.path) for vault in latest if Path(vault.path).is_dir()), None)
     if found is None:

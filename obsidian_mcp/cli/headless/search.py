@@ -8,7 +8,7 @@ from typing import Any
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.search.hits import Hits, Request
+from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
@@ -16,6 +16,7 @@ from .call import Answer, Call
 from .output import compact_json, in_order
 
 NOTHING = "No matches found."
+BY_PATH = Order(Facet("path"), descending=False)
 
 
 def search(call: Call) -> str:
@@ -48,7 +49,7 @@ def _query(call: Call) -> str:
 def _found(call: Call) -> list[str]:
     """The paths of the notes that the query finds, in order."""
     found = call.vault.search.find(
-        Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, characters=sys.maxsize)
+        Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
     )
     assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
     folder = call.text("path").strip("/")
