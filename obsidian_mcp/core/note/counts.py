@@ -12,7 +12,8 @@ from obsidian_mcp.core.text.text import utf16_length
 _WORD = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]"  # one each
     r"|\p{Hangul}+"
-    r"|(?:\p{Nd}+(?:[.,]\p{Nd}+)*|[\p{L}\p{M}\p{N}--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]|-|(?<=\w)['’](?=\w))+",
+    r"|(?:[\p{L}\p{M}\p{N}--[\p{Nd}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]+"
+    r"|\p{Nd}+(?:[.,]\p{Nd}+)*|-|(?<=\w)['’](?=\w))+",
     regex.V1,
 )
 
@@ -27,4 +28,4 @@ class Counts:
 def count(body: str) -> Counts:
     """Return how many words and characters the text below a note's properties has."""
     text = body[parser.text_start(body) :].strip()
-    return Counts(sum(1 for _ in _WORD.finditer(text)), utf16_length(text))
+    return Counts(len(_WORD.findall(text)), utf16_length(text))
