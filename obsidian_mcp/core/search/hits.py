@@ -79,8 +79,8 @@ class Hit:
     value: str | None = None
     """What the file was sorted by, if the path does not say it (SEARCH-69)."""
     snippets: list[Snippet] | None = None
-    matched: Literal["meaning"] | None = None
-    """Says of a file without the words that a model found it (SEM-04)."""
+    matched: Literal["meaning", "link"] | None = None
+    """Says of a file without the words that a model found it (SEM-04), or the text of a link to it (SEARCH-86)."""
 
 
 @dataclass(slots=True)

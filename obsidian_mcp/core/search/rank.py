@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from operator import itemgetter
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.search_document import FIELDS, ITEMS
+from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.casefold import fold
 
@@ -29,8 +30,10 @@ CLOSE_FILES = 20
 """The best files of the first pass whose texts are read."""
 WEIGHED_FILES_ONE_TERM, WEIGHED_FILES = 1_000, 3_000
 """Most results scored with BM25, for one term and for several; of more, only paths, headings and times count."""
-WIDE_FILES = 40
-"""As `CLOSE_FILES`, where any of the words is enough; more files are not listed then."""
+WIDE_FILES = 30
+"""As `CLOSE_FILES`, where any of the words is enough; of more, only those with all the words are listed."""
+LINK_SHARE = 0.5
+"""Of what a query says, what the text of a link must say to count for the note that it leads to."""
 WIDE_SHARE = 0.5
 """Of the first file's score, what another one must have to be listed then."""
 FIRST_PLACES = 10
@@ -50,7 +53,7 @@ USUAL_CHARACTERS = 3_000
 """Of a usual note."""
 WORD_CHARACTERS = 6
 """From one word to the next."""
-PASSAGE_CHARACTERS = 150
+PASSAGE_CHARACTERS = 100
 """Of a passage that may answer a question."""
 READ_CHARACTERS = 20_000
 """Of a text, what is looked at for a wide plan: of a list of links, words anywhere say little."""
@@ -72,6 +75,8 @@ class Fields(NamedTuple):
     tags: str
     folder: str
     text: str
+    links: str = ""
+    """Texts of links to it, where these were looked at."""
 
 
 def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
@@ -116,17 +121,27 @@ def rank_wide(
     query: str,
     *,
     complete_first: bool,
+    may_follow: Callable[[int], bool],
 ) -> tuple[list[Scored], dict[int, Fields]]:
-    """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86)."""
-    first = complete | set(_covering(snapshot, plan, files))
-    fields = fetch(snapshot, first)
+    """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86).
+
+    `may_follow` says whether a file may be added that has none of the words, but is linked to under them.
+    """
+    covering = set(_covering(snapshot, plan, files))
+    first = complete | covering if len(complete) < WIDE_FILES else covering
+    linked = _linked(snapshot, plan, first, may_follow)
+    fields = fetch(snapshot, first | linked.keys())
+    fields |= {number: fields[number]._replace(links=ITEMS.join(texts)) for number, texts in linked.items()}
     listed = _scored(snapshot, _Scores(snapshot, plan, query), fields)
     if complete and complete_first:
         most = min(score for number, score in listed if number in complete)
         listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
         listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
     least = WIDE_SHARE * listed[0][1] if listed else 0.0
-    return [(number, score) for number, score in listed if score >= least or number in complete], fields
+    listed = [(number, score) for number, score in listed if score >= least or number in complete]
+    rest = newest_first(snapshot, complete, len(complete), fields) if complete - first else []
+    lowest = min((score for _, score in listed), default=0.0)
+    return [*listed, *((number, lowest) for number in rest)], fields
 
 
 def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
@@ -208,6 +223,25 @@ def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[i
     return heapq.nlargest(WIDE_FILES, weights, key=lambda number: weights[number])
 
 
+def _linked(
+    snapshot: Snapshot, plan: Plan, files: Collection[int], may_follow: Callable[[int], bool]
+) -> dict[int, set[str]]:
+    """The notes to which some files link with a text that says much of the query, and these texts."""
+    found: dict[int, set[str]] = {}
+    terms = list(zip(plan.terms, rarities_of(snapshot, plan.terms), strict=True))
+    least = LINK_SHARE * sum([rarity for _, rarity in terms])
+    some = ", ".join(map(str, files))
+    sql = f"SELECT file, path, display FROM links WHERE file IN ({some}) AND display NOTNULL"  # noqa: S608
+    for source, path, display in snapshot.connection.execute(sql):
+        text = fold(display)
+        if sum([rarity for term, rarity in terms if term.places(text, 1)]) >= least:
+            target = resolve(snapshot.catalog, snapshot.table.paths[source], path)
+            number = snapshot.table.numbers.get(target) if target is not None else None
+            if number is not None and (number in files or may_follow(number)):
+                found.setdefault(number, set()).add(tokenizer.spread(display))
+    return found
+
+
 def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
     """The first `most` files with their weights, the greatest first: 2 µs a file."""
     weights: dict[int, float] = {}
@@ -282,6 +316,7 @@ class _Scores:
         for weight, joined, several in (
             (NAME, name, False),
             (1.4, fields.aliases, True),
+            (1.4, fields.links, True),
             (0.7, fields.headings, True),
             (0.6, fields.tags, False),
             (0.3, fields.folder, False),

@@ -34,7 +34,7 @@ PLACES = 60
 """Places of one word in a file among which the lines to show are chosen."""
 PLACES_OF_ONE_WORD = 8
 """The same, if it is the only word of the query."""
-WEAK = "No file has all the words; these have most. Retry with 1 to 3 distinctive words or synonyms."
+WEAK = "No file has all the words; these have some. Retry with 1 to 3 distinctive words or synonyms."
 NEAR_LETTERS = 4
 """With how many letters at least, and two thirds of its own, a word begins that is near another one."""
 NEAR_WORDS = 3
@@ -89,9 +89,9 @@ def render_page(found: Found, request: Request) -> Hits:
 def remark_of(found: Found) -> str | None:
     """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
     plan = found.plan
-    if not found.total or not plan.is_wide:
+    if not plan.is_wide or found.total <= plan.found:
         return None
-    sentences = ["Few files have all the words; these have most." if plan.found else WEAK]
+    sentences = [f"All the words: {plan.found} files; the others have some." if plan.found else WEAK]
     if plan.missing:
         sentences.append(f"No note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):
@@ -199,10 +199,12 @@ class Renderer:
     def hit(self, item: Item) -> Hit:
         """Return a file as a hit, with the lines to show if it is in the index."""
         value = None if self._value is None else self._value(item)
-        matched: Literal["meaning"] | None = None if item.start is None else "meaning"
+        matched: Literal["meaning", "link"] | None = None if item.start is None else "meaning"
         number, snippets = item.number, list[Snippet]()
         if self._most and number is not None and (item.score or 0.0) >= self._least:
             snippets = self._snippets(number, item.start)
+            if not snippets and self._fields[number].links:
+                matched = "link"
         return Hit(item.path, item.score, value, snippets or None, matched)
 
     def _snippets(self, number: int, start: int | None) -> list[Snippet]:

@@ -44,7 +44,7 @@ T = TypeVar("T")
 EMPTY: AbstractSet[int] = frozenset()
 LONG_QUERY = 3
 """Words of a query that is rather a question: a file need not have all of them to come first."""
-ENOUGH, PLENTY = 3, 40
+ENOUGH, PLENTY = 3, 500
 """Files with all the words, of a short and a long query, from which on nothing else is listed (SEARCH-51)."""
 NEAR_FILES = 10
 """Files that are found by meaning."""
@@ -177,6 +177,7 @@ class Search:
         files = retrieve(snapshot, plan, within) - without
         wide: tuple[list[Scored], dict[int, Fields]] | None = None
         is_long = len(plan.terms) >= LONG_QUERY
+        is_loose = all(group.strict is None for group in groups)
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
             wider = smart_plan(groups, lexicon, wide=True)
             if wider.alternatives != plan.alternatives:
@@ -184,13 +185,21 @@ class Search:
                 if len(any_word) > len(files):
                     plan = wider._replace(found=len(files))
                     if files or len(plan.terms) > 1:
-                        wide = rank_wide(snapshot, plan, any_word, files, request.query, complete_first=not is_long)
+                        wide = rank_wide(
+                            snapshot,
+                            plan,
+                            any_word,
+                            files,
+                            request.query,
+                            complete_first=not is_long,
+                            may_follow=lambda number: is_loose and (within is None or number in within),
+                        )
                         files = frozenset(number for number, _ in wide[0])
                     else:  # other spellings of a single word, and each file has one
                         files = any_word
         starts: dict[int, int] = {}
         is_weak = lexicon is not None and (plan.is_wide or not files)
-        if self._near is not None and is_weak and request.ranks and all(group.strict is None for group in groups):
+        if self._near is not None and is_weak and request.ranks and is_loose:
             wide = wide or rank(snapshot, plan, files, request.query, len(files))
             wide, starts = self._with_meaning(snapshot, request, within, wide)
             files = frozenset(number for number, _ in wide[0])

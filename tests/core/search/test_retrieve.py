@@ -15,6 +15,7 @@ from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.search.plan import is_smart
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.vocabulary import Lexicon, Vocabulary
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
 
 from .test_search import indexed, search_of
@@ -70,6 +71,55 @@ def test_a_question_finds_the_note_that_says_most_of_it_in_one_place() -> None: 
     vault["Minikube.md"] = "To run kubernetes on a laptop, start a small cluster."
 
     assert found(vault, "how do I run a kubernetes cluster on my laptop?")[0] == "Minikube"
+
+
+def test_a_note_that_says_most_of_a_question_comes_before_many_files_with_all_its_words() -> None:  # SEARCH-86
+    apart = "\n\n".join(["cluster of a laptop", "text " * 400, "run kubernetes"])
+    vault: dict[str, str | bytes] = {f"List {n}.md": apart for n in range(60)}
+    vault["Minikube.md"] = "Kubernetes on a laptop: start a small cluster."
+    answer = asked(vault, "how do I run a kubernetes cluster on my laptop?")
+
+    assert (answer.hits[0].path, answer.total) == ("Minikube.md", 61)
+    assert answer.widened == "All the words: 60 files; the others have some."
+
+
+def test_an_answer_is_not_called_widened_where_no_file_was_added() -> None:  # SEARCH-51
+    answer = asked({"A.md": "heron canal", "B.md": "fog"} | FILLER, "heron canal")
+
+    assert (answer.total, answer.widened) == (1, None)
+
+
+LINKED: dict[str, str | bytes] = {
+    "Health/Index.md": "[Dental care](Teeth.md), [[Skin|care of the skin]], [[Nowhere|dental care]]",
+    "Health/Teeth.md": "Brush them twice a day.",
+    "Health/Skin.md": "Cream.",
+    "Health/Sleep.md": "Take care to sleep.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "folder", "expected"),
+    [
+        ("dental care", None, [("Health/Index.md", None), ("Health/Teeth.md", "link")]),
+        ("dental care", "Health", [("Health/Index.md", None), ("Health/Teeth.md", "link")]),
+        ("dental care -brush", None, [("Health/Index.md", None)]),
+    ],
+)
+def test_the_text_of_a_link_finds_the_note_it_leads_to(  # SEARCH-86
+    query: str, folder: str | None, expected: list[tuple[str, str | None]]
+) -> None:
+    with indexed(LINKED | FILLER) as vault:
+        hits = search_of(vault).find(Request(query, folder=None if folder is None else VaultPath(folder))).hits
+
+    assert [(hit.path, hit.matched) for hit in hits] == expected
+
+
+def test_a_hidden_note_is_not_found_by_a_link_to_it() -> None:  # SEARCH-86
+    with indexed(LINKED | FILLER) as vault:
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(("Health/Teeth",)))
+        hits = search.find(Request("dental care")).hits
+
+    assert "Health/Teeth.md" not in [hit.path for hit in hits]
 
 
 def test_stop_words_of_other_languages_are_searched_for_unless_the_query_is_in_one() -> None:  # SEARCH-56
