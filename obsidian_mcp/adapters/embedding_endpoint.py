@@ -31,13 +31,13 @@ class EmbeddingEndpoint:
         payload = {"model": self._model, "input": list(texts)}
         try:
             response = self._client.post("embeddings", json=payload, timeout=timeout)
-            answer: Any = response.json()
-        except (httpx.HTTPError, ValueError) as error:
+        except httpx.HTTPError as error:
             raise SemanticUnavailable(
                 f"The embeddings endpoint does not answer ({type(error).__name__}). Check that it runs, or choose "
                 "another one with `obsidian-mcp semantic setup`."
             ) from error
         try:
+            answer: Any = response.json()
             rows = sorted(answer["data"], key=lambda row: row["index"])
             vectors = [_unit(row["embedding"]) for row in rows]
         except (KeyError, TypeError, ValueError, struct.error):

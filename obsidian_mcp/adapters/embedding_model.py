@@ -23,6 +23,12 @@ def missing_packages() -> list[str]:
     return [name for name in NEEDED if find_spec(name) is None]
 
 
+def check_packages() -> None:
+    """Raises: SemanticUnavailable where one is missing."""
+    if missing := missing_packages():
+        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")
+
+
 class EmbeddingModel:
     """A model of a folder, loaded at the first use; safe to use from several threads."""
 
@@ -32,17 +38,17 @@ class EmbeddingModel:
         self._loaded: tuple[Any, Any] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        import numpy as np
-
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             tokenizer, session = self._loaded
+        import numpy as np
+
         encoded = tokenizer.encode_batch(list(texts))
         given = {
-            "input_ids": np.array([each.ids for each in encoded], dtype=np.int64),
-            "attention_mask": np.array([each.attention_mask for each in encoded], dtype=np.int64),
-            "token_type_ids": np.array([each.type_ids for each in encoded], dtype=np.int64),
+            "input_ids": np.array([text.ids for text in encoded], dtype=np.int64),
+            "attention_mask": np.array([text.attention_mask for text in encoded], dtype=np.int64),
+            "token_type_ids": np.array([text.type_ids for text in encoded], dtype=np.int64),
         }
         wanted = {value.name for value in session.get_inputs()}
         (output, *_) = session.run(None, {name: value for name, value in given.items() if name in wanted})
@@ -53,10 +59,7 @@ class EmbeddingModel:
         return [row.astype("<f4").tobytes() for row in output / lengths]
 
     def _load(self) -> tuple[Any, Any]:
-        if missing := missing_packages():
-            raise SemanticUnavailable(
-                f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'"
-            )
+        check_packages()
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before it is loaded: its official builds report uses to Microsoft
         import onnxruntime
         from tokenizers import Tokenizer

@@ -6,13 +6,15 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from obsidian_mcp.core.index.rows import stored, to_path
 from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import SemanticUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,10 +24,14 @@ FRESH_SECONDS: Final = 10.0
 
 
 class VectorStore:
-    """The vectors of one vault and one model, as 16-bit floats. A damaged file is begun anew."""
+    """The vectors of one vault and one model, as 16-bit floats. Opened at the first use.
+
+    A damaged file is begun anew. Every method raises SemanticUnavailable while the file cannot be used.
+    """
 
     def __init__(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file
+        self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._loaded_at = 0.0
         self._version = -1
@@ -33,28 +39,52 @@ class VectorStore:
         self._starts: list[int] = []
         self._bounds: list[int] = []
         self._matrix: np.ndarray[Any, Any] | None = None
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """One transaction in the file, and the lock of this store."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                with self._connection:
+                    yield self._connection
+            except (sqlite3.Error, OSError) as error:
+                if _is_damage(error):
+                    self._discard()
+                raise SemanticUnavailable(f"The vectors in {str(self._file)!r} cannot be used now: {error}.") from error
+
+    def _connect(self) -> sqlite3.Connection:
         try:
-            self._connection = _opened(file)
-        except sqlite3.DatabaseError:
-            file.unlink()
-            self._connection = _opened(file)
+            return _connected(self._file)
+        except sqlite3.Error as error:
+            if not _is_damage(error):
+                raise
+            self._discard()
+            return _connected(self._file)
+
+    def _discard(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._version = None, -1
+        for suffix in ("", "-wal", "-shm"):  # an old log would be played into the new file
+            with suppress(OSError):
+                self._file.with_name(self._file.name + suffix).unlink()
 
     def digests(self) -> Mapping[VaultPath, bytes]:
-        with self._lock:
-            return {
-                to_path(path): digest for path, digest in self._connection.execute("SELECT path, digest FROM vectors")
-            }
+        with self._opened() as connection:
+            return {to_path(path): digest for path, digest in connection.execute("SELECT path, digest FROM vectors")}
 
     def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None:
         import numpy as np
 
         packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
-        with self._lock, self._connection as connection:
+        with self._opened() as connection:
             sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
             connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
 
     def drop(self, paths: Iterable[VaultPath]) -> None:
-        with self._lock, self._connection as connection:
+        with self._opened() as connection:
             connection.executemany("DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths])
 
     def nearest(self, vector: bytes, most: int) -> list[Near]:
@@ -66,8 +96,8 @@ class VectorStore:
         import numpy as np
 
         sql = "SELECT starts, vectors FROM vectors WHERE path = ?"
-        with self._lock:
-            row = self._connection.execute(sql, (stored(path),)).fetchone()
+        with self._opened() as connection:
+            row = connection.execute(sql, (stored(path),)).fetchone()
         if row is None:
             return []
         mean = np.frombuffer(row[1], dtype="<f2").astype("f4").reshape(len(json.loads(row[0])), -1).mean(axis=0)
@@ -76,13 +106,14 @@ class VectorStore:
 
     def close(self) -> None:
         with self._lock:
-            self._connection.close()
+            if self._connection is not None:
+                self._connection.close()
 
     def _nearest(self, vector: Any, most: int) -> list[Near]:
         import numpy as np
 
-        with self._lock:
-            self._load()
+        with self._opened() as connection:
+            self._load(connection)
             matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
         if matrix is None or not paths or matrix.shape[1] != len(vector):
             return []
@@ -97,33 +128,43 @@ class VectorStore:
             found.append(Near(paths[number], starts[piece], float(best[number])))
         return found
 
-    def _load(self) -> None:
+    def _load(self, connection: sqlite3.Connection) -> None:
         """Read the matrix anew where the file has changed."""
         import numpy as np
 
         if self._matrix is not None and time.monotonic() - self._loaded_at < FRESH_SECONDS:
             return
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0] * 2**32 + self._connection.total_changes
+        version = connection.execute("PRAGMA data_version").fetchone()[0] * 2**32 + connection.total_changes
         self._loaded_at = time.monotonic()
         if version == self._version:
             return
-        self._version = version
         self._paths, self._starts, self._bounds, parts = [], [], [], []
-        for path, starts, packed in self._connection.execute("SELECT path, starts, vectors FROM vectors ORDER BY path"):
+        for path, starts, packed in connection.execute("SELECT path, starts, vectors FROM vectors ORDER BY path"):
             its = json.loads(starts)
             self._paths.append(to_path(path))
             self._bounds.append(len(self._starts))
             self._starts += its
             parts.append(np.frombuffer(packed, dtype="<f2").reshape(len(its), -1))
         self._matrix = np.concatenate(parts).astype("f4") if parts else None
+        self._version = version
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _connected(file: Path) -> sqlite3.Connection:
+    file.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(file, check_same_thread=False, timeout=5.0)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, starts TEXT NOT NULL,"
-        " vectors BLOB NOT NULL)"
-    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, starts TEXT NOT NULL,"
+            " vectors BLOB NOT NULL)"
+        )
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file itself is at fault; else it is busy, full, read-only, or closed."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

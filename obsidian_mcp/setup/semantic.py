@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from obsidian_mcp import compose
-from obsidian_mcp.adapters.embedding_model import MODEL_FILES, TOKENIZER, missing_packages
+from obsidian_mcp.adapters.embedding_model import MODEL_FILES, TOKENIZER, check_packages
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.semantic.choice import Choice
 from obsidian_mcp.errors import SemanticUnavailable
@@ -16,7 +16,7 @@ DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 def choose(config: Config, choice: Choice) -> int:
     """Try a model, and use it from now on; return how many numbers its vectors have. Raises: SemanticUnavailable."""
-    _check_packages()
+    check_packages()
     (vector,) = compose.embedder(config, choice).embed(["ready"])
     config.state.mkdir(parents=True, exist_ok=True)
     (config.state / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
@@ -25,7 +25,7 @@ def choose(config: Config, choice: Choice) -> int:
 
 def download(config: Config, model: str) -> Path:
     """Download a model, with progress on the terminal, and return its folder. Raises: SemanticUnavailable."""
-    _check_packages()
+    check_packages()
     import httpx
     from huggingface_hub import HfApi, hf_hub_download
 
@@ -51,9 +51,3 @@ def turn_off(config: Config) -> bool:
     was_on = file.exists()
     file.unlink(missing_ok=True)
     return was_on
-
-
-def _check_packages() -> None:
-    """Raises: SemanticUnavailable."""
-    if missing := missing_packages():
-        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")

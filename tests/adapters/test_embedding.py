@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -71,7 +72,7 @@ class Answers(BaseHTTPRequestHandler):
         self.received.append({**body, "key": self.headers.get("authorization"), "path": self.path})
         texts = body["input"]
         data = [{"index": n, "embedding": [3.0, 4.0]} for n in reversed(range(len(texts)))]
-        answer = json.dumps({"data": data} if body["model"] == "good" else {"error": "no"}).encode()
+        answer = json.dumps({"data": data}).encode() if body["model"] == "good" else b"<html>No such page</html>"
         self.send_response(200 if body["model"] == "good" else 404)
         self.send_header("content-length", str(len(answer)))
         self.end_headers()
@@ -93,6 +94,12 @@ def endpoint() -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-07
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(SemanticUnavailable, match="numpy is not installed"):
+        EmbeddingModel(tiny_model.make(tmp_path / "tiny")).embed(["x"])
 
 
 def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-06
@@ -134,3 +141,45 @@ def test_a_damaged_store_is_begun_anew(tmp_path: Path) -> None:  # SEM-03
     file = tmp_path / "vectors.sqlite3"
     file.write_bytes(b"no database " * 100)
     assert dict(VectorStore(file).digests()) == {}
+
+
+def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path) -> None:  # SEM-03
+    file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
+    store = VectorStore(file)
+    for number in range(200):
+        store.put(VaultPath(f"{number}.md"), b"1", [0], [vector(*range(64))])
+    store.close()
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"x" * (len(content) - 4096)  # all pages but the first
+    file.write_bytes(content)
+
+    store = VectorStore(file)
+    with pytest.raises(SemanticUnavailable, match="cannot be used now"):
+        store.nearest(vector(*range(64)), 1)
+    store.put(a, b"1", [0], [vector(0, 1)])
+    assert [near.path for near in store.nearest(vector(0, 1), 5)] == [a]
+    store.close()
+
+
+def test_a_store_that_is_closed_is_kept(tmp_path: Path) -> None:  # SEM-03
+    file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
+    store = VectorStore(file)
+    store.put(a, b"1", [0], [vector(0, 1)])
+    store.close()
+    with pytest.raises(SemanticUnavailable, match="closed"):
+        store.put(VaultPath("B.md"), b"1", [0], [vector(0, 1)])
+    assert dict(VectorStore(file).digests()) == {a: b"1"}
+
+
+def test_a_store_that_another_program_holds_is_kept(tmp_path: Path) -> None:  # SEM-03
+    file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
+    store = VectorStore(file)
+    store.put(a, b"1", [0], [vector(0, 1)])
+    store.close()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SemanticUnavailable, match="locked"):
+            VectorStore(file).digests()
+        other.rollback()
+    assert dict(VectorStore(file).digests()) == {a: b"1"}

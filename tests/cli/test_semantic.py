@@ -134,6 +134,18 @@ def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tm
     assert searched("headache") == []
 
 
+def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_path: Path) -> None:  # SEM-03
+    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    (vectors,) = (tmp_path / "cache").rglob("vectors*.sqlite3")
+    vectors.unlink()
+    vectors.mkdir()  # what no program can open as a file
+
+    assert searched("headache") == []
+    assert searched("boats") == [("Canal.md", None)]
+    with opened() as app:
+        assert "path" in call(app, "obsidian_similar", {"name": "Bike"}).data
+
+
 def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-06
     assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]) != 0
     assert "is sent to 127.0.0.1:9" in capsys.readouterr().err

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from obsidian_mcp.core.frontmatter.parser import text_start
 
 PIECE_CHARACTERS = 1_000
 """Most of one piece; small models read about as much."""
@@ -12,8 +13,6 @@ SHORT_CHARACTERS = 200
 """A shorter section is read together with the next one."""
 MOST_PIECES = 40
 """Pieces of one note; of a longer one the rest is found by its words only."""
-
-_FRONTMATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 
 
 class Piece(NamedTuple):
@@ -26,8 +25,7 @@ class Piece(NamedTuple):
 def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Piece]:
     """Return the pieces of a note. `headings` are where they begin and what they say, in their order."""
     found = []
-    begun = _FRONTMATTER.match(text)
-    begin = begun.end() if begun else 0
+    begin = text_start(text)
     starts = [(begin, ""), *((start, heading) for start, heading in headings if start >= begin)]
     for start, end, heading in _sections(text, starts):
         title = f"{name}\n{heading}\n" if heading and heading != name else f"{name}\n"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import Rows, stored
+from obsidian_mcp.core.index.rows import Rows, stored, to_path
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import SemanticUnavailable
 
 from .chunks import pieces
 
@@ -127,9 +127,10 @@ class Meaning:
             return []
         try:
             (vector,) = self._embedder.embed([text])
-        except AppError:  # the words alone answer; `doctor` says what is wrong
+            found = self._vectors.nearest(vector, most)
+        except SemanticUnavailable:  # the words alone answer; `doctor` says what is wrong
             return []
-        return [near for near in self._vectors.nearest(vector, most) if near.similarity >= LEAST_SIMILARITY]
+        return [near for near in found if near.similarity >= LEAST_SIMILARITY]
 
     def close(self) -> None:
         """Stop what is done in the background, and close the vectors."""
@@ -137,13 +138,16 @@ class Meaning:
         self._vectors.close()
 
     def like(self, path: VaultPath, most: int) -> list[Near]:
-        """Return the notes that are most like one; none if it has no vectors."""
-        return self._vectors.like(path, most)
+        """Return the notes that are most like one; none if it has no vectors, or they cannot be used."""
+        try:
+            return self._vectors.like(path, most)
+        except SemanticUnavailable:
+            return []
 
 
 def _digests(rows: Rows, visible: set[VaultPath]) -> dict[VaultPath, bytes]:
     found = rows.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
-    return {VaultPath(path): digest for path, digest in found if path in visible}
+    return {path: digest for text, digest in found if (path := to_path(text)) in visible}
 
 
 def _text(rows: Rows, path: VaultPath) -> tuple[bytes, str, list[tuple[int, str]]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,12 @@ def test_every_section_is_a_piece_with_the_name_and_its_heading() -> None:  # SE
     assert [piece.text.splitlines()[1] for piece in found[1:]] == ["One", "Two"]
     assert "tags" not in found[0].text
     assert [text[piece.start :].split(maxsplit=1)[0] for piece in found] == ["introduction", "#", "#"]
+
+
+@pytest.mark.parametrize("text", ["---\r\ntags: x\r\n---\r\nText", "---\n---\nText"])
+def test_properties_are_left_out_whatever_ends_their_lines(text: str) -> None:  # SEM-02
+    (piece,) = pieces("Note", text, [])
+    assert (piece.text, piece.start) == ("Note\nText", text.index("Text"))
 
 
 def test_short_sections_are_read_together() -> None:  # SEM-02
