@@ -15,7 +15,7 @@ from obsidian_mcp.core.files.settings import last_open_files
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, is_note, name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, NoteNotFound
+from obsidian_mcp.errors import AppError
 
 from .params import Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
@@ -63,13 +63,7 @@ def list_files(
     wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
     with place.lock:
         below = [entry for entry in place.entries() if name_key(entry.path).startswith(prefix)]
-        spelled, disk = place.folders.spelled(inside) if inside else ("", "")
-        folders = place.folders.below(disk)
-    if folders is None:
-        raise NoteNotFound(
-            f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
-            folder=folder,
-        )
+        spelled, folders = place.folders.existing(inside or "")
     depth = prefix.count("/")
     files = [
         entry

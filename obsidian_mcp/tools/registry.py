@@ -341,7 +341,8 @@ def narrowed(names: str, within: str) -> str:
     """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
     if RESEARCH in (names, within):
         return RESEARCH
-    both = [name for name in profile(names) if name in profile(within)]
+    allowed = profile(within)
+    both = [name for name in profile(names) if name in allowed]
     return "all" if len(both) == len(TOOLS) else ",".join(both)
 
 

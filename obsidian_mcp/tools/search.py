@@ -65,7 +65,7 @@ def search(
     named = None if everything or place.app is None else app_answers.found(place, request)
     found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
     if request.folder is not None and not found.total:
-        place.folders.check(request.folder)
+        place.folders.existing(request.folder)
     return found
 
 

@@ -80,7 +80,7 @@ def list_tasks(
     )
     found = place.tasks.list(request, query, Page(limit, offset))
     if below and not found.total:
-        place.folders.check(below)
+        place.folders.existing(below)
     return found if whole_answers.get() else shortened(found, offset)
 
 

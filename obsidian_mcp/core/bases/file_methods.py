@@ -38,9 +38,10 @@ def tags(file: File, scope: Scope) -> list[Value]:
 
 
 def _links(file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link", "embed")) -> Value:
-    written = [link for kind in kinds for link in scope.context.vault.links(file.path) if link.place == kind]
-    scope.context.budget.charge(LINK_UNITS * len(written))
-    return [_as_link(link, file.path) for link in written]
+    written = scope.context.vault.links(file.path)
+    found = [link for kind in kinds for link in written if link.place == kind]
+    scope.context.budget.charge(LINK_UNITS * len(found))
+    return [_as_link(link, file.path) for link in found]
 
 
 def _as_link(written: WrittenLink, source: str) -> Link:

@@ -65,7 +65,6 @@ class Catalog:
         self.revision = 0
         """Grows with every change of a file, of its size or time too."""
         self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
-        self._changes: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
         self.replace(files)
 
     def __len__(self) -> int:
@@ -92,10 +91,6 @@ class Catalog:
         too long ago to tell."""
         return _since(self._moves, generation, self.generation)
 
-    def changed_since(self, revision: int) -> set[VaultPath] | None:
-        """The same of all files that changed in any way since that revision."""
-        return _since(self._changes, revision, self.revision)
-
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
         entry = self._by_path.get(self._path_of.get(disk, disk))
@@ -110,7 +105,6 @@ class Catalog:
                 self._by_path.update(simple)
                 self._by_name = None
             self._moves.clear()
-            self._changes.clear()
             self.generation += 1
             self.revision += 1
             changes = [Change(VaultPath(disk)) for disk in simple]
@@ -133,7 +127,7 @@ class Catalog:
             if known.size == file.size and known.mtime_ns == file.mtime_ns:
                 return []
             self._by_path[known.path] = FileEntry(known.path, *file)
-            self._changed(known.path)
+            self.revision += 1
             return [Change(known.path)]
         normal = normal_form(file.disk)
         group = self._twins.get(normal)
@@ -211,10 +205,6 @@ class Catalog:
         # in this order: who reads without the vault's lock may learn of a move too often, not too late
         self._moves.append((self.generation + 1, path))
         self.generation += 1
-        self._changed(path)
-
-    def _changed(self, path: VaultPath) -> None:
-        self._changes.append((self.revision + 1, path))
         self.revision += 1
 
     def _remove(self, path: VaultPath) -> None:

@@ -63,9 +63,11 @@ class PdfQueue:
         indexer = self._indexer
         while not indexer.is_behind and indexer.gone and indexer.step():
             pass  # the rows of earlier contents
+        if indexer.is_behind:  # outside the lock: it may compare the files with the index
+            return None
         with indexer.state:
             gone = indexer.gone
-            ready = [] if indexer.is_behind else [entry for entry in self.files.values() if entry.path not in gone]
+            ready = (entry for entry in self.files.values() if entry.path not in gone)
             return min(ready, key=lambda entry: entry.size, default=None)
 
     def store(self, entry: FileEntry, record: Record | None) -> None:

@@ -41,13 +41,19 @@ class Folders:
         shown = tuple(disk for disk in found if self._listing.visible(disk))
         return shown if len(shown) < len(found) else None
 
-    def check(self, folder: VaultPath) -> None:
-        """Raises: NoteNotFound for a folder that does not exist."""
-        if self.below(self.spelled(folder)[1]) is None:
+    def existing(self, folder: str) -> tuple[str, list[str]]:
+        """Return a folder's spelling in the vault and the folders directly below it, "" for the root.
+
+        Raises: NoteNotFound for a folder that does not exist.
+        """
+        spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
+        below = self.below(disk)
+        if below is None:
             raise NoteNotFound(
                 f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
                 folder=folder,
             )
+        return spelled, below
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""

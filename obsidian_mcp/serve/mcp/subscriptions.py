@@ -33,6 +33,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from . import resources
@@ -65,8 +66,9 @@ class WatchedResources:
         self._addresses: dict[tuple[str, str], set[str]] = {}
         """Vault and compared path -> URIs."""
         self._static: set[str] = set()
-        self._files: dict[str, dict[str, FileEntry]] = {}
-        """By vault its files by path, when they were last compared; "" is the default vault."""
+        self._files: dict[str, tuple[int, dict[str, FileEntry]]] = {}
+        """By vault the catalog's revision and its files by path, when they were last compared; "" is the default
+        vault."""
 
     def __len__(self) -> int:
         return sum(map(len, self._addresses.values()))
@@ -88,7 +90,7 @@ class WatchedResources:
                     vaults.add(named.vault)
         for vault in vaults:
             if vault not in self._files:
-                files = app.vaults.get(vault).catalog.by_path()
+                files = _files(app.vaults.get(vault))
                 with self._lock:
                     self._files.setdefault(vault, files)
 
@@ -98,9 +100,11 @@ class WatchedResources:
         listed = False
         for vault in list(self._files):
             place = app.vaults.get(vault)
-            now = place.catalog.by_path()
             with self._lock:
-                before, self._files[vault] = self._files[vault], now
+                revision, before = self._files[vault]
+                if place.catalog.revision == revision:
+                    continue
+                self._files[vault] = _, now = _files(place)
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 if not different:
                     continue
@@ -115,6 +119,11 @@ class WatchedResources:
                 if place.periodic.locate("day").path in different:
                     found |= self._static & {resources.TODAY}
         return Changes(sorted(found), listed)
+
+
+def _files(place: Vault) -> tuple[int, dict[str, FileEntry]]:
+    catalog = place.catalog
+    return catalog.revision, catalog.by_path()  # in this order: changes made in between are compared again
 
 
 class Subscriptions:
