@@ -39,7 +39,7 @@ def test_the_same_folder_is_the_same_vault_by_whatever_path(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("vaults", "same"),
+    ("files", "same"),
     [
         (["a.md", "b/c.md"], True),
         (["a.md", "x.md"], False),
@@ -49,12 +49,12 @@ def test_the_same_folder_is_the_same_vault_by_whatever_path(tmp_path: Path) -> N
     ids=["all here", "half", "none", "empty"],
 )
 @pytest.mark.parametrize("path", ["", "/nowhere/on/this/computer"])
-def test_in_a_container_the_files_tell(tmp_path: Path, path: str, vaults: list[str], same: bool) -> None:
+def test_in_a_container_the_files_tell(tmp_path: Path, path: str, files: list[str], same: bool) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "a.md").touch()
     (tmp_path / "b/c.md").touch()
 
-    assert is_same_vault(tmp_path, path, lambda: vaults) is same
+    assert is_same_vault(tmp_path, path, lambda: files) is same
 
 
 @pytest.mark.parametrize(

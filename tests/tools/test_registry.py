@@ -22,7 +22,6 @@ def test_every_tool_of_the_table_is_a_function_of_its_module(table: Tools) -> No
             name,
         )
         assert tool.command == table.commands[name]
-    assert list(table) == list(dict(table))
 
 
 def test_every_function_that_is_made_a_tool_is_in_the_table() -> None:
