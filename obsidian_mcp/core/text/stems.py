@@ -5,6 +5,7 @@ Words are stemmed when somebody asks, and only those that begin alike: a vault h
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -100,13 +101,19 @@ def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
     return [OF_SCRIPT[script]] if script in OF_SCRIPT else []
 
 
+_STEMMING = threading.Lock()
+"""A stemmer of the library is for one thread at a time."""
+
+
 @lru_cache(maxsize=20_000)
 def _stem(language: str, word: str) -> str:
-    return str(_stemmer(language).stemWord(word))
+    with _STEMMING:
+        return str(_stemmer(language).stemWord(word))
 
 
 @lru_cache
 def _stemmer(language: str) -> Any:
     import Stemmer  # here: only ranked searches need it
 
-    return Stemmer.Stemmer(language if language in Stemmer.algorithms() else ALWAYS[0])  # Polish came with version 3
+    known = language if language in Stemmer.algorithms() else ALWAYS[0]  # Polish came with version 3
+    return Stemmer.Stemmer(known, 0)  # `_stem` remembers, so no cache of its own
