@@ -91,7 +91,7 @@ def remark_of(found: Found) -> str | None:
     plan = found.plan
     if not plan.is_wide or found.total <= plan.found:
         return None
-    sentences = [f"All the words: {plan.found} files; the others have some." if plan.found else WEAK]
+    sentences = [f"Files with all the words: {plan.found}; the others have some." if plan.found else WEAK]
     if plan.missing:
         sentences.append(f"No note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):

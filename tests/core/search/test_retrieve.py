@@ -80,7 +80,7 @@ def test_a_note_that_says_most_of_a_question_comes_before_many_files_with_all_it
     answer = asked(vault, "how do I run a kubernetes cluster on my laptop?")
 
     assert (answer.hits[0].path, answer.total) == ("Minikube.md", 61)
-    assert answer.widened == "All the words: 60 files; the others have some."
+    assert answer.widened == "Files with all the words: 60; the others have some."
 
 
 def test_an_answer_is_not_called_widened_where_no_file_was_added() -> None:  # SEARCH-51
