@@ -254,10 +254,11 @@ class Indexer:
         with self.state:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
+            known = {*self._pending, *self._gone} if is_little else set()
         with contextlib.suppress(Busy, Replaced):
             if is_little:
-                # Files of many bytes take more than one batch; a flood that begins meanwhile is the background's.
-                while not self._is_much() and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
+                # Files of many bytes take more than one batch; what changes meanwhile is the background's.
+                while self._is_left(known) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     pass
             elif self.background is None:
                 self._finish()
@@ -268,6 +269,11 @@ class Indexer:
             seconds = inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0
             self.wait(seconds, self._has_work, self._report)
         return self.freshness
+
+    def _is_left(self, paths: Iterable[VaultPath]) -> bool:
+        """Whether some of the files are still pending."""
+        with self.state:
+            return any(path in self._pending or path in self._gone for path in paths)
 
     @property
     def freshness(self) -> Freshness:
