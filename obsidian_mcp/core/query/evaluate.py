@@ -216,19 +216,23 @@ class _Tagged(Condition):
                 yield span
 
 
-def tag_name(text: str) -> str:
-    """Return a tag of a query folded, without `#` and a trailing slash."""
-    return fold(text).removeprefix("#").rstrip("/")
+class TagTest(NamedTuple):
+    """Which tags a word or an expression means."""
+
+    name: str
+    """Folded, without `#` and a trailing slash; empty for an expression, and where every tag is meant."""
+    accepts: Callable[[str], bool]
+    """Whether it means a tag, given without `#`."""
 
 
-def tag_test(leaf: Word | Phrase | Regex) -> Callable[[str], bool]:
-    """Return a test of tags without `#`: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
+def tag_test(leaf: Word | Phrase | Regex) -> TagTest:
+    """Return the test of a leaf: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
     if isinstance(leaf, Regex):
         searched = translate(leaf.source)
-        return lambda tag: searched.found(tag) or searched.found(f"#{tag}")
-    name = tag_name(leaf.text)
+        return TagTest("", lambda tag: searched.found(tag) or searched.found(f"#{tag}"))
+    name = fold(leaf.text).removeprefix("#").rstrip("/")
     below = f"{name}/"
-    return lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)
+    return TagTest(name, lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below))
 
 
 # Combinations
@@ -308,7 +312,7 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
         case Property():
             test = WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex() if field.where == "tag":
-            test = _Tagged(tag_test(node))
+            test = _Tagged(tag_test(node).accepts)
         case Word() | Phrase() | Regex():
             is_regex = isinstance(node, Regex)
             content = _InContent(_finder(node, field.match_case), 20 if is_regex else 10)

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple, TypeVar
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.evaluate import Matcher, tag_name, tag_test
+from obsidian_mcp.core.query.evaluate import Matcher, tag_test
 from obsidian_mcp.core.query.nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.properties import name_test, value_test
 from obsidian_mcp.core.query.regexp import translate
@@ -117,6 +117,8 @@ EVERYWHERE = Field()
 def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
     """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61)."""
     everything = snapshot.table.files
+    while isinstance(node, Scope) and (inside := _within(node, field)) is not None:
+        node, field = node.part, inside
     match node:
         case And():
             return _all([bounds(snapshot, part, field) for part in node.parts])
@@ -149,14 +151,20 @@ def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
-def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
-    match node.operator:
+def _within(scope: Scope, field: Field) -> Field | None:
+    """Where the leaves of a scope search; None if its parts of the text have to satisfy them by themselves."""
+    match scope.operator:
         case "match-case" | "ignore-case":
-            return bounds(snapshot, node.part, field._replace(match_case=node.operator == "match-case"))
+            return field._replace(match_case=scope.operator == "match-case")
         case "tag" | "path" | "content":
-            return bounds(snapshot, node.part, field._replace(where=node.operator))
+            return field._replace(where=scope.operator)
         case "file":  # the path contains the name
-            return bounds(snapshot, node.part, field._replace(where="path", scoped=True))
+            return field._replace(where="path", scoped=True)
+    return None
+
+
+def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
+    """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator == "line" or (
         node.operator == "section" and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
     )  # every line lies in one section
@@ -285,12 +293,11 @@ def _task(snapshot: Snapshot, operator: Operator) -> Bounds:
 
 
 def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
-    name = "" if isinstance(leaf, Regex) else tag_name(leaf.text)
+    name, accepts = tag_test(leaf)
     found: AbstractSet[int] = NOTHING
     if name:
         found = _files(snapshot, "tags WHERE key = ? OR key > ? AND key < ?", name, name + "/", name + "0")
     else:
-        accepts = tag_test(leaf)
         keys = [key for key in _keys(snapshot, "tags") if accepts(key)]
         found = NOTHING.union(*[_files(snapshot, "tags WHERE key = ?", key) for key in keys])
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
