@@ -83,28 +83,28 @@ NAMES = ("build", "start", *CALLS, *PARTS, "rg")
 
 
 def main() -> int:
-    asked = options().parse_args()
-    if asked.render:
+    chosen = options().parse_args()
+    if chosen.render:
         write(gate.kept_document()["facts"], gate.kept_results(), gate.kept_searches())
         return 0
-    sizes = [int(size) for size in asked.sizes.split(",")]
-    parts = asked.only.split(",") if asked.only else [*NAMES]
+    sizes = [int(size) for size in chosen.sizes.split(",")]
+    parts = chosen.only.split(",") if chosen.only else [*NAMES]
     if unknown := set(parts) - set(NAMES):
         sys.stderr.write(f"No such part: {', '.join(unknown)}. There are {', '.join(NAMES)}.\n")
         return 2
-    keep = asked.keep or (not asked.only and sizes == list(SIZES))
+    keep = chosen.keep or (not chosen.only and sizes == list(SIZES))
     if (HERE.parent / "obsidian_mcp").is_dir():  # as pip does when it installs: nothing is compiled at each start
         compileall.compile_dir(str(ROOT / "obsidian_mcp"), quiet=2)
     load = _load()
     results: dict[int, Figures] = {}
     for size in sizes:
-        figures = of_vault(asked.vaults, size, parts, asked.rounds, with_peers=not asked.no_peers)
+        figures = of_vault(chosen.vaults, size, parts, chosen.rounds, with_peers=not chosen.no_peers)
         results[size] = read(plain(figures))  # rounded: the tables say what is kept
         say("\n".join(["", *report.side_by_side(results[size]), ""]))
     found: list[search.Row] = []
     if "rg" in parts:
         beside = [size for size in sizes if size > 1000] or sizes
-        attempt("rg", lambda: found.extend(search.rows(asked.vaults, beside, say=say)), Samples())
+        attempt("rg", lambda: found.extend(search.rows(chosen.vaults, beside, say=say)), Samples())
     facts = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {_processor()}, {platform.system()}",
@@ -128,7 +128,7 @@ def others_are_in(results: dict[int, Figures]) -> bool:
 
 def write(facts: dict[str, str], results: dict[int, Figures], searches: Sequence[search.Row]) -> None:
     """Everything that is kept in the repository."""
-    figures = {str(size): plain(each) for size, each in results.items()}
+    figures = {str(size): plain(result) for size, result in results.items()}
     kept = {"facts": facts, "searches": [asdict(row) for row in searches], "results": figures}
     (HERE / "results.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     text = report.document(facts, results, searches)

@@ -77,7 +77,7 @@ def _is_ready(server: Server, wire: Wire, samples: Samples) -> bool:
 
 
 def _length(answer: bytes) -> int:
-    return sum(len(each["text"]) for each in json.loads(answer)["result"]["content"])
+    return sum(len(part["text"]) for part in json.loads(answer)["result"]["content"])
 
 
 def reads(session: Session, rounds: int) -> None:

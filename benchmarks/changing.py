@@ -57,13 +57,13 @@ def checkout(ours: Server, bare: Server, notes: Sequence[str], samples: Samples)
             wire.call("obsidian_read_note", name=notes[0])
             settle([wire])
             word = f"branch{time.monotonic_ns()}"
-            asked = cycle(notes[:: max(1, count // 500)])
+            notes_to_read = cycle(notes[:: max(1, count // 500)])
             with _writer(ours, notes, word):
                 begun = last = time.perf_counter()
                 absorbed = 0.0
                 while not absorbed or time.perf_counter() - absorbed < 1:
                     # a file may be gone just then: it is removed before it is made anew
-                    seconds = wire.timed("obsidian_read_note", {"name": next(asked)}, may_fail=True)
+                    seconds = wire.timed("obsidian_read_note", {"name": next(notes_to_read)}, may_fail=True)
                     samples.add(reads, ours.name, seconds)
                     time.sleep(PAUSE)
                     if time.perf_counter() - last > 0.05:

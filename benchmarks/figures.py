@@ -83,12 +83,12 @@ class Samples:
 
 def plain(figures: Figures) -> dict[str, dict[str, dict[str, Any]]]:
     """For a JSON file; `read` gives it back, but for digits nobody needs."""
-    return {what: {who: _rounded(asdict(each)) for who, each in row.items()} for what, row in figures.items()}
+    return {what: {who: _rounded(asdict(figure)) for who, figure in row.items()} for what, row in figures.items()}
 
 
 def read(kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Figure | Failure]]:
     return {
-        what: {who: Failure(**each) if "reason" in each else Figure(**each) for who, each in row.items()}
+        what: {who: Failure(**figure) if "reason" in figure else Figure(**figure) for who, figure in row.items()}
         for what, row in kept.items()
     }
 

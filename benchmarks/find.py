@@ -83,11 +83,11 @@ def rank_of(question: Question, answer: Answer) -> int | None:
     return next((place for place, path in enumerate(answer.paths, 1) if path in question.notes), None)
 
 
-def score(asked: Sequence[tuple[Question, Answer]]) -> Score:
-    ranks = [rank_of(question, answer) for question, answer in asked]
+def score(pairs: Sequence[tuple[Question, Answer]]) -> Score:
+    ranks = [rank_of(question, answer) for question, answer in pairs]
     recall = {most: sum(rank is not None and rank <= most for rank in ranks) / len(ranks) for most in (1, 3, FIRST)}
     reciprocal = sum(1 / rank for rank in ranks if rank) / len(ranks)
-    return Score(len(ranks), reciprocal, recall, statistics.median(answer.size for _, answer in asked))
+    return Score(len(ranks), reciprocal, recall, statistics.median(answer.size for _, answer in pairs))
 
 
 # -- three ways to search ----------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def read_notes(vault: Path) -> dict[str, str]:
 # -- asking, and the report --------------------------------------------------------------------------------------
 
 
-def asked(
+def answered(
     vault: Path, questions: Sequence[Question], choice: Choice | None
 ) -> dict[str, list[tuple[Question, Answer]]]:
     """The answers that each way gives."""
@@ -245,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 absent.append(name)
                 continue
             its = [question for question in questions if question.vault == name]
-            for way, pairs in asked(vault, its, choice).items():
+            for way, pairs in answered(vault, its, choice).items():
                 for pair in pairs:
                     halves.setdefault(pair[0].half, {}).setdefault(way, []).append(pair)
     text = report({half: halves[half] for half in HALVES if half in halves}, absent)

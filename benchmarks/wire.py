@@ -94,8 +94,8 @@ class Wire:
 
     def _kill(self) -> None:
         with contextlib.suppress(psutil.Error):
-            for each in psutil.Process(self.process.pid).children(recursive=True):
-                each.kill()
+            for process in psutil.Process(self.process.pid).children(recursive=True):
+                process.kill()
         self.process.kill()
 
     def since_start(self) -> float:
@@ -207,12 +207,12 @@ class Wire:
 
     def seconds(self) -> float:
         """Processor time of the process and what it has started."""
-        times = [each.cpu_times() for each in self._processes()]
-        return sum(each.user + each.system for each in times)
+        times = [process.cpu_times() for process in self._processes()]
+        return sum(process.user + process.system for process in times)
 
     def memory(self) -> int:
         """Resident bytes of the process and what it has started."""
-        return sum(each.memory_info().rss for each in self._processes())
+        return sum(process.memory_info().rss for process in self._processes())
 
 
 def is_error(answer: bytes) -> bool:

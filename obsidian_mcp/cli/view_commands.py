@@ -96,9 +96,9 @@ def graph(ask: Ask, note: str, depth: int) -> dict[str, Any]:
 @click.option("--sort", metavar="COLUMN", help="Column id; -id: descending.")
 @click.option("--group", metavar="COLUMN", help="Column id.")
 @_page("query")
-def query(ask: Ask, **asked: str | None) -> dict[str, Any]:
+def query(ask: Ask, **options: str | None) -> dict[str, Any]:
     """The result of a Bases, Dataview or Tasks query."""
-    return ask("show_query", **{name: value or "" for name, value in asked.items()})
+    return ask("show_query", **{name: value or "" for name, value in options.items()})
 
 
 @view.command("note", epilog=epilog("view note"))

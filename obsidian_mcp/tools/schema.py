@@ -138,5 +138,5 @@ class _AnswerSchema(_Schema):
 
 def set_type(annotation: Any) -> Any:
     """Return the type that a parameter has when it is given: without `Unset`."""
-    given = [each for each in get_args(annotation) if NoneType not in (each, *get_args(each)[:1])]
+    given = [kind for kind in get_args(annotation) if NoneType not in (kind, *get_args(kind)[:1])]
     return given[0] if get_origin(annotation) in (Union, UnionType) and len(given) == 1 else annotation

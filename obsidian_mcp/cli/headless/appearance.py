@@ -48,7 +48,9 @@ def _core(call: Call) -> dict[str, bool]:
 def _community(call: Call) -> dict[str, str]:
     """The versions of the installed plugins, by id."""
     known = {folder: manifest for folder in _inside(call, "plugins") if (manifest := _manifest(folder)) is not None}
-    return {str(each.get("id") or folder.name): str(each.get("version") or "") for folder, each in known.items()}
+    return {
+        str(manifest.get("id") or folder.name): str(manifest.get("version") or "") for folder, manifest in known.items()
+    }
 
 
 def plugins(call: Call) -> str:

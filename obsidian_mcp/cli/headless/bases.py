@@ -82,7 +82,7 @@ def markdown(keys: list[str], table: list[dict[str, str]]) -> str:
         escaped = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
         return f"| {' | '.join(escaped)} |"
 
-    return "\n".join([row(keys), row(["---"] * len(keys)), *(row([each[key] for key in keys]) for each in table)])
+    return "\n".join([row(keys), row(["---"] * len(keys)), *(row([cells[key] for key in keys]) for cells in table)])
 
 
 def create(call: Call) -> str:

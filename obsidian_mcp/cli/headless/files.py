@@ -149,11 +149,11 @@ def outline(call: Call) -> str:
     if call.has("total"):
         return str(len(headings))
     if call.words.format == "json":
-        rows = [{"level": each.level, "heading": each.text, "line": each.line + 1} for each in headings]
+        rows = [{"level": heading.level, "heading": heading.text, "line": heading.line + 1} for heading in headings]
         return as_json(rows)
     if call.words.format == "md":
-        return "\n".join(f"{'#' * each.level} {each.text}" for each in headings)
-    return tree([(each.level, each.text) for each in headings])
+        return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in headings)
+    return tree([(heading.level, heading.text) for heading in headings])
 
 
 ANSWERS: dict[str, Answer] = {

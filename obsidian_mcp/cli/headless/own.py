@@ -47,14 +47,18 @@ def vaults(words: Words, settings: Config) -> str:
 
 def help_text(name: str = "") -> str:
     """The help, or that of a command and those below it. Raises: Refused."""
-    shown = [each for each in COMMANDS.values() if not name or each.name == name or each.name.startswith(f"{name}:")]
+    shown = [
+        command
+        for command in COMMANDS.values()
+        if not name or command.name == name or command.name.startswith(f"{name}:")
+    ]
     if not shown:
         raise unknown(name)
     if name:
         return "".join(map(_entry, shown))
     parts = [INTRODUCTION, "Commands:\n"]
-    parts += [_entry(each) for each in shown if "developer" not in each.marks]
-    parts += ["\nDeveloper:\n", *(_entry(each) for each in shown if "developer" in each.marks)]
+    parts += [_entry(command) for command in shown if "developer" not in command.marks]
+    parts += ["\nDeveloper:\n", *(_entry(command) for command in shown if "developer" in command.marks)]
     return "".join(parts)
 
 

@@ -61,9 +61,9 @@ def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
 def tag(call: Call) -> str:
     name = call.text("name").removeprefix("#")
     found = {
-        str(each.path): sum(1 for fact in each.tags if fact.tag == name)
-        for each in call.vault.graph.tagged(name).value
-        if is_note(each.path)
+        str(note.path): sum(1 for fact in note.tags if fact.tag == name)
+        for note in call.vault.graph.tagged(name).value
+        if is_note(note.path)
     }
     found = {path: count for path, count in found.items() if count}
     if not found:

@@ -28,16 +28,16 @@ class Found:
 
 
 def tasks(call: Call) -> str:
-    found = [each for each in _all(call) if _is_wanted(call, each.mark)]
-    found.sort(key=lambda each: (order(each.path), each.line))
+    found = [task for task in _all(call) if _is_wanted(call, task.mark)]
+    found.sort(key=lambda task: (order(task.path), task.line))
     if found and call.has("verbose") and not call.words.format and not call.has("total"):
-        groups = groupby(found, key=lambda each: each.path)
-        shown = ("\n".join([path, *(f"{each.line}: {each.text}" for each in group)]) for path, group in groups)
+        groups = groupby(found, key=lambda task: task.path)
+        shown = ("\n".join([path, *(f"{task.line}: {task.text}" for task in group)]) for path, group in groups)
         return "\n\n".join(shown)
     if call.words.format:
-        table = [{"status": each.mark, "text": each.text, "file": each.path, "line": str(each.line)} for each in found]
+        table = [{"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)} for task in found]
         return call.rows(table, NONE)
-    return call.listed([each.text for each in found], NONE)
+    return call.listed([task.text for task in found], NONE)
 
 
 def _is_wanted(call: Call, mark: str) -> bool:
@@ -60,7 +60,7 @@ def _all(call: Call) -> list[Found]:
     folder = call.text("path")
     if folder and folder not in call.vault.catalog and call.folder(folder.strip("/")) is not None:
         start = f"{folder.strip('/')}/"
-        return [each for each in _of_vault(call) if each.path.startswith(start)]
+        return [task for task in _of_vault(call) if task.path.startswith(start)]
     if call.has("daily") and not call.names_file:
         entry = call.vault.periodic.locate("day").entry
         return _of_note(call, entry) if entry is not None else []
@@ -95,7 +95,7 @@ def task(call: Call) -> str:
         return pairs({"file": found.path, "line": found.line, "status": found.mark, "text": found.text})
 
     def change(body: str) -> str:
-        item = next((each for each in parse(body).tasks if each.line == line - 1), None)
+        item = next((task for task in parse(body).tasks if task.line == line - 1), None)
         if item is None:
             raise Refused(f"No task found at {entry.path}:{line}.")
         box = body.rindex("[", 0, item.content.start)
@@ -131,7 +131,7 @@ def _place(call: Call) -> tuple[FileEntry, int]:
 
 
 def _at(call: Call, entry: FileEntry, line: int) -> Found:
-    found = next((each for each in _of_note(call, entry) if each.line == line), None)
+    found = next((task for task in _of_note(call, entry) if task.line == line), None)
     if found is None:
         raise Refused(f"No task found at {entry.path}:{line}.")
     return found

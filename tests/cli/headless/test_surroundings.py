@@ -134,7 +134,7 @@ def test_cards_are_added_to_a_canvas_and_connected(vault: Path, run: Run) -> Non
     second = run("canvas:add", "path=New.canvas", "note=Beta", f"beside={first}", "side=below")
     edge = run("canvas:connect", "file=New", f"from={first}", "to=Beta.md", "label=to")
     group = run("canvas:add", "file=New", "label=G", "x=-500", "y=-500", "width=100", "height=100")
-    assert [each.partition(": ")[0] for each in (second, edge, group)] == ["Added", "Connected", "Added"]
+    assert [message.partition(": ")[0] for message in (second, edge, group)] == ["Added", "Connected", "Added"]
     canvas = json.loads((vault / "New.canvas").read_text(encoding="utf-8"))
     assert [node["type"] for node in canvas["nodes"]] == ["group", "text", "file"]
     assert canvas["nodes"][1]["text"] == "one\ntwo"

@@ -24,7 +24,7 @@ def test_the_specification_names_each_command_with_its_verdict_and_the_file_that
     """HEADLESS-02. `pytest --update` does not write this table: a verdict is decided by a person."""
     table = SPECIFICATION.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z:]+)` \| (\w+) \| (\w+) \|", table, re.MULTILINE)
-    assert {name: verdict for name, verdict, _ in rows} == {name: each.verdict for name, each in COMMANDS.items()}
+    assert {name: verdict for name, verdict, _ in rows} == {name: command.verdict for name, command in COMMANDS.items()}
     for name, _, test in rows:
         cases = (CASES / f"{test}.txt").read_text(encoding="utf-8")
         assert re.search(rf"^\$ {name}(?: |$)", cases, re.MULTILINE), name
@@ -101,8 +101,8 @@ def test_a_program_reads_every_command_and_key_out_of_the_help(run: Run) -> None
     commands, developer = run("help").partition("Commands:\n")[2].split("\n\nDeveloper:\n")
     for text, is_developers in ((commands, False), (developer, True)):
         entries = [entry.split("\n") for entry in text.strip("\n").split("\n\n")]
-        known = [each for each in COMMANDS.values() if ("developer" in each.marks) is is_developers]
-        assert [lines[0][2:24].rstrip() for lines in entries] == sorted(each.name for each in known)
+        known = [command for command in COMMANDS.values() if ("developer" in command.marks) is is_developers]
+        assert [lines[0][2:24].rstrip() for lines in entries] == sorted(command.name for command in known)
         for lines in entries:
             command = COMMANDS[lines[0][2:24].rstrip()]
             assert lines[0].endswith("[needs the app]") == (command.verdict == "app")

@@ -42,14 +42,14 @@ def path(name: str) -> VaultPath:
 # INDEX-30
 def test_outgoing_links_come_in_order_with_their_targets(linked: MemoryVault) -> None:
     found = linked.graph.outgoing(path("Home.md")).value
-    assert [(each.link.kind, each.link.path, each.target) for each in found] == [
+    assert [(found_link.link.kind, found_link.link.path, found_link.target) for found_link in found] == [
         ("link", "Alpha", "Alpha.md"),
         ("link", "Beta", "Projects/Beta.md"),
         ("embed", "pic.png", "pic.png"),
         ("link", "Nowhere", None),
         ("link", "Nowhere", None),
     ]
-    assert [each.link.line for each in found] == [1, 1, 2, 3, 3]
+    assert [found_link.link.line for found_link in found] == [1, 1, 2, 3, 3]
     assert found[3].link.subpath == "#x"
     assert found[1].link.display == "the second"
 
@@ -57,7 +57,7 @@ def test_outgoing_links_come_in_order_with_their_targets(linked: MemoryVault) ->
 # INDEX-31
 def test_backlinks_come_from_every_kind_of_link(linked: MemoryVault) -> None:
     found = linked.graph.backlinks(path("Alpha.md")).value
-    assert [(each.source, each.link.kind, each.link.original) for each in found] == [
+    assert [(found_link.source, found_link.link.kind, found_link.link.original) for found_link in found] == [
         ("Alpha.md", "link", "[[Alpha#Top]]"),
         ("Alpha.md", "link", "[[#Top]]"),
         ("Hidden/Template.md", "link", "[[Alpha]]"),
@@ -111,15 +111,15 @@ def test_a_link_is_among_the_backlinks_of_the_file_it_leads_to(link: str, found:
         ["a/Note.md", "b/Note.md", "note.md.md", "v1.2.md", "img/Figure 1.png", "\u00e9t\u00e9.md", "οδος.md"], ""
     )
     for made in vault(files | {"b/s.md": link}):
-        assert [each.source for each in made.graph.backlinks(path(found)).value] == ["b/s.md"]
-        assert [each.target for each in made.graph.outgoing(path("b/s.md")).value] == [found]
+        assert [found_link.source for found_link in made.graph.backlinks(path(found)).value] == ["b/s.md"]
+        assert [found_link.target for found_link in made.graph.outgoing(path("b/s.md")).value] == [found]
         assert made.graph.link_maps().value.resolved[path("b/s.md")] == {found: 1}
 
 
 def test_a_name_with_md_in_it_prefers_the_file_that_has_exactly_this_name() -> None:
     for made in vault({"Note.md.md": "", "s.md": "[[Note.md]]"}):
         assert made.graph.link_maps().value.resolved[path("s.md")] == {"Note.md.md": 1}
-        assert [each.source for each in made.graph.backlinks(path("Note.md.md")).value] == ["s.md"]
+        assert [found_link.source for found_link in made.graph.backlinks(path("Note.md.md")).value] == ["s.md"]
         made.write("Note.md", "")
         made.look()
         assert made.graph.link_maps().value.resolved[path("s.md")] == {"Note.md": 1}
@@ -156,7 +156,7 @@ def test_unresolved_names_are_counted_without_md_and_subpath() -> None:
 
 # INDEX-33
 def test_links_of_hidden_files_count_for_backlinks_and_not_as_unresolved(linked: MemoryVault) -> None:
-    assert [each.name for each in linked.graph.unresolved().value] == ["Nowhere"]
+    assert [link.name for link in linked.graph.unresolved().value] == ["Nowhere"]
     assert linked.graph.orphans().value == ("Projects/Gamma.md",)
     assert [use.tag for use in linked.graph.tags().value] == []
 
@@ -221,7 +221,7 @@ def test_a_tag_counts_for_the_tags_above_it() -> None:
 def test_notes_of_a_tag_are_those_of_its_descendants_too(tag: str) -> None:
     for made in vault({"1.md": "#a/b", "2.md": "#ab #a-b #b", "3.md": "x\n\n#a #A/c", "4.md": "---\ntags: a\n---\n"}):
         found = made.graph.tagged(tag).value
-        assert [(each.path, [(fact.tag, fact.line) for fact in each.tags]) for each in found] == [
+        assert [(note.path, [(fact.tag, fact.line) for fact in note.tags]) for note in found] == [
             ("1.md", [("a/b", 0)]),
             ("3.md", [("a", 2), ("A/c", 2)]),
             ("4.md", [("a", None)]),

@@ -75,7 +75,9 @@ def test_a_query_has_the_same_answer_over_the_index_and_over_the_texts(count: in
     assert answer.rows[canvas][links] == ["[[f1/Note 1.md|f1/Note 1.md]]"]
     for row, wanted in zip(answer.rows, expected.rows, strict=True):
         if row[0] != "c.canvas":  # the texts' vault does not read cards
-            backlinks = answer.columns.index(next(each for each in answer.columns if each.id == "formula.backlinks"))
+            backlinks = answer.columns.index(
+                next(column for column in answer.columns if column.id == "formula.backlinks")
+            )
             row[backlinks] = [link for link in row[backlinks] if "c.canvas" not in link]
             assert row == wanted
 

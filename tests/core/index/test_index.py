@@ -61,7 +61,7 @@ def do(vault: MemoryVault, kind: str, name: str, what: str | bytes) -> None:
     elif kind == "delete":
         vault.delete(name)
     elif kind == "folder":
-        for disk in [each for each in vault.data if each.startswith("f/")]:
+        for disk in [name for name in vault.data if name.startswith("f/")]:
             vault.rename(disk, "g/" + disk)
 
 
@@ -101,8 +101,8 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             assert vault.index.dump() == fresh.index.dump()
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
-            asked = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog)
-            assert answers(vault.graph, paths) == answers(asked, paths)
+            graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog)
+            assert answers(vault.graph, paths) == answers(graph, paths)
 
 
 def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
         second.indexer.begin()
 
         assert second.indexer.pending() == {}
-        assert [each.source for each in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
+        assert [link.source for link in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
         assert second.reads == []
 
 

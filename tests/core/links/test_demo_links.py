@@ -28,9 +28,9 @@ def maps() -> Iterator[LinkMaps]:
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(VAULT).parts)
     }
     recorded = [json.loads(file.read_text(encoding="utf-8")) for file in RECORDINGS]
-    files |= {each["filePath"]: each["fileContents"].encode() for each in recorded}
-    for each in recorded:  # pictures and documents were left out of the copy
-        for target in filter(None, each["resolveLinkToPath"].values()):
+    files |= {record["filePath"]: record["fileContents"].encode() for record in recorded}
+    for record in recorded:  # pictures and documents were left out of the copy
+        for target in filter(None, record["resolveLinkToPath"].values()):
             files.setdefault(target, b"")
     with MemoryVault(files) as vault:
         vault.indexer.begin()

@@ -58,7 +58,7 @@ def candidates(
 
 
 def rewritten(files: Mapping[str, str], planned: Iterable[FileEdits]) -> dict[str, str]:
-    return {each.path: apply(files[each.path], each.edits) for each in planned if each.edits}
+    return {plan.path: apply(files[plan.path], plan.edits) for plan in planned if plan.edits}
 
 
 @pytest.mark.parametrize("case", TABLES["cases"], ids=ids(TABLES["cases"]))
@@ -70,7 +70,7 @@ def test_a_vault_is_rewritten_as_the_table_says(case: dict[str, Any]) -> None:
     app = AppSettings(**case.get("settings", {}))
     planned = list(plan(names, moves, candidates(files, moves, created), settings=app, created=created))
     assert rewritten(files, planned) == {path: body for path, body in case["expected"].items() if body != files[path]}
-    assert [skip.original for each in planned for skip in each.skipped] == case.get("skipped", [])
+    assert [skip.original for plan in planned for skip in plan.skipped] == case.get("skipped", [])
     assert planned == list(plan(names, moves, referrers(files), settings=app, created=created))  # RENAME-02
 
 
@@ -170,7 +170,7 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
     }
     before = {path: read(VaultPath(path), body) for path, body in files.items()}
     planned = list(plan(names, moves, before.values(), settings=AppSettings(new_link_format=link_format)))
-    unwritten = {each.path: {skip.original for skip in each.skipped} for each in planned}
+    unwritten = {plan.path: {skip.original for skip in plan.skipped} for plan in planned}
     bodies = {**files, **rewritten(files, planned)}
     after_names = catalog(moves.get(VaultPath(path), VaultPath(path)) for path in files)
     for path, referrer in before.items():
@@ -230,10 +230,10 @@ def test_links_follow_a_renamed_heading_as_the_table_says(case: dict[str, Any]) 
     files: dict[str, str] = case["files"]
     path = VaultPath(case["note"])
     parsed = parse(files[path])
-    heading = [each for each in parsed.outline if each.text == case["heading"]][case["nth"]]
+    heading = [heading for heading in parsed.outline if heading.text == case["heading"]][case["nth"]]
     planned = list(plan_heading(catalog(files), path, parsed, heading, case["to"], referrers(files)))
     assert rewritten(files, planned) == case["expected"]
-    assert [skip.original for each in planned for skip in each.skipped] == case.get("skipped", [])
+    assert [skip.original for plan in planned for skip in plan.skipped] == case.get("skipped", [])
 
 
 @pytest.mark.parametrize("case", TABLES["blocks"], ids=ids(TABLES["blocks"]))
@@ -274,7 +274,9 @@ def test_every_subpath_leads_to_the_heading_it_led_to(
     planned = list(plan_heading(catalog(files), path, parsed, heading, new, referrers(files)))
     after = parse(apply(files[path], planned[0].edits))
     unwritten = {skip.original for skip in planned[0].skipped}
-    assert [(each.level, each.line) for each in after.outline] == [(each.level, each.line) for each in parsed.outline]
+    assert [(heading.level, heading.line) for heading in after.outline] == [
+        (heading.level, heading.line) for heading in parsed.outline
+    ]
     assert after.outline[parsed.outline.index(heading)].text == new
     for old, now in zip(parsed.links, after.links, strict=True):
         place = resolve_subpath(parsed, old.subpath)
@@ -314,5 +316,5 @@ def test_a_move_with_five_hundred_referring_notes_is_planned_in_a_moment() -> No
     planned = list(
         plan(names, {VaultPath("d/Hub.md"): VaultPath("e/Centre.md")}, referrers(files), settings=AppSettings())
     )
-    assert sum(len(each.edits) for each in planned) == 500 * 21
+    assert sum(len(plan.edits) for plan in planned) == 500 * 21
     assert time.process_time() - start < 5  # measured: 0.4 s, of which most is parsing

@@ -129,7 +129,7 @@ def test_other_scripts_are_escaped_only_where_the_file_escapes_them() -> None:
 def test_any_part_of_any_json_text_can_be_replaced(
     text: str, new: str, ascii_only: bool, ends: tuple[int, int]
 ) -> None:
-    start, end = sorted(min(each, len(text)) for each in ends)
+    start, end = sorted(min(end, len(text)) for end in ends)
     body = f'["", {json.dumps(text, ensure_ascii=ascii_only)}, 1]'
     quoted = read_json(body, Span(5, len(body) - 4), ascii_only=ascii_only)
     assert quoted.value == text

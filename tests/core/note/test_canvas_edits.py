@@ -46,7 +46,7 @@ def canvas(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) ->
     """A canvas as the app writes it."""
     lists = [
         "["
-        + ",".join("\n\t\t" + json.dumps(each, separators=(",", ":")) for each in objects)
+        + ",".join("\n\t\t" + json.dumps(item, separators=(",", ":")) for item in objects)
         + ("\n\t]" if objects else "]")
         for objects in (nodes, edges or [])
     ]
@@ -67,7 +67,7 @@ def test_cards_go_beside_others_where_there_is_room() -> None:
     once = changed(first, text_card("b", place=Place(beside="a")))
     assert (cards(once)["0000000000000001"]["x"], cards(once)["0000000000000001"]["y"]) == (290, 0)
     twice = cards(changed(first, text_card("b", place=Place(beside="a")), text_card("c", place=Place(beside="a"))))
-    assert [(each["x"], each["y"]) for each in twice.values()] == [(0, 0), (290, 0), (580, 0)]
+    assert [(card["x"], card["y"]) for card in twice.values()] == [(0, 0), (290, 0), (580, 0)]
     for side, place in {"left": (-290, 0), "below": (0, 100), "above": (0, -100)}.items():
         made = cards(changed(first, text_card("b", place=Place(beside="a", side=side))))  # type: ignore[arg-type]
         assert (made["0000000000000001"]["x"], made["0000000000000001"]["y"]) == place
@@ -100,7 +100,7 @@ def test_a_group_takes_its_cards_along() -> None:
     """CANVAS-6"""
     group = {"id": "g", "type": "group", "x": 0, "y": 0, "width": 300, "height": 110}
     moved = cards(changed(canvas(group, card("a", 20, 20), card("b", 500)), MoveCard("g", Place(x=100, y=1000))))
-    assert [(each["x"], each["y"]) for each in moved.values()] == [(100, 1000), (120, 1020), (500, 0)]
+    assert [(card["x"], card["y"]) for card in moved.values()] == [(100, 1000), (120, 1020), (500, 0)]
 
 
 def test_a_group_is_made_around_cards_and_lies_below_them() -> None:
@@ -292,13 +292,13 @@ def test_no_other_byte_changes(nodes: list[dict[str, Any]], style: dict[str, Any
         return
     now = json.loads(after)
     assert now["metadata"] == {"version": extra}
-    moved = any(isinstance(each, MoveCard) for each in operations) and named[0]["type"] == "group"
+    moved = any(isinstance(operation, MoveCard) for operation in operations) and named[0]["type"] == "group"
     for node in named[2:] if not moved else []:
         written = json.dumps({"k": [node]}, **style)
         inner = written[written.index("{", 1) : written.rindex("}", 0, len(written) - 1) + 1]
         assert inner in after or "\n" in inner
         assert node in now["nodes"]
-    order = [each.get("id") for each in now["nodes"] if str(each.get("id")).startswith("n")]
+    order = [card.get("id") for card in now["nodes"] if str(card.get("id")).startswith("n")]
     assert order == sorted(order)
     if not operations:
         assert after == body
@@ -317,7 +317,7 @@ def test_a_new_card_is_written_in_the_layout_of_the_file(nodes: list[dict[str, A
     """CANVAS-2"""
     canvas_ = {"nodes": [{"id": f"n{k}", **node} for k, node in enumerate(nodes)], "edges": []}
     after = changed(json.dumps(canvas_, **style), text_card("new"))
-    new = next(each for each in json.loads(after)["nodes"] if each["id"] == "0000000000000001")
+    new = next(card for card in json.loads(after)["nodes"] if card["id"] == "0000000000000001")
     assert list(new) == ["id", "type", "text", "x", "y", "width", "height"]
     assert after == json.dumps({**canvas_, "nodes": [*canvas_["nodes"], new]}, **style)
 
@@ -329,8 +329,8 @@ def loosely(value: Any, gap: Iterator[str]) -> str:
     """JSON with white space of any kind wherever it may stand."""
     if isinstance(value, dict):
         members = (
-            f"{next(gap)}{json.dumps(key)}{next(gap)}:{next(gap)}{loosely(each, gap)}{next(gap)}"
-            for key, each in value.items()
+            f"{next(gap)}{json.dumps(key)}{next(gap)}:{next(gap)}{loosely(item, gap)}{next(gap)}"
+            for key, item in value.items()
         )
         return "{" + ",".join(members) + "}"
     return json.dumps(value)
@@ -343,14 +343,14 @@ def test_objects_and_what_stands_between_them_stay_however_they_are_written(
     """CANVAS-2"""
     gap = cycle(gaps)
     objects = [loosely({"id": f"n{k}", **node}, gap) for k, node in enumerate(nodes)]
-    last = ",".join(f"{next(gap)}{each}{next(gap)}" for each in objects[2:]).strip()
-    first = ",".join(f"{next(gap)}{each}{next(gap)}" for each in objects[:2])
+    last = ",".join(f"{next(gap)}{item}{next(gap)}" for item in objects[2:]).strip()
+    first = ",".join(f"{next(gap)}{item}{next(gap)}" for item in objects[:2])
     metadata = loosely({"version": "1", "odd": [1.50]}, gap)
     nodes_ = f"[{first}{f',{next(gap)}{last}' if last else ''}{next(gap)}]"
     body = (
         f'{next(gap)}{{{next(gap)}"nodes":{nodes_},{next(gap)}"metadata":{metadata}{next(gap)},"edges":[]}}{next(gap)}'
     )
-    moves_group = any(isinstance(each, MoveCard) for each in operations) and nodes[0]["type"] == "group"
+    moves_group = any(isinstance(operation, MoveCard) for operation in operations) and nodes[0]["type"] == "group"
     try:
         after = changed(body, *operations)
     except (InvalidArguments, AmbiguousName):
@@ -367,7 +367,7 @@ def test_a_new_text_of_a_card_is_all_that_changes(nodes: list[dict[str, Any]], g
     gap = cycle(gaps)
     named = [{"id": f"n{k}", **node} for k, node in enumerate(nodes)]
     named[0] |= {"type": "text", "text": "\u2603 old"}
-    body = '{"nodes":[' + ",".join(loosely(each, gap) + next(gap) for each in named) + "]}"
+    body = '{"nodes":[' + ",".join(loosely(item, gap) + next(gap) for item in named) + "]}"
     after = changed(body, EditCard("n0", {"text": text}))
     before, _, behind = body.partition(json.dumps("\u2603 old"))
     assert after.startswith(before)

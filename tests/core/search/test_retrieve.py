@@ -21,13 +21,13 @@ from obsidian_mcp.errors import QueryInvalid
 from .test_search import indexed, search_of
 
 
-def asked(contents: Mapping[str, str | bytes], query: str) -> Hits:
+def hits_of(contents: Mapping[str, str | bytes], query: str) -> Hits:
     with indexed(contents) as vault:
         return search_of(vault).find(Request(query))
 
 
 def found(contents: Mapping[str, str | bytes], query: str) -> list[str]:
-    return [hit.path.removesuffix(".md") for hit in asked(contents, query).hits]
+    return [hit.path.removesuffix(".md") for hit in hits_of(contents, query).hits]
 
 
 FILLER: dict[str, str | bytes] = {f"Filler {n}.md": f"Filler of day {n}." for n in range(30)}
@@ -46,7 +46,7 @@ FILLER: dict[str, str | bytes] = {f"Filler {n}.md": f"Filler of day {n}." for n 
     ],
 )
 def test_a_search_with_too_few_results_is_widened_and_says_so(query: str, widened: bool) -> None:  # SEARCH-51
-    answer = asked({"House.md": "The boiler loses pressure.", "Other.md": "Nothing."}, query)
+    answer = hits_of({"House.md": "The boiler loses pressure.", "Other.md": "Nothing."}, query)
 
     assert bool(answer.widened) == widened
     assert [hit.path for hit in answer.hits] == (["House.md"] if "zebra" not in query or widened else [])
@@ -60,7 +60,7 @@ def test_files_with_some_of_the_words_come_after_those_with_all() -> None:  # SE
 
 def test_three_files_with_both_words_are_enough() -> None:  # SEARCH-51
     vault = {f"{n}.md": "heron, canal" for n in range(3)} | {"One.md": "heron"}
-    answer = asked(vault, "heron canal")
+    answer = hits_of(vault, "heron canal")
 
     assert (answer.total, answer.widened) == (3, None)
 
@@ -77,14 +77,14 @@ def test_a_note_that_says_most_of_a_question_comes_before_many_files_with_all_it
     apart = "\n\n".join(["cluster of a laptop", "text " * 400, "run kubernetes"])
     vault: dict[str, str | bytes] = {f"List {n}.md": apart for n in range(60)}
     vault["Minikube.md"] = "Kubernetes on a laptop: start a small cluster."
-    answer = asked(vault, "how do I run a kubernetes cluster on my laptop?")
+    answer = hits_of(vault, "how do I run a kubernetes cluster on my laptop?")
 
     assert (answer.hits[0].path, answer.total) == ("Minikube.md", 61)
     assert answer.widened == "Files with all the words: 60; the others have some."
 
 
 def test_an_answer_is_not_called_widened_where_no_file_was_added() -> None:  # SEARCH-51
-    answer = asked({"A.md": "heron canal", "B.md": "fog"} | FILLER, "heron canal")
+    answer = hits_of({"A.md": "heron canal", "B.md": "fog"} | FILLER, "heron canal")
 
     assert (answer.total, answer.widened) == (1, None)
 
@@ -140,7 +140,7 @@ def test_a_weak_answer_says_which_words_no_note_has_and_offers_others() -> None:
         "A.md": "---\ntags: [travel]\n---\n# Passports\nhow to renew it",
         "B.md": "renewal",
     }
-    answer = asked(vault | FILLER, "passprot renewal zzyzx")
+    answer = hits_of(vault | FILLER, "passprot renewal zzyzx")
 
     assert answer.widened is not None
     assert "No note has passprot, zzyzx." in answer.widened
@@ -232,7 +232,7 @@ def test_marks_between_words_are_not_looked_for(query: str) -> None:  # SEARCH-5
     ],
 )
 def test_words_that_only_ask_are_not_required(query: str) -> None:  # SEARCH-56
-    answer = asked({"A.md": "Renew the passport in time.", **FILLER}, query)
+    answer = hits_of({"A.md": "Renew the passport in time.", **FILLER}, query)
 
     assert [hit.path for hit in answer.hits] == ["A.md"]
 
@@ -373,7 +373,7 @@ def test_a_quotation_does_not_make_the_language_of_many_notes(count: int, expect
 def test_all_files_with_other_spellings_of_a_single_word_are_listed() -> None:  # SEARCH-86
     vault: dict[str, str | bytes] = {f"{n}.md": f"heron {n}" for n in range(60)}
 
-    assert asked(vault, "heorn").total == 60
+    assert hits_of(vault, "heorn").total == 60
 
 
 @pytest.mark.parametrize(

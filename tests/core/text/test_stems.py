@@ -48,7 +48,7 @@ def test_every_language_that_a_vault_can_have_has_a_stemmer(language: str) -> No
 
 def test_a_language_is_known_by_its_commonest_words() -> None:
     def known(text: str) -> tuple[str, ...]:
-        return languages(lambda asked: len(set(asked) & set(text.split())))
+        return languages(lambda words: len(set(words) & set(text.split())))
 
     assert known("heron") == ("english",)
     assert known("der die das und nicht für") == ("english", "german")
