@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 
 from .ports import Change, DiskFile
-
-MOVES = 20_000
-"""Number of remembered paths of files that appeared or disappeared."""
 
 
 class FileEntry(NamedTuple):
@@ -64,7 +59,6 @@ class Catalog:
         """Grows whenever a file appears or disappears; caches of derived data compare it."""
         self.revision = 0
         """Grows with every change of a file, of its size or time too."""
-        self._moves: deque[tuple[int, VaultPath]] = deque(maxlen=MOVES)
         self.replace(files)
 
     def __len__(self) -> int:
@@ -86,11 +80,6 @@ class Catalog:
         """All files as they are now; a copy."""
         return self._by_path.copy()
 
-    def moved_since(self, generation: int) -> set[VaultPath] | None:
-        """Paths of files that appeared or disappeared since that generation, and perhaps of others; None where it is
-        too long ago to tell."""
-        return _since(self._moves, generation, self.generation)
-
     def on_disk(self, disk: str) -> FileEntry | None:
         """The entry of the file that the disk spells so."""
         entry = self._by_path.get(self._path_of.get(disk, disk))
@@ -104,7 +93,6 @@ class Catalog:
             with self._names:
                 self._by_path.update(simple)
                 self._by_name = None
-            self._moves.clear()
             self.generation += 1
             self.revision += 1
             changes = [Change(VaultPath(disk)) for disk in simple]
@@ -197,13 +185,11 @@ class Catalog:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
                 self._by_name.setdefault(_name(entry.path), []).append(entry.path)
-        self._moved(entry.path)
+        self._moved()
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
 
-    def _moved(self, path: VaultPath) -> None:
-        # in this order: who reads without the vault's lock may learn of a move too often, not too late
-        self._moves.append((self.generation + 1, path))
+    def _moved(self) -> None:
         self.generation += 1
         self.revision += 1
 
@@ -215,7 +201,7 @@ class Catalog:
                 paths.remove(path)
                 if not paths:
                     del self._by_name[_name(path)]
-        self._moved(path)
+        self._moved()
         self._path_of.pop(entry.disk, None)
 
     def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
@@ -250,13 +236,6 @@ class Catalog:
     def _equal(self, path: str) -> Iterator[VaultPath]:
         key = name_key(path)
         return (path for path in list(self._names_by_key().get(key.rpartition("/")[2], ())) if name_key(path) == key)
-
-
-def _since(log: deque[tuple[int, VaultPath]], mark: int, now: int) -> set[VaultPath] | None:
-    entries = log.copy()
-    if mark < now and (not entries or entries[0][0] > mark + 1):
-        return None
-    return {path for _, path in takewhile(lambda entry: entry[0] > mark, reversed(entries))}
 
 
 def _name(path: str) -> str:

@@ -262,13 +262,11 @@ class Search:
                 return known
             is_same = known.stamp is not None and known.stamp.identity == stamp.identity
             table, words = known.table, known.words if is_same else Vocabulary()
-            moved = self._catalog.moved_since(known.catalog)
             changed = rows.changed_since(known.stamp.generation) if is_same and known.stamp is not None else {}
             is_table_same = (
                 is_same
                 and known.filters is filters
-                and moved is not None
-                and not moved
+                and known.catalog == generation
                 and all(table.paths.get(number) == path for path, number in changed.items())
                 and rows.file_count() == table.row_count
             )

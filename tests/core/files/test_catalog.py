@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.files.catalog import MOVES, Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
 
 SPELLINGS = [
@@ -43,8 +43,8 @@ def test_any_order_of_changes_gives_the_catalog_of_a_fresh_scan(
                 assert entry is not None
                 followed[change.path] = (entry.disk, entry.size)
         for generation, revision, before in seen:
-            assert (catalog.moved_since(generation) or set()) >= {e.path for e in before} ^ {e.path for e in catalog}
-            assert before == set(catalog) or catalog.revision > revision
+            assert catalog.generation > generation or {e.path for e in before} == {e.path for e in catalog}
+            assert catalog.revision > revision or before == set(catalog)
         seen.append((catalog.generation, catalog.revision, set(catalog)))
         fresh = Catalog(present.values())
         assert {(e.path, e.disk, e.size) for e in catalog} == {(e.path, e.disk, e.size) for e in fresh}
@@ -65,15 +65,3 @@ def test_twins_in_two_normal_forms_are_two_files() -> None:
     catalog = Catalog([DiskFile("e\u0301.md", 1, 1), DiskFile("\u00e9.md", 2, 1)])
 
     assert [entry.size for path in ("\u00e9.md", "e\u0301.md") if (entry := catalog.get(path))] == [2, 1]
-
-
-def test_moves_of_too_long_ago_are_not_told() -> None:
-    catalog = Catalog()
-    begun = catalog.generation
-    for number in range(MOVES):
-        catalog.put(DiskFile(f"{number}.md", 1, 1))
-    assert len(catalog.moved_since(begun) or ()) == MOVES
-    catalog.put(DiskFile("last.md", 1, 1))
-    assert catalog.moved_since(begun) is None
-    assert catalog.moved_since(catalog.generation - 1) == {"last.md"}
-    assert catalog.moved_since(catalog.generation) == set()
