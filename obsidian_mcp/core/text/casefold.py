@@ -18,46 +18,14 @@ _DOTTED_CAPITAL_I = "\u0130"
 _DOTLESS_I = "\u0131"
 """The `regex` module pairs it with `I`; here it stands alone, as `I` is the capital of `i`."""
 
-_VARIANTS = {
+_TABLE = str.maketrans(
     # Letters with the same capital (Unicode CaseFolding.txt, status C and S).
-    "µ": "μ",
-    "ſ": "s",
-    "\u0345": "ι",
-    "\u1fbe": "ι",
-    "\u1fd3": "\u0390",
-    "\u1fe3": "\u03b0",
-    "ϐ": "β",
-    "ϵ": "ε",
-    "ϑ": "θ",
-    "ϰ": "κ",
-    "ϖ": "π",
-    "ϱ": "ρ",
-    "ς": "σ",
-    "ϕ": "φ",
-    "\u1c80": "в",
-    "\u1c81": "д",
-    "\u1c82": "о",
-    "\u1c83": "с",
-    "\u1c84": "т",
-    "\u1c85": "т",
-    "\u1c86": "ъ",
-    "\u1c87": "ѣ",
-    "\u1c88": "ꙋ",
-    "ẛ": "ṡ",
-    "\ufb05": "\ufb06",
+    "µſ\u0345\u1fbe\u1fd3\u1fe3ϐϵϑϰϖϱςϕ\u1c80\u1c81\u1c82\u1c83\u1c84\u1c85\u1c86\u1c87\u1c88ẛ\ufb05"
     # Capitals younger than the Unicode tables of the oldest Python in use.
-    "\ua7cb": "\u0264",
-    "\ua7d2": "\ua7d3",
-    "\ua7d4": "\ua7d5",
-    "\ua7dc": "\u019b",
-    "\ua7dd": "\u0277",
-    "\ua7e2": "\u027c",
-    "\uab6c": "\uab4b",
-    "\uab6d": "\uab4c",
-    "\U0001df95": "ß",
-}
-_VARIANT = re.compile(f"[{''.join(_VARIANTS)}]")
-_TABLE = str.maketrans(_VARIANTS)
+    "\ua7cb\ua7d2\ua7d4\ua7dc\ua7dd\ua7e2\uab6c\uab6d\U0001df95",
+    "μsιι\u0390\u03b0βεθκπρσφвдосттъѣꙋṡ\ufb06\u0264\ua7d3\ua7d5\u019b\u0277\u027c\uab4b\uab4cß",
+)
+_VARIANT = re.compile(f"[{''.join(map(chr, _TABLE))}]")
 _ASCII = bytes(range(128))
 _LONG = 200
 
