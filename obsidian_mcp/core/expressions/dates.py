@@ -6,10 +6,11 @@ a date with a zone of its own holds an aware one.
 
 from __future__ import annotations
 
-import calendar
 import math
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+
+from obsidian_mcp.core.text import clock
 
 from .values import ExpressionError
 
@@ -112,24 +113,13 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     days = _finite(duration.weeks * 7 + duration.days)
     whole_days = math.trunc(days)
     rest = timedelta_of(duration.time_ms + (fraction_days + math.fmod(days, 1)) * DAY_MS)
-    moment = add_months(date.moment, months)
     try:
-        moment = moment + timedelta(days=whole_days)
+        moment = clock.shift(date.moment, months, "M") + timedelta(days=whole_days)
         if rest:
             moment = _later(moment, rest) if elapsed else moment + rest
     except (OverflowError, ValueError, OSError):
         raise _out_of_range() from None
     return replace(date, moment=moment)
-
-
-def add_months(moment: datetime, months: int) -> datetime:
-    """On the calendar, the day cut to the month's end. Raises: ExpressionError."""
-    if not months:
-        return moment
-    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
-    if not 1 <= year <= 9999:
-        raise _out_of_range()
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, calendar.monthrange(year, month + 1)[1]))
 
 
 def timedelta_of(milliseconds: float) -> timedelta:
