@@ -39,24 +39,14 @@ class _Part:
     literal: bool
 
 
+_PART = re.compile(r"'([^']*)(?:'|\Z)|((.)\3*)", re.DOTALL)
+
+
 @lru_cache(maxsize=256)
 def _parts(form: str) -> tuple[_Part, ...]:
     """Runs of one letter, and literal text between `'` (and white space)."""
-    parts: list[_Part] = []
-    run, quoted = "", False
-    for char in form:
-        if char == "'":
-            if run:
-                parts.append(_Part(run, quoted or run.isspace()))
-            run, quoted = "", not quoted
-        elif quoted or not run or run[-1] == char:
-            run += char
-        else:
-            parts.append(_Part(run, run.isspace()))
-            run = char
-    if run:
-        parts.append(_Part(run, quoted or run.isspace()))
-    return tuple(parts)
+    found = _PART.findall(form)
+    return tuple([_Part(quoted or run, not run or run.isspace()) for quoted, run, _ in found if quoted or run])
 
 
 # Writing
