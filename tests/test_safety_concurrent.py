@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.undo import history, undo
@@ -193,7 +194,9 @@ def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_befor
     before = answers(vault)
     with ThreadPoolExecutor() as pool:
         try:
-            moving = pool.submit(vault.make, "move_note", lambda: relocate(vault, "0", "Deep/Zero", update_links=True))
+            moving = pool.submit(
+                bulk.make, vault, "move_note", lambda: relocate(vault, "0", "Deep/Zero", update_links=True)
+            )
             assert disk.reached.wait(PATIENCE)
             assert not moving.done()
             assert pool.submit(answers, vault).result(PATIENCE) == before
@@ -237,7 +240,7 @@ def rename_disturbed(vault: Vault, disturb: Callable[[int], object]) -> int:
         disturb(plans)
         return relocate(vault, "0", "Zero", update_links=True)
 
-    vault.make("move_note", plan)
+    bulk.make(vault, "move_note", plan)
     return plans
 
 
@@ -297,5 +300,5 @@ def test_a_plan_that_fails_while_nothing_changes_is_not_tried_again(
         return relocate(vault, "missing", "Zero", update_links=True)
 
     with pytest.raises(AppError, match="missing"):
-        vault.make("move_note", plan)
+        bulk.make(vault, "move_note", plan)
     assert plans == ["made"]

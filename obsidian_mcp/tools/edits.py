@@ -11,7 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note import edits, sections
-from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -93,7 +93,7 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
             raise stale(before, etag, "Read it again and repeat the edit.")
         return move.rename_heading(place, entry, heading, text)
 
-    planned = plan() if dry_run else place.make("edit_note", plan)
+    planned = bulk.make(place, "edit_note", plan, dry_run=dry_run)
     return EditedNote(
         entry.path,
         changed=bool(planned.rewritten),

@@ -71,7 +71,7 @@ def move_note(
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, place, name, to, update_links=update_links)
-    moved = plan() if dry_run else place.make("move_note", plan)
+    moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
     answer = _answer(moved.links, [warning] if warning else [], dry_run=dry_run)
     return replace(
@@ -85,7 +85,7 @@ def move_note(
 
 def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
     plan = partial(move.gather, place, entries, to, update_links=update_links)
-    moved = plan() if dry_run else place.make("move_note", plan)
+    moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
     shown = [MovedFile(source, target) for source, target in list(moved.files.items())[:FILES_SHOWN]]
     return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)
 

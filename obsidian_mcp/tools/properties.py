@@ -114,7 +114,7 @@ def set_properties(
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
     plan = partial(bulk.rewriting, place, entries, change, "Setting properties")
-    return changed_files((plan() if dry_run else place.make("set_properties", plan)).rewritten, dry_run=dry_run)
+    return changed_files(bulk.make(place, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
 
 
 def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Properties:

@@ -50,4 +50,4 @@ def replace(
 
     place = app.vaults.get(vault)
     plan = partial(bulk.rewriting, place, bulk.selected(place, names, query), change, "Replacing")
-    return changed_files((plan() if dry_run else place.make("replace", plan)).rewritten, dry_run=dry_run)
+    return changed_files(bulk.make(place, "replace", plan, dry_run=dry_run).rewritten, dry_run=dry_run)

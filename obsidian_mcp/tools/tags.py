@@ -12,7 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note import rename_tag as tag_rename
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 
 from .changed import ChangedFiles, changed_files
@@ -86,7 +86,7 @@ def rename_tag(
     place = app.vaults.get(vault)
     old, new = tag_rename.checked(tag), tag_rename.checked(to)
     plan = partial(_plan, place, old, new)
-    return changed_files((plan() if dry_run else place.make("rename_tag", plan)).rewritten, dry_run=dry_run)
+    return changed_files(bulk.make(place, "rename_tag", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
 
 
 def _plan(place: Vault, old: str, new: str) -> move.Rewriting:

@@ -189,6 +189,7 @@ def _with_extension(target: str, source: VaultPath) -> str:
 
 def _relocated(call: Call, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: Refused."""
+    from obsidian_mcp.core.vault import bulk
     from obsidian_mcp.core.vault.move import Relocation, relocate
 
     target = parsed_path(target)
@@ -200,7 +201,7 @@ def _relocated(call: Call, source: VaultPath, target: str) -> str:
         return relocate(vault, vault.catalog[source], f"/{target}", update_links=True, keep_extension=False)
 
     try:
-        return str(vault.make("move_note", plan).target)
+        return str(bulk.make(vault, "move_note", plan).target)
     except NoteExists:
         raise Refused(TAKEN) from None
 

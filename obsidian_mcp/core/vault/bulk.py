@@ -1,21 +1,36 @@
-"""One change to many notes: which notes are meant, and their new texts (specs/tools.md, TOOL-14)."""
+"""One change to many notes: which notes are meant, their new texts, and how it is made (specs/tools.md, TOOL-14)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import drawing
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag
 
+from .changes import Operation
 from .move import Rewriting, Rewritten
 from .vault import Vault
 
 MOST_NOTES = 10_000
 """Notes of one change."""
+PLANS_AHEAD = 2
+"""Times that a change is planned before other writers have to wait for it."""
+
+
+class Plan(Protocol):
+    """A change that is planned and not made yet."""
+
+    @property
+    def operations(self) -> Sequence[Operation]: ...
+
+
+P = TypeVar("P", bound=Plan)
 
 
 def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
@@ -54,3 +69,41 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
             drawing.check_edit(entry.path, content.text.body, after)
             found.append(Rewritten(content, after))
     return Rewriting(tuple(found))
+
+
+def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False) -> P:
+    """Make the change that `plan` plans, without holding up other calls while it is planned; `dry_run`: only plan it.
+
+    Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
+    Raises: what `plan` and `Vault.commit` raise, with nothing changed; OperationTimeout during a first build.
+    """
+    if dry_run:
+        return plan()
+    vault.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
+    made = _made(vault, tool, plan)
+    vault.indexer.catch_up()
+    return made
+
+
+def _made(vault: Vault, tool: str, plan: Callable[[], P]) -> P:
+    for _ in range(PLANS_AHEAD):
+        revision = vault.catalog.revision
+        try:
+            planned: P | AppError = plan()
+        except AppError as error:  # true only if no other process has moved what it was about
+            planned = error
+        with vault.changing():
+            vault.refresh()
+            if vault.catalog.revision == revision:
+                if isinstance(planned, AppError):
+                    raise planned
+                with suppress(StaleEtag):
+                    return _committed(vault, tool, planned)
+    with vault.changing():
+        return _committed(vault, tool, plan())
+
+
+def _committed(vault: Vault, tool: str, planned: P) -> P:
+    if planned.operations:
+        vault.commit(tool, planned.operations)
+    return planned

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
@@ -39,18 +39,6 @@ NO_FILTERS = IgnoreFilters(())
 
 ATTEMPTS = 4
 """Times that an edit is made while another program keeps changing the same file."""
-PLANS_AHEAD = 2
-"""Times that a change is planned before other writers have to wait for it."""
-
-
-class Plan(Protocol):
-    """A change that is planned and not made yet."""
-
-    @property
-    def operations(self) -> Sequence[Operation]: ...
-
-
-P = TypeVar("P", bound=Plan)
 
 
 class Vault:
@@ -404,36 +392,3 @@ class Vault:
                     attempts -= 1
                     if not attempts:
                         raise
-
-    def make(self, tool: str, plan: Callable[[], P]) -> P:
-        """Make the change that `plan` plans, without holding up other calls while it is planned.
-
-        Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
-        Raises: what `plan` and `commit` raise, with nothing changed; OperationTimeout during a first build.
-        """
-        self.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
-        made = self._make(tool, plan)
-        self.indexer.catch_up()
-        return made
-
-    def _make(self, tool: str, plan: Callable[[], P]) -> P:
-        for _ in range(PLANS_AHEAD):
-            revision = self.catalog.revision
-            try:
-                planned: P | AppError = plan()
-            except AppError as error:  # true only if no other process has moved what it was about
-                planned = error
-            with self.changing():
-                self.refresh()
-                if self.catalog.revision == revision:
-                    if isinstance(planned, AppError):
-                        raise planned
-                    with suppress(StaleEtag):
-                        return self._made(tool, planned)
-        with self.changing():
-            return self._made(tool, plan())
-
-    def _made(self, tool: str, planned: P) -> P:
-        if planned.operations:
-            self.commit(tool, planned.operations)
-        return planned

@@ -16,7 +16,7 @@ from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
@@ -76,7 +76,7 @@ def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> N
     background = vault.indexer.background = Held()
     with ThreadPoolExecutor(2) as threads:
         moving = threads.submit(
-            vault.make, "move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True)
+            bulk.make, vault, "move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True)
         )
         assert background.woken.wait(30)
         read = threads.submit(lambda: vault.read_text(vault.find("7.md")).text.body)
@@ -111,7 +111,7 @@ def test_a_question_after_a_change_of_many_files_sees_them(vault: Vault) -> None
     vault.indexer.complete()
     workers = IndexWorkers(vault.indexer, vault.files.root)
     workers.start()
-    vault.make("move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True))
+    bulk.make(vault, "move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True))
     answer = vault.graph.backlinks(VaultPath("moved.md"))
     workers.stop()
 
