@@ -80,9 +80,6 @@ class Indexer:
         self.pdfs = PdfQueue(self)
         self.is_patient = False
         """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
-        self.revision = 0
-        """Grows with every file that becomes pending or is stored: while it is the same and nothing is pending, rows
-        with equal stamps have equal times too."""
         self.read = read
         self._entries = entries
         self.stat = stat
@@ -131,7 +128,6 @@ class Indexer:
         epoch, outdated = self._compare(entries)
         with self.state:
             self._epoch = epoch
-            self.revision += 1
             # Newest first: questions are mostly about what was written last.
             newest = sorted(outdated.changed, key=lambda entry: -entry.mtime_ns)
             self._pending = {entry.path: entry for entry in newest}
@@ -168,7 +164,6 @@ class Indexer:
             self.wake()
 
     def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
-        self.revision += 1
         self._deferred.discard(path)
         if facts.is_pdf(path):
             self._gone[path] = None  # what was read of it is no longer true
@@ -220,10 +215,7 @@ class Indexer:
     @property
     def progress(self) -> Progress:
         with self.state:
-            return self._progress()
-
-    def _progress(self) -> Progress:
-        return Progress(self._total - len(self._pending), self._total)
+            return Progress(self._total - len(self._pending), self._total)
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -281,7 +273,7 @@ class Indexer:
         with self.state:
             if not self._pending:
                 return CURRENT
-            return Freshness(len(self._pending), self._progress() if self._is_first() else None)
+            return Freshness(len(self._pending), self.progress if self._is_first() else None)
 
     def complete(self) -> None:
         """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
@@ -375,7 +367,6 @@ class Indexer:
         """A batch is stored, without the files that were refused: they are no longer as their entries say."""
         left = {entry.path: entry for entry in refused}
         with self.state:
-            self.revision += 1
             for entry in batch.entries:
                 if entry.path not in left:
                     self._unindexed.discard(entry.path)

@@ -76,7 +76,6 @@ class PdfQueue:
         if record is not None:
             indexer.index.store([record], stat=indexer.stat)  # if it is refused, the change will be noted
         with indexer.state:
-            indexer.revision += 1
             if self.files.get(entry.path) == entry:
                 del self.files[entry.path]
             indexer.state.notify_all()
