@@ -247,7 +247,7 @@ def embedding_choice(config: Config) -> Choice | None:
         return None
     from obsidian_mcp.core.semantic import choice
 
-    return choice.parse(file.read_text(encoding="utf-8"))
+    return choice.parse(file.read_bytes())
 
 
 def embedder(config: Config, choice: Choice) -> Embedder:

@@ -13,6 +13,8 @@ from obsidian_mcp.errors import SemanticUnavailable
 
 QUICK_SECONDS: Final = 2.0
 """How long a search waits for the vector of its query."""
+LOOPBACK: Final = {"localhost", "127.0.0.1", "::1"}
+"""Hosts that are asked without the proxy of the environment: what is meant for this machine stays on it."""
 
 
 class EmbeddingEndpoint:
@@ -23,7 +25,9 @@ class EmbeddingEndpoint:
         self._model = model
         self._timeout = timeout
         self._client = httpx.Client(
-            base_url=url.rstrip("/") + "/", headers={"authorization": f"Bearer {key}"} if key else {}
+            base_url=url.rstrip("/") + "/",
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            trust_env=httpx.URL(url).host not in LOOPBACK,
         )
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:

@@ -80,6 +80,11 @@ class VectorStore:
 
         packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
         with self._opened() as connection:
+            known = connection.execute(
+                "SELECT length(vectors) / json_array_length(starts) FROM vectors LIMIT 1"
+            ).fetchone()
+            if known not in (None, (len(packed) // len(starts),)):  # another model under the same name
+                connection.execute("DELETE FROM vectors")
             sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
             connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
 

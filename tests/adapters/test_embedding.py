@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -114,6 +115,16 @@ def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-
         EmbeddingEndpoint(url, "good", "", 5).embed(["a"])
 
 
+def test_an_endpoint_of_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-06
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed.getsockname()[1]}")
+        with endpoint() as url:
+            assert len(EmbeddingEndpoint(url, "good", "", 5).embed(["a"])) == 1
+        with pytest.raises(SemanticUnavailable, match="does not answer"):
+            EmbeddingEndpoint("http://notes.invalid/v1", "good", "", 5).embed(["a"])
+
+
 def vector(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
@@ -135,6 +146,15 @@ def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path) -> None:  # SEM
     store.drop([a])
     store.close()
     assert list(VectorStore(tmp_path / "deep" / "vectors.sqlite3").digests()) == [b]
+
+
+def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path) -> None:  # SEM-03
+    store = VectorStore(tmp_path / "vectors.sqlite3")
+    a, b = VaultPath("A.md"), VaultPath("B.md")
+    store.put(a, b"1", [0, 9], [vector(0, 1), vector(1, 0)])
+    store.put(b, b"2", [0], [vector(1, 0, 0)])
+    assert dict(store.digests()) == {b: b"2"}
+    assert [near.path for near in store.nearest(vector(1, 0, 0), 5)] == [b]
 
 
 def test_a_damaged_store_is_begun_anew(tmp_path: Path) -> None:  # SEM-03

@@ -168,3 +168,11 @@ def test_a_model_that_cannot_be_downloaded_is_said(
     assert run(["semantic", "setup", "--model", "nobody/nothing"]) == 37
     assert "cannot be downloaded" in capsys.readouterr().err
     assert run(["semantic", "status"]) == 0
+
+
+def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-01
+    file = config.read().state / compose.SEMANTIC_FILE
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b'{"model": "\xff"}')
+    assert run(["search", "tyre"]) != 0
+    assert "settings of semantic search cannot be read" in capsys.readouterr().err

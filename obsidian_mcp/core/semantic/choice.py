@@ -29,7 +29,7 @@ class Choice:
         return json.dumps({name: value for name, value in asdict(self).items() if value}, indent=1) + "\n"
 
 
-def parse(text: str) -> Choice:
+def parse(text: bytes | str) -> Choice:
     """Raises: InvalidArguments."""
     try:
         found = Choice(**json.loads(text))
