@@ -34,7 +34,8 @@ PLACES = 60
 """Places of one word in a file among which the lines to show are chosen."""
 PLACES_OF_ONE_WORD = 8
 """The same, if it is the only word of the query."""
-WEAK = "No file has all the words; these have some. Retry with 1 to 3 distinctive words or synonyms."
+RETRY = "Retry with 1 to 3 distinctive words or synonyms."
+WEAK = f"No file has all the words; these have some. {RETRY}"
 NEAR_LETTERS = 4
 """With how many letters at least, and two thirds of its own, a word begins that is near another one."""
 NEAR_WORDS = 3
@@ -89,9 +90,12 @@ def render_page(found: Found, request: Request) -> Hits:
 def remark_of(found: Found) -> str | None:
     """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
     plan = found.plan
-    if not plan.is_wide or found.total <= plan.found:
+    if not plan.is_wide or 0 < found.total <= plan.found:
         return None
-    sentences = [f"Files with all the words: {plan.found}; the others have some." if plan.found else WEAK]
+    if not found.total:
+        sentences = [RETRY]
+    else:
+        sentences = [f"Files with all the words: {plan.found}; the others have some." if plan.found else WEAK]
     if plan.missing:
         sentences.append(f"No note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):

@@ -207,6 +207,8 @@ class Search:
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
         total, by = len(files) + len(others), request.order
+        if lexicon is not None and not total:
+            plan = smart_plan(groups, lexicon, wide=True)  # it knows the words that no note has
         if by is not None and by.facet.kind != "relevance":
             items = [Item(snapshot.table.paths[number], number) for number in files] + others
             found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan, {})
