@@ -247,9 +247,9 @@ def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, mo
     started: list[Any] = []
 
     def begin(observer: Any) -> None:
-        started.append(observer)
         watcher.stop()
         threading.Thread.start(observer)
+        started.append(observer)
 
     watcher = Watcher(root)
     monkeypatch.setattr("watchdog.observers.api.BaseObserver.start", begin)
