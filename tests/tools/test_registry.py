@@ -10,6 +10,7 @@ from importlib import import_module
 import pytest
 
 from obsidian_mcp import tools
+from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.registry import PLUGIN_TOOLS, RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
@@ -25,8 +26,18 @@ def test_every_tool_of_the_table_is_a_function_of_its_module(table: Tools) -> No
 
 
 def test_every_function_that_is_made_a_tool_is_in_the_table() -> None:
-    for module in pkgutil.iter_modules(tools.__path__):
-        import_module(f"{tools.__name__}.{module.name}")  # raises for a function that is not
+    modules = {module.name for module in pkgutil.iter_modules(tools.__path__)}
+    for module in modules:
+        import_module(f"{tools.__name__}.{module}")  # raises for a function that is not, as below
+    for table in (TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS):
+        assert set(table.modules.values()) <= modules
+
+    def unlisted(app: object) -> None:
+        raise NotImplementedError
+
+    with pytest.raises(KeyError, match="obsidian_unlisted"):
+        registry.tool(title="No tool")(unlisted)
+    assert "obsidian_unlisted" not in TOOLS
 
 
 def test_commands_are_named_once() -> None:

@@ -200,8 +200,13 @@ def test_without_tools_a_click_shows_what_is_known(viewer: ReferenceHost) -> Non
     """VIEW-11."""
     view = viewer.show(TOOL, {"note": "Alpha"}, capabilities={})
     circle(view, "Tower clock").click()
+    expect(view.locator(".panel h2")).to_have_text("Projects/Tower clock.md")
     expect(view.locator(".panel")).to_contain_text("Linked from")
     expect(view.get_by_role("button", name="Show links around it")).to_have_count(0)
+    circle(view, "Tower clock").dblclick()
+    expect(view.locator("h1")).to_have_text("Links around Alpha")
+    assert view.locator(".panel").get_by_role("button", name="Alpha").count() >= 1
+    assert viewer.calls == []
 
 
 @pytest.mark.timing
