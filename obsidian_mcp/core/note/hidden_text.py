@@ -14,18 +14,19 @@ _KINDS: Final = {
     "comment": "HTML comments",
     "style": "HTML that is not displayed",
 }
+_INVISIBLE: Final = "\u200b\u2060-\u2064\ufeff"
+_DIRECTION: Final = "\u202a-\u202e\u2066-\u2069"
+_TAGS: Final = "\U000e0000-\U000e007f"
 _HIDDEN: Final = re.compile(
-    "(?P<invisible>[\u200b\u2060-\u2064\ufeff])"
-    "|(?P<direction>[\u202a-\u202e\u2066-\u2069])"
-    "|(?P<tags>(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f])"
+    f"(?P<invisible>[{_INVISIBLE}])"
+    f"|(?P<direction>[{_DIRECTION}])"
+    f"|(?P<tags>(?<![\U0001f3f4\U000e0020-\U000e007f])[{_TAGS}])"
     "|(?P<comment><!--)"
     r"|(?P<style><[^<>\n]*\b(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|hidden[\s>]))",
     re.IGNORECASE,
 )
-
-
-_SUSPECT: Final = re.compile("[<\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
-"""What each kind begins with: a search for one set of characters is twenty times as fast as one for the kinds."""
+_SUSPECT: Final = re.compile(f"[<{_INVISIBLE}{_DIRECTION}{_TAGS}]")
+"""What each kind begins with: a search for one set of characters is four times as fast as one for the kinds."""
 
 
 def warnings(text: str) -> list[str]:

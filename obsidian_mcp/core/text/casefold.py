@@ -18,13 +18,15 @@ _DOTTED_CAPITAL_I = "\u0130"
 _DOTLESS_I = "\u0131"
 """The `regex` module pairs it with `I`; here it stands alone, as `I` is the capital of `i`."""
 
-_TABLE = str.maketrans(
-    # Letters with the same capital (Unicode CaseFolding.txt, status C and S).
-    "µſ\u0345\u1fbe\u1fd3\u1fe3ϐϵϑϰϖϱςϕ\u1c80\u1c81\u1c82\u1c83\u1c84\u1c85\u1c86\u1c87\u1c88ẛ\ufb05"
+_PAIRS = (
+    # Letters with the same capital (Unicode CaseFolding.txt, status C and S), each before what it folds to.
+    "µμ ſs \u0345ι \u1fbeι \u1fd3\u0390 \u1fe3\u03b0 ϐβ ϵε ϑθ ϰκ ϖπ ϱρ ςσ ϕφ \u1c80в \u1c81д \u1c82о \u1c83с "
+    "\u1c84т \u1c85т \u1c86ъ \u1c87ѣ \u1c88ꙋ ẛṡ \ufb05\ufb06 "
     # Capitals younger than the Unicode tables of the oldest Python in use.
-    "\ua7cb\ua7d2\ua7d4\ua7dc\ua7dd\ua7e2\uab6c\uab6d\U0001df95",
-    "μsιι\u0390\u03b0βεθκπρσφвдосттъѣꙋṡ\ufb06\u0264\ua7d3\ua7d5\u019b\u0277\u027c\uab4b\uab4cß",
+    "\ua7cb\u0264 \ua7d2\ua7d3 \ua7d4\ua7d5 \ua7dc\u019b \ua7dd\u0277 \ua7e2\u027c \uab6c\uab4b \uab6d\uab4c "
+    "\U0001df95ß"
 )
+_TABLE = str.maketrans({pair[0]: pair[1] for pair in _PAIRS.split()})
 _VARIANT = re.compile(f"[{''.join(map(chr, _TABLE))}]")
 _ASCII = bytes(range(128))
 _LONG = 200
