@@ -104,7 +104,8 @@ class WatchedResources:
                 revision, before = self._files[vault]
                 if place.catalog.revision == revision:
                     continue
-                self._files[vault] = _, now = _files(place)
+                self._files[vault] = _files(place)
+                now = self._files[vault][1]
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 if not different:
                     continue

@@ -158,9 +158,9 @@ class RunningCalls:
             self._waiting.append(running)
             if self._worker is None:
                 self._start_worker()
-        if not self._watching:
-            self._watching = True
-            self._loop.call_later(QUICK_SECONDS, self._watch, self._begun)
+            elif not self._watching:
+                self._watching = True
+                self._loop.call_later(QUICK_SECONDS, self._watch, self._begun)
 
     def _start_worker(self) -> None:
         self._worker = object()
