@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
-CATCH_UP = 1.0
-"""Seconds after which a scan looks for what changed before the system began to report (WATCH-02), so that no call has
-to wait for it."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
@@ -342,16 +338,13 @@ class FolderVaults:
 
         def open_default() -> None:
             try:
-                vault = self._prepared()
-                time.sleep(CATCH_UP)
-                if not self._closed:
-                    vault.refresh()
+                self._prepared()
             except AppError as error:  # the first call tells the client
                 warn(error.message)
 
         threading.Thread(target=open_default, name="warm", daemon=True).start()
 
-    def _prepared(self) -> Vault:
+    def _prepared(self) -> None:
         gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
         try:
             vault = self._opened(self._folder(""))
@@ -361,7 +354,6 @@ class FolderVaults:
         finally:
             gc.freeze()
             gc.enable()
-        return vault
 
     def wait(self, seconds: float) -> bool:
         while not self._news.wait(seconds) and self._reported():
@@ -372,7 +364,7 @@ class FolderVaults:
     def _reported(self) -> bool:
         """Whether the system reports every change in the vaults that are open."""
         watchers = [opened.watcher for opened in list(self._open.values())]
-        return all(watcher is not None and watcher.is_complete for watcher in watchers)
+        return all(watcher is not None and watcher.mode == "events" for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
@@ -463,7 +455,7 @@ class FolderVaults:
             through_app,
             calendar(self._config),
             lambda indexer: self._store_beside(
-                indexer, vault, disk.root, vault.refresh if watcher else None, reported, allowed
+                indexer, vault, disk.root, vault.catch_up if watcher else None, reported, allowed
             ),
         )
         if watcher is not None:
@@ -482,7 +474,7 @@ class FolderVaults:
         indexer: Indexer,
         vault: Vault,
         root: Path,
-        look: Callable[[], object] | None,
+        look: Callable[[], float | None] | None,
         reported: threading.Event,
         allowed: policy.Policy,
     ) -> Meaning | None:

@@ -29,7 +29,7 @@ from obsidian_mcp.errors import (
     StorageFailed,
     UndoConflict,
 )
-from tests.core.memory import Always
+from tests.core.memory import Always, Reported
 from tests.vaults import contents
 
 NOTES = 6
@@ -368,15 +368,8 @@ def test_a_rename_that_somebody_else_made_first_is_not_taken_back(root: Path, op
 def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: Callable[..., Vault]) -> None:
     """SAFE-09: also where the watcher has not told yet."""
 
-    class Deaf:
-        def drain(self) -> set[str]:
-            return set()
-
-        def scanned(self) -> None:
-            pass
-
     one = opened()
-    other = Vault("v", Disk(root), Deaf(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    other = Vault("v", Disk(root), Reported(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
     other.refresh()
     one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
     with other.changing():
@@ -398,24 +391,13 @@ def test_a_file_too_large_for_the_journal_is_not_said_to_be_undone(root: Path, o
 
 
 def test_a_link_to_a_folder_that_appears_is_not_looked_into(root: Path) -> None:
-    class Reporting:
-        def __init__(self) -> None:
-            self.reported: set[str] = set()
-
-        def drain(self) -> set[str]:
-            reported, self.reported = self.reported, set()
-            return reported
-
-        def scanned(self) -> None:
-            pass
-
     (root.parent / "outside").mkdir()
     (root.parent / "outside" / "secret.md").write_bytes(b"secret")
-    reporting = Reporting()
+    reporting = Reported()
     vault = Vault("v", Disk(root), reporting, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
     (root / "link").symlink_to(root.parent / "outside")
-    reporting.reported = {"link"}
+    reporting.paths = {"link"}
     assert vault.refresh() == []
     assert not [entry for entry in vault.entries() if "secret" in entry.path]
     vault.close()

@@ -48,12 +48,13 @@ class IndexWorkers:
         self,
         indexer: Indexer,
         root: Path,
-        look: Callable[[], object] | None = None,
+        look: Callable[[], float | None] | None = None,
         reported: threading.Event | None = None,
         niceness: int = 0,
         pool_files: int = POOL_FILES,
     ) -> None:
-        """`root` is the vault's folder. `look` takes note of what has changed there, each time `reported` was set."""
+        """`root` is the vault's folder. `look` takes note of what has changed there, each time `reported` was set and
+        after as many seconds as it returns."""
         self._indexer = indexer
         self._root = root
         self._look = look
@@ -83,14 +84,15 @@ class IndexWorkers:
             self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
+        pause: float | None = None
         while not self._stopping.is_set():
-            if not self._work.wait(LINGER_SECONDS if self._pool else None):
+            if not self._work.wait(LINGER_SECONDS if self._pool else pause) and self._pool:
                 self._end_pool()
                 continue
             self._work.clear()
             try:
                 if self._look is not None and not self._stopping.wait(GATHER_SECONDS):
-                    self._look()
+                    pause = self._look()
                 self._store_pending()
             except AppError as error:  # the disk is gone; every call says so
                 log.warning("%s", error.message)

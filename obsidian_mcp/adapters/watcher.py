@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 MOST_PATHS = 20_000
 """More changed paths than this are not kept one by one: one scan is cheaper."""
 SAFETY_NET_SECONDS = 600.0
-"""After so long the next call scans the whole folder although events came: no system promises to report all."""
+"""After so long the whole folder is scanned although events came: no system promises to report all."""
 
 REMOTE = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
@@ -62,11 +62,6 @@ class Watcher:
         if not self._live or observer is None or not observer.is_alive():
             return "scans"
         return "events" if all(emitter.is_alive() for emitter in observer.emitters) else "scans"
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every change is reported, and no scan for changes before the reports began is still due."""
-        return self.mode == "events" and not self._blind
 
     def start(self) -> None:
         """Begin to watch in a new thread, because a large folder takes a while. Scans serve until then."""
@@ -119,16 +114,25 @@ class Watcher:
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
                 scan, self._overflow = self._overflow, False
-                if self._blind and not scan:
-                    scan = self._scanning.drain() is None
-                    self._blind = not scan
-                return None if scan or self._net.drain() is None else paths
+                return None if scan else paths
         return self._scanning.drain()
+
+    def scan_due(self) -> float | None:
+        with self._lock:
+            if self.mode != "events":
+                return None
+            timer = self._scanning if self._blind else self._net
+            if timer.drain() is not None:
+                return timer.pause
+            self._blind = False
+            return 0.0
 
     def scanned(self) -> None:
         """Note that a scan has ended."""
         self._scanning.scanned()
         self._net.scanned()
+        if self._live:
+            self._notify()
 
     def lost(self) -> None:
         """Note that events were dropped: a scan is due, and one more when the system has caught up."""

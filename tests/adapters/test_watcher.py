@@ -21,8 +21,10 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
+from tests.core.memory import Reported
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
@@ -85,7 +87,7 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
     reported = threading.Event()
     watcher = Watcher(Disk(root).root, reported.set)
     with vault_of(root, watcher) as vault:
-        workers = IndexWorkers(vault.indexer, root, vault.refresh, reported)
+        workers = IndexWorkers(vault.indexer, root, vault.catch_up, reported)
         workers.start()
         watcher.start()
         eventually(lambda: watcher.mode == "events")
@@ -97,20 +99,6 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
         eventually(lambda: "new.md" not in vault.catalog)
         assert list(vault.catalog) == []
         workers.stop()
-
-
-class Reported:
-    """A `Dirty` that says what the test has changed."""
-
-    def __init__(self) -> None:
-        self.paths: set[str] = set()
-
-    def drain(self) -> set[str]:
-        paths, self.paths = self.paths, set()
-        return paths
-
-    def scanned(self) -> None:
-        pass
 
 
 # WATCH-04
@@ -167,14 +155,101 @@ def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Pat
         watcher.start()
         eventually(lambda: watcher.mode == "events")
 
-        vault.refresh()
+        assert vault.catch_up() == 0.5
         assert vault.entries() == []  # within the interval the last scan is good enough
         now[0] = 0.6
         vault.refresh()
+        assert vault.entries() == []  # calls do not make this scan
+        assert vault.catch_up() == 600
         assert [entry.path for entry in vault.entries()] == ["a.md"]
-        assert watcher.drain() is not None  # from now on what is reported is all there is
         now[0] = 2.0
-        assert watcher.drain() is not None
+        assert watcher.drain() == set()  # from now on what is reported is all there is
+
+
+class SlowDisk(Disk):
+    """A disk whose next scan after `hold` has listed the files, but returns them only after `release`."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.is_listed = threading.Event()
+        self._may_go_on = threading.Event()
+        self._may_go_on.set()
+
+    def hold(self) -> None:
+        self._may_go_on.clear()
+
+    def release(self) -> None:
+        self._may_go_on.set()
+
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        files = list(super().scan(folder, is_wanted))
+        if not self._may_go_on.is_set() and not self.is_listed.is_set():
+            self.is_listed.set()
+            assert self._may_go_on.wait(WITHIN)
+        yield from files
+
+
+@pytest.fixture
+def slow(root: Path) -> Iterator[tuple[Vault, Reported, SlowDisk]]:
+    """A vault with `a.md`, `b.md` and `d/e.md`, what it is told of, and its disk."""
+    (root / "d").mkdir()
+    for path in ("a.md", "b.md", "d/e.md"):
+        (root / path).write_bytes(b"1")
+    disk, reported = SlowDisk(root), Reported()
+    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault.refresh()
+    yield vault, reported, disk
+    disk.release()
+    vault.close()
+
+
+def sizes(vault: Vault) -> dict[str, int]:
+    return {entry.path: entry.size for entry in vault.entries()}
+
+
+# WATCH-02
+def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
+    root: Path, slow: tuple[Vault, Reported, SlowDisk]
+) -> None:
+    vault, reported, disk = slow
+    (root / "unreported.md").write_bytes(b"1")
+    (root / "b.md").write_bytes(b"longer")
+    disk.hold()
+    reported.is_scan_due = True
+    scan = threading.Thread(target=vault.catch_up)
+    scan.start()
+    assert disk.is_listed.wait(WITHIN)
+
+    (root / "a.md").write_bytes(b"longest")
+    (root / "new.md").write_bytes(b"1")
+    shutil.rmtree(root / "d")
+    reported.paths = {"a.md", "new.md", "d"}
+    vault.refresh()
+    assert sizes(vault) == {"a.md": 7, "b.md": 1, "new.md": 1}
+
+    disk.release()
+    scan.join(WITHIN)
+    assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
+
+
+# WATCH-02
+def test_a_scan_of_a_call_is_not_undone_by_the_older_one_beside_it(
+    root: Path, slow: tuple[Vault, Reported, SlowDisk]
+) -> None:
+    vault, reported, disk = slow
+    disk.hold()
+    reported.is_scan_due = True
+    scan = threading.Thread(target=vault.catch_up)
+    scan.start()
+    assert disk.is_listed.wait(WITHIN)
+
+    (root / "new.md").write_bytes(b"1")
+    reported.is_lost = True
+    vault.refresh()
+    reported.is_lost = False
+    disk.release()
+    scan.join(WITHIN)
+    assert list(sizes(vault)) == ["a.md", "b.md", "d/e.md", "new.md"]
 
 
 @pytest.fixture
@@ -185,10 +260,11 @@ def live(root: Path) -> Iterator[tuple[Watcher, list[float], threading.Event]]:
     watcher.start()
     eventually(lambda: watcher.mode == "events")
     now[0] = 10.0
-    assert watcher.drain() is None
+    assert watcher.scan_due() == 0
     watcher.scanned()
     now[0] = 20.0
     assert watcher.drain() == set()
+    assert watcher.scan_due() == 590
     notified.clear()
     yield watcher, now, notified
     watcher.stop()
@@ -209,11 +285,13 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(
     assert watcher.drain() is None
     watcher.scanned()
     assert watcher.drain() == set()
+    assert watcher.scan_due() == 0.5
     now[0] += 1
-    assert watcher.drain() is None  # the folders are watched anew only now
+    assert watcher.scan_due() == 0  # the folders are watched anew only now
     watcher.scanned()
     now[0] += 1
     assert watcher.drain() == set()
+    assert watcher.scan_due() == 599
 
 
 # WATCH-06
@@ -227,6 +305,7 @@ def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
             thread.join(WITHIN)
 
     assert watcher.mode == "scans"
+    assert watcher.scan_due() is None
     now[0] += 1
     assert watcher.drain() is None
 
@@ -236,11 +315,13 @@ def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     live: tuple[Watcher, list[float], threading.Event],
 ) -> None:
     watcher, now, _ = live
-    now[0] += 599
-    assert watcher.drain() is None  # 609 s after the last scan
+    now[0] += 589
+    assert watcher.scan_due() == 1
+    now[0] += 1
+    assert watcher.scan_due() == 0
     watcher.scanned()
     now[0] += 599
-    assert watcher.drain() == set()
+    assert watcher.scan_due() == 1
 
 
 def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

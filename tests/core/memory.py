@@ -22,6 +22,30 @@ class Always:
     def drain(self) -> None:
         return None
 
+    def scan_due(self) -> None:
+        return None
+
+    def scanned(self) -> None:
+        pass
+
+
+class Reported:
+    """A `Dirty` that says what the test has changed."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+        self.is_scan_due = False
+        self.is_lost = False
+
+    def drain(self) -> set[str] | None:
+        paths, self.paths = self.paths, set()
+        return None if self.is_lost else paths
+
+    def scan_due(self) -> float:
+        due, self.is_scan_due = self.is_scan_due, False
+        return 0.0 if due else 100.0
+
     def scanned(self) -> None:
         pass
 

@@ -35,6 +35,13 @@ class Dirty(Protocol):
         """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
         ...
 
+    def scan_due(self) -> float | None:
+        """Return the seconds until a scan beside the calls is due; at 0.0 the scan counts as begun.
+
+        None where it is the calls that scan.
+        """
+        ...
+
     def scanned(self) -> None:
         """Take note that a scan has ended."""
         ...
@@ -61,6 +68,14 @@ class Scanning:
         self._begun, self._due = now, now + self._interval
         return None
 
+    def scan_due(self) -> None:
+        return None
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next scan is due."""
+        return max(0.0, self._due - self._clock())
+
     def scanned(self) -> None:
         end = self._clock()
         cost = 0.0 if self._begun is None else end - self._begun
@@ -83,6 +98,9 @@ class Listing:
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
         self._is_frozen = False
+        self._newer: set[str] | None = None
+        """The paths that were looked at since a scan beside the calls began; None if a whole scan was made since, and
+        where none is under way."""
         self._files = files
         self._dirty = dirty
         self._misses = Scanning()
@@ -113,16 +131,54 @@ class Listing:
         return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
 
     def _scan(self) -> list[Change]:
+        changes = self._take(self._listed())
+        self._newer = None
+        return changes
+
+    def _listed(self) -> list[DiskFile]:
+        """The visible files, as they are on disk."""
         found: list[DiskFile] = []
         files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
             deadline.checkpoint()
             found += some
+        return found
+
+    def _take(self, found: Iterable[DiskFile]) -> list[Change]:
         changes = self.catalog.replace(found)
         self._dirty.scanned()
         self._misses.scanned()
         self.scanned = True
         return changes
+
+    def catch_up(self) -> float | None:
+        """Bring the catalog in step with the disk, with a scan if one is due beside the calls (WATCH-02, WATCH-06).
+
+        Calls do not wait for that scan. Return the seconds until the next one is due, None where the calls scan.
+        One thread at a time calls this.
+        """
+        self.refresh()
+        due = self._dirty.scan_due()
+        if due != 0:
+            return due
+        with self.lock:
+            newer: set[str] = set()
+            self._newer = newer
+        try:
+            found = self._listed()
+        except AppError:
+            self.scanned = False
+            raise
+        with self.lock:
+            if self._is_frozen:
+                self.scanned = False  # the next call scans
+            elif self._newer is not None:
+                if newer:
+                    known = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
+                    found = [file for file in found if not _is_at_or_below(file.disk, newer)] + known
+                self._note(self._take(found))
+            self._newer = None
+        return self._dirty.scan_due()
 
     def named(self, names: Iterable[str]) -> Catalog:
         """Return the visible files that have one of these names, as names compare; others are not looked at."""
@@ -159,6 +215,8 @@ class Listing:
 
     def _look(self, disks: Sequence[str]) -> list[Change]:
         """Look at paths that may have changed: files, or folders with everything below them."""
+        if self._newer is not None:
+            self._newer.update(disks)
         changes: list[Change] = []
         others: set[str] = set()
         # a symbolic link that took the place of a file or folder is not part of the vault
@@ -217,6 +275,10 @@ class Listing:
             with self.lock:
                 self._is_frozen = False
                 self.look_at_all(steps)
+
+
+def _is_at_or_below(disk: str, places: AbstractSet[str]) -> bool:
+    return disk in places or _is_below(disk, places)
 
 
 def _is_below(disk: str, folders: AbstractSet[str]) -> bool:

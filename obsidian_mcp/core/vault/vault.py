@@ -187,6 +187,10 @@ class Vault:
         """Bring the catalog in step with the disk; return the changes since the last call."""
         return self._listing.refresh()
 
+    def catch_up(self) -> float | None:
+        """As `refresh`, with a scan if one is due beside the calls; return the seconds until the next one is due."""
+        return self._listing.catch_up()
+
     @property
     def is_listed(self) -> bool:
         """Whether the catalog is known."""

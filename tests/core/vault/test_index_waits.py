@@ -19,18 +19,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
+from tests.core.memory import Reported
 
 NOTES = 300
-
-
-class Reported:
-    """A `Dirty` that reports nothing: watching works, and nothing happens."""
-
-    def drain(self) -> set[str]:
-        return set()
-
-    def scanned(self) -> None:
-        pass
 
 
 class Counted(Disk):
