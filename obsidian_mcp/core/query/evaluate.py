@@ -340,9 +340,9 @@ def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Conditi
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
         return _AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, replace(field, where="content"))
-    musts = tuple(substring(text, match_case=False) for text in required(node.part))
-    anchor = literal_anchor(musts[0]) if musts else None
+    musts = [substring(text, match_case=False) for text in required(node.part)]
+    anchor = literal_anchor(musts) if musts else None
     if node.operator == "line":
-        return InPart(test, "line", anchor or expression_anchor(node.part, field.match_case), musts[1:], 15 + test.cost)
+        return InPart(test, "line", anchor or expression_anchor(node.part, field.match_case), 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
-    return InPart(test, scope, anchor, musts[1:], 30 + test.cost)
+    return InPart(test, scope, anchor, 30 + test.cost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -28,13 +28,11 @@ class InPart:
     test: Condition
     scope: scopes.Scope | Literal["line"]
     anchor: Anchor | None
-    """Finds something that the part must contain: cheaper than to try one part after the other."""
-    musts: tuple[regex.Pattern[str], ...]
-    """What else the part must contain: a search for it is cheaper than parsing the note."""
+    """Finds what the part must contain: cheaper than to try one part after the other."""
     cost: int
 
     def holds(self, place: Place) -> bool:
-        return any(True for _ in self._satisfied(place))
+        return next(self._satisfied(place), None) is not None
 
     def shows(self, place: Place) -> bool:  # noqa: ARG002
         return False
@@ -49,8 +47,6 @@ class InPart:
         if not place.has_content:
             return
         subject, text, start, end = place.subject, place.subject.text, place.start, place.end
-        if not self._has_musts(text, start, end):
-            return
         if self.scope == "line":
             parts = scopes.lines_within(start, end, text, self.anchor)
         elif self.anchor is None:
@@ -61,19 +57,21 @@ class InPart:
             return
         for part in parts:
             checkpoint()
-            if self._has_musts(text, part.start, part.end) and self.test.holds(place.within(part)):
+            if self.test.holds(place.within(part)):
                 yield part
 
-    def _has_musts(self, text: str, start: int, end: int) -> bool:
-        return not self.musts or all(must.search(text, start, end, concurrent=False) for must in self.musts)
 
+def literal_anchor(musts: Sequence[regex.Pattern[str]]) -> Anchor:
+    def last(text: str, start: int, end: int) -> int:
+        place = -1
+        for must in musts:
+            found = must.search(text, start, end, concurrent=False)
+            if found is None:
+                return -1
+            place = max(place, found.start())
+        return place
 
-def literal_anchor(must: regex.Pattern[str]) -> Anchor:
-    def first(text: str, start: int, end: int) -> int:
-        found = must.search(text, start, end, concurrent=False)
-        return found.start() if found else -1
-
-    return first
+    return last
 
 
 def expression_anchor(operand: Node, match_case: bool | None) -> Anchor | None:

@@ -20,7 +20,8 @@ Scope = Literal["block", "section", "section-tree", "task", "task-todo", "task-d
 _OPEN = ord(" ")
 
 Anchor = Callable[[str, int, int], int]
-"""Finds in `text[start:end]` the first place where a match may begin; -1 if there is none."""
+"""Finds in `text[start:end]` how far what it looks for reaches: a part that begins at `start` and contains all of it
+contains the character at this place. -1 if it is not there."""
 
 
 class Parts(NamedTuple):
@@ -168,26 +169,26 @@ def _blocks(note: Note) -> list[Span]:
 def parts_within(
     parts: Parts, start: int, end: int, text: str, anchor: Anchor | None, place: int = -1
 ) -> Iterator[Span]:
-    """Yield what lies of the parts in `text[start:end]`; with an anchor, at least those in which it is found.
+    """Yield what lies of the parts in `text[start:end]`; with an anchor, at least those that contain what it looks for.
 
-    `place` is where the anchor is found first, if that is known.
+    `place` is what the anchor says of `text[start:end]`, if that is known.
     """
     starts, ends, reach = parts
     if not text and starts and anchor is None:
         yield Span(0, 0)
         return
-    at = bisect_right(reach, start)
+    searched, at = start, bisect_right(reach, start)
     while at < len(starts) and starts[at] < end:
+        low, high = max(starts[at], start), min(ends[at], end)
         if anchor is not None:
-            low = max(starts[at], start)
-            place = place if place >= low else anchor(text, low, end)
+            if place < low:
+                searched, place = low, anchor(text, low, end)
             if place < 0:
                 return
-            at = max(at, bisect_right(reach, place))
-            if at == len(starts):
-                return
-        low, high = max(starts[at], start), min(ends[at], end)
-        if low < high:
+            if place >= high:
+                at = max(at + 1, bisect_right(reach, place))
+                continue
+        if low < high and (anchor is None or searched == low or anchor(text, low, high) >= 0):
             yield Span(low, high)
         at += 1
 
@@ -195,14 +196,14 @@ def parts_within(
 def lines_within(start: int, end: int, text: str, anchor: Anchor | None) -> Iterator[Span]:
     """Yield the lines of `text[start:end]` without their ends; with an anchor, those that contain it (QUERY-40)."""
     while start <= end:
-        if anchor is not None:
-            place = anchor(text, start, end)
-            if place < 0:
-                return
-            start = max(start, text.rfind("\n", start, place) + 1)
-        stop = text.find("\n", start, end)
+        place = start if anchor is None else anchor(text, start, end)
+        if place < 0:
+            return
+        line = max(start, text.rfind("\n", start, place) + 1)
+        stop = text.find("\n", place, end)
         stop = end if stop < 0 else stop
-        yield Span(start, without_line_end(text, start, stop))
+        if anchor is None or line == start or anchor(text, line, stop) >= 0:
+            yield Span(line, without_line_end(text, line, stop))
         start = stop + 1
 
 
