@@ -22,7 +22,10 @@ pytest.importorskip("onnx", reason="it makes the tiny model")
 
 from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
 from obsidian_mcp.adapters.embedding_model import EmbeddingModel, missing_packages
+from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.vector_store import VectorStore
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
 from tests import tiny_model
@@ -113,6 +116,18 @@ def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-
             EmbeddingEndpoint(url, "bad", "", 5).embed(["a"])
     with pytest.raises(SemanticUnavailable, match="does not answer"):
         EmbeddingEndpoint(url, "good", "", 5).embed(["a"])
+
+
+def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> None:  # SEM-06
+    indexer = Indexer(open_index(None), list, lambda _: b"", lambda _: None)
+    with endpoint() as url:
+        model = EmbeddingEndpoint(url, "good", "", 5)
+        meaning = Meaning(indexer, list, model, VectorStore(tmp_path / "vectors.sqlite3"))
+        meaning.prepare()
+        meaning.prepare()
+        assert [sent["input"] for sent in Answers.received] == [["ready"]]
+    meaning.close()
+    indexer.close()
 
 
 def test_an_endpoint_of_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-06

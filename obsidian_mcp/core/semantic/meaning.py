@@ -85,7 +85,12 @@ class Meaning:
         self._building = threading.Lock()
 
     def prepare(self) -> None:
-        """Load the model and the vectors; from now on searches use them. Raises: SemanticUnavailable."""
+        """Load the model and the vectors at the first call; from then on searches use them.
+
+        Raises: SemanticUnavailable.
+        """
+        if self._is_ready:
+            return
         (vector,) = self._embedder.embed(["ready"])
         self._vectors.nearest(vector, 1)
         self._is_ready = True
