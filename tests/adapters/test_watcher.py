@@ -24,6 +24,7 @@ from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, re
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NoteNotFound
 from tests.core.memory import Reported
 
 WITHIN = 10.0
@@ -230,6 +231,22 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
     disk.release()
     scan.join(WITHIN)
     assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
+
+
+# WATCH-05
+def test_a_note_that_was_not_reported_is_found_by_its_name(root: Path, slow: tuple[Vault, Reported, SlowDisk]) -> None:
+    vault, _, _ = slow
+    (root / "d" / "Never reported.md").write_bytes(b"1")
+    (root / "d" / "another.md").write_bytes(b"1")
+
+    def found() -> str:
+        with contextlib.suppress(NoteNotFound):
+            return vault.find("never reported").path
+        return ""
+
+    eventually(found)  # soon after a scan of the folder there is none for a missing name
+    assert found() == "d/Never reported.md"
+    assert "d/another.md" not in vault.catalog  # only names are read
 
 
 # WATCH-02

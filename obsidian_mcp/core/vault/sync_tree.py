@@ -196,11 +196,12 @@ class Listing:
             if not self._is_frozen:
                 self._note(self._scan())
 
-    def rescan_after_miss(self) -> None:
-        """Look at the whole folder because a name was not found, unless it was just done (WATCH-05)."""
+    def look_for_named(self, names: Iterable[str]) -> None:
+        """Look for files of these names that were not reported, unless the folder was just searched (WATCH-05)."""
         with self.lock:
-            if self._misses.drain() is None:
-                self.rescan()
+            if not self._is_frozen and self._misses.drain() is None:
+                self._note(self._look([entry.disk for entry in self.named(names)]))
+                self._misses.scanned()
 
     def visible(self, disk: str) -> bool:
         """Whether a file is part of the vault, which its settings are not, and the policy shows it."""

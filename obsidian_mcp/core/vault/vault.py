@@ -239,7 +239,8 @@ class Vault:
         if aliased:
             return aliased[0], raw
         with self.lock:
-            self._listing.rescan_after_miss()
+            name = path.rpartition("/")[2]
+            self._listing.look_for_named((name, name + NOTE_EXTENSION))
             if (entry := names.find(self.catalog, raw)) is not None:
                 return entry, None
             raise names.not_found(self.catalog, path)
