@@ -6,7 +6,7 @@ Nothing is computed before a query asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -42,7 +42,6 @@ class PageStore:
     def __init__(self, vault: DataviewVault) -> None:
         self.vault = vault
         self._pages: dict[str, Page] = {}
-        self._spellings: dict[str, tuple[str, ...]] = {}
         self._canonical: dict[str, tuple[str, ...]] = {}
         self.columns: dict[str, dict[str, Value]] = {}
         """The values of a field by path, as far as they are known; see `known`."""
@@ -75,27 +74,18 @@ class PageStore:
                     found.update(dict.fromkeys(paths, value))
         return found
 
-    def spellings(self, key: str) -> tuple[str, ...]:
-        """The keys in the vault that are `key` in lower case."""
-        found = self._spellings.get(key)
-        if found is None:
-            found = self._spellings[key] = tuple(sorted(self.vault.field_names(key)))
-        return found
-
     def canonical_keys(self, name: str) -> tuple[str, ...]:
-        """The keys in the vault whose canonical name is `name`."""
+        """The keys in the vault, in lower case, whose canonical name is `name`."""
         found = self._canonical.get(name)
         if found is None:
-            folded = [key for key in self.vault.field_keys() if canonical_key(key) == name]
-            found = self._canonical[name] = tuple(key for lowered in folded for key in self.spellings(lowered))
+            keys = tuple(key for key in self.vault.field_keys() if canonical_key(key) == name)
+            found = self._canonical[name] = keys
         return found
 
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
-        """The fields of a note with one of these keys, in order."""
-        placed = [placed_field for key in keys for placed_field in self.vault.fields_named(path, key)]
-        if len(keys) > 1:
-            placed.sort(key=itemgetter(0))
-        return [field for _, field in placed]
+        """The fields of a note with one of these keys in lower case, in order."""
+        placed = [placed_field for key in keys for placed_field in self.vault.fields_of_key(path, key)]
+        return [field for _, field in sorted(placed, key=itemgetter(0))]
 
     def value(self, field: RawField, page_path: str) -> Value:
         """The value of a field with the full paths of its links."""
@@ -175,7 +165,7 @@ class Page(Computed):
     def _found(self, name: str) -> Value:
         """The value of a name; `ABSENT` without one."""
         store, path = self.store, self.path
-        placed = store.vault.fields_named(path, name)
+        placed = [found for found in store.vault.fields_of_key(path, name.lower()) if found[1].key == name]
         if len(placed) == 1 and name != "position":
             return store.value(placed[0][1], path)
         fields = [field for _, field in placed if field.inline or name != "position"]
@@ -253,15 +243,10 @@ class PageFile(Record):
 # Fields of `file`
 
 
-def _named(store: PageStore, path: str, names: Iterable[str]) -> list[RawField]:
-    """The fields of a note with one of these names in lower case, in order."""
-    return store.fields(path, [key for name in names for key in store.spellings(name)])
-
-
 def exact_tags(store: PageStore, path: str) -> list[str]:
     """The tags of a note with their `#`: those of its text, then those of its properties, each once (DV-18)."""
     tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
-    for field in _named(store, path, _TAG_KEYS):
+    for field in store.fields(path, _TAG_KEYS):
         if not field.inline:
             tags += (tag if tag.startswith("#") else f"#{tag}" for tag in _split(field.value, _SEPARATORS.split))
     return list(dict.fromkeys(tags))
@@ -278,7 +263,7 @@ def _all_tags(file: PageFile) -> list[Value]:
 
 def _aliases(file: PageFile) -> list[Value]:
     found: list[str] = []
-    for field in _named(file.page.store, file.path, _ALIAS_KEYS):
+    for field in file.page.store.fields(file.path, _ALIAS_KEYS):
         if field.inline or not field.value:
             continue
         if isinstance(field.value, list):
@@ -336,7 +321,7 @@ def _frontmatter(file: PageFile) -> Value:
 
 def _day(file: PageFile) -> Date | None:
     seen: set[str] = set()
-    for field in _named(file.page.store, file.path, _DAY_KEYS):
+    for field in file.page.store.fields(file.path, _DAY_KEYS):
         value = file.page.store.value(field, file.path)
         if field.key not in seen and isinstance(value, Date):
             return value

@@ -32,14 +32,11 @@ class DataviewVault(VaultView, Protocol):
     def field_keys(self) -> Collection[str]:
         """The keys of all properties and inline fields of the vault, in lower case."""
 
-    def field_names(self, key: str) -> Collection[str]:
-        """How a key in lower case is written in the vault."""
-
     def fields(self, path: str) -> Sequence[RawField]:
         """All fields of a note: its properties, those of its list items, those of its other lines."""
 
-    def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
-        """The fields of a note with exactly this key, in order, with numbers that order them among others."""
+    def fields_of_key(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
+        """The fields of a note whose key in lower case is `key`, with numbers that order all fields of the note."""
 
     def field_column(self, key: str) -> Iterable[tuple[RawField, Sequence[str]]]:
         """Every different field with this key and the notes of which it is the only one with it.

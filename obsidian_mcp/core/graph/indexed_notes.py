@@ -67,17 +67,14 @@ class IndexedNotes(IndexedVault):
     def _keys(self) -> frozenset[str]:
         return frozenset(self._rows.field_keys())
 
-    def field_names(self, key: str) -> Collection[str]:
-        return self._rows.field_names(key)
-
     def fields(self, path: str) -> Sequence[RawField]:
         return [field for _, field in self._fields_of(path)]
 
-    def fields_named(self, path: str, key: str) -> Sequence[_Placed]:
+    def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
         column = self._columns_of_fields.get(key)
         if column is None:
             if path in self._fields_in_scope or self._read_singly(path):
-                return [placed for placed in self._fields_of(path) if placed[1].key == key]
+                return [placed for placed in self._fields_of(path) if placed[1].key.lower() == key]
             column = self._column_of(key)
         return column.get(path, ())
 
@@ -89,7 +86,9 @@ class IndexedNotes(IndexedVault):
             for text, numbers in self._rows.grouped_properties(key)
         ]
         groups += [
-            (RawField(key, text, inline=True), [number]) for number, _, text in self._rows.named_inline_fields(key)
+            (RawField(key, text, inline=True), [number])
+            for number, _, name, text in self._rows.inline_fields(key.lower())
+            if name == key
         ]
         paths, numbers = self._paths, [number for _, some in groups for number in some]
         if len(set(numbers)) < len(numbers):
@@ -101,12 +100,8 @@ class IndexedNotes(IndexedVault):
     def _column_of(self, key: str) -> Mapping[str, list[_Placed]]:
         column = self._columns_of_fields.get(key)
         if column is None:
-            properties, inline = self._rows.named_properties(key), self._rows.named_inline_fields(key)
-            column = self._columns_of_fields[key] = self._placed(
-                self._paths,
-                ((number, place, key, text) for number, place, text in properties),
-                ((number, place, key, text) for number, place, text in inline),
-            )
+            properties, inline = self._rows.written_properties(key), self._rows.inline_fields(key)
+            column = self._columns_of_fields[key] = self._placed(self._paths, properties, inline)
         return column
 
     def list_items(self, path: str) -> Sequence[ListItem]:

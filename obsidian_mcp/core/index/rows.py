@@ -191,20 +191,14 @@ class Rows(NamedTuple):
             )
         }
 
-    def field_names(self, key: str) -> set[str]:
-        """The names of properties and inline fields with this key, as written."""
-        sql = "SELECT name FROM properties WHERE key = ? UNION SELECT name FROM inline_fields WHERE key = ?"
-        return {name for (name,) in self.connection.execute(sql, (storable(key), storable(key)))}
+    def written_properties(self, key: str) -> Iterator[tuple[int, int, str, str]]:
+        """File number, place in the file, name as written and JSON of every property with this key, in no order."""
+        return self.connection.execute("SELECT file, n, name, value FROM properties WHERE key = ?", (storable(key),))
 
-    def named_properties(self, name: str) -> Iterator[tuple[int, int, str]]:
-        """File number, place in the file and JSON of every property with exactly this name."""
-        sql = "SELECT file, n, value FROM properties WHERE key = ? AND name = ?"
-        return self.connection.execute(sql, (storable(name.lower()), storable(name)))
-
-    def named_inline_fields(self, name: str) -> Iterator[tuple[int, int, str]]:
-        """File number, place in the file and text of every inline field with exactly this name, in order."""
-        sql = "SELECT file, n, text FROM inline_fields WHERE key = ? AND name = ? ORDER BY file, n"
-        return self.connection.execute(sql, (storable(name.lower()), storable(name)))
+    def inline_fields(self, key: str) -> Iterator[tuple[int, int, str, str]]:
+        """File number, place in the file, name as written and text of every inline field with this key, in order."""
+        sql = "SELECT file, n, name, text FROM inline_fields WHERE key = ? ORDER BY file, n"
+        return self.connection.execute(sql, (storable(key),))
 
     def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
         """JSON of every different value of the properties with exactly this name, and the numbers of their files."""

@@ -40,15 +40,12 @@ class NoteVault(TextVault):
     def field_keys(self) -> set[str]:
         return {field.key.lower() for path in self.texts for field in self.fields(path)}
 
-    def field_names(self, key: str) -> set[str]:
-        return {field.key for path in self.texts for field in self.fields(path) if field.key.lower() == key}
-
     def fields(self, path: str) -> Sequence[RawField]:
         found = [RawField(key, value, inline=False) for key, value in self.properties(path).items()]
         return found + [RawField(field.key, field.value, inline=True) for field in self._read(path).fields]
 
-    def fields_named(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
-        return [(place, field) for place, field in enumerate(self.fields(path)) if field.key == key]
+    def fields_of_key(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
+        return [(place, field) for place, field in enumerate(self.fields(path)) if field.key.lower() == key]
 
     def field_column(self, key: str) -> tuple[()]:  # noqa: ARG002 - every field is looked up by itself
         return ()
