@@ -33,7 +33,8 @@ FIRST = 10
 HEAD = """# How well searches find
 
 Written by `make bench-find`: the share of the questions of `find.tsv` whose note comes first, among the first three and
-among the first ten, and the median bytes of an answer. Tuning looked at the first half only.
+among the first ten, and the median bytes of an answer. Tuning looked at the first half only. What was tried:
+[finding.md](finding.md).
 """
 HALVES = ("tuning", "reporting")
 CLASSES = ("keyword", "misspelled", "natural", "paraphrase", "other language")

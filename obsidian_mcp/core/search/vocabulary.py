@@ -25,6 +25,10 @@ SUFFIX_LETTERS = 4
 INFIX_LETTERS = 6
 TYPO_LETTERS = 4
 """Letters from which on a word is found as the beginning of others, as their end, inside them, or with a mistake."""
+STEM_LETTERS = 6
+"""Letters of a stem from which on a mistake in it is forgiven where the vault has the word with another ending only."""
+ENDING_LETTERS = 4
+"""So many letters such a word is longer or shorter at most."""
 TYPOS_WITH_FORMS = 3
 """Misspelled words whose forms are looked up too."""
 
@@ -287,16 +291,26 @@ class Lexicon:
     def _misspellings(self, bare: str) -> Variants:
         """Words with one letter too many, too few, another, or two exchanged, and forms of the first ones (SEARCH-53).
 
-        One half of the word is then as written, unless the two letters in the middle are exchanged.
+        If there are none, words whose stem differs so from its stem. One half of the word is as written, unless the two
+        letters in the middle are exchanged.
         """
         if len(bare) < TYPO_LETTERS:
             return {}
         half = len(bare) // 2
         exchanged = bare[: half - 1] + bare[half] + bare[half - 1] + bare[half + 1 :]
         candidates = dict.fromkeys(self.vocabulary.plainly_containing(bare[:half], to_end=False))
-        candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False))
+        to_end = half < SUFFIX_LETTERS
+        candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False, to_end=to_end))
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
         near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
+        if not near:
+            roots = [root for root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
+            near = [
+                other
+                for other in candidates
+                if abs(len(other) - len(bare)) <= ENDING_LETTERS
+                and any(one_mistake(root, its) for root in roots for its in stems.stems(other, self._languages))
+            ]
         found: Variants = {}
         _add(found, near, TYPO)
         for other in near[:TYPOS_WITH_FORMS]:

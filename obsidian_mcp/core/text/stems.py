@@ -63,6 +63,11 @@ def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def stems(word: str, known: Sequence[str]) -> list[str]:
+    """Return the stems of a word, without accents, in those of some languages that its script may belong to."""
+    return [plain(_stem(language, word)) for language in _of_script(word, known)]
+
+
 class Family:
     """The words that share a stem with a word in one of the languages."""
 

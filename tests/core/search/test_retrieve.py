@@ -181,6 +181,16 @@ def test_one_letter_may_be_missing_doubled_swapped_or_wrong(typo: str) -> None: 
     assert found({"A.md": "a keyboard", "B.md": "a cupboard"}, typo) == ["A"]
 
 
+@pytest.mark.parametrize(("text", "typo"), [("many passwords", "passwrd"), ("без загранпаспорта", "загранпаспрт")])
+def test_a_mistake_is_forgiven_where_notes_have_the_word_with_another_ending(text: str, typo: str) -> None:  # SEARCH-53
+    assert found({"A.md": text, "B.md": "words and паспорта"}, typo) == ["A"]
+
+
+def test_a_mistake_in_a_short_stem_needs_the_same_ending() -> None:  # SEARCH-53
+    assert found({"A.md": "the tables"}, "tible") == []
+    assert found({"A.md": "the tables"}, "tibles") == ["A"]
+
+
 def test_two_mistakes_in_a_word_are_not_forgiven() -> None:  # SEARCH-53
     assert found({"A.md": "a keyboard"}, "keibaord") == []
 
