@@ -20,6 +20,7 @@ VARIES = [
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\b"), "<time>"),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), "<local time>    "),
     (re.compile(r"\b[0-9a-f]{16}\b(?=$|\")", re.MULTILINE), "<etag>"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d(?=, yesterday or )"), "<today>"),
     (re.compile(r"\d+ bytes"), "<n> bytes"),
 ]
 """What differs from run to run."""
