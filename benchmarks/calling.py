@@ -147,7 +147,7 @@ def scan(vault: Path) -> float:
 def ripgrep(program: str, vault: Path) -> float:
     command = [program, "--files-with-matches", "--fixed-strings", "--ignore-case", RARE, str(vault)]
     begun = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False, timeout=60)  # noqa: S603  ours
+    subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603  ours
     return time.perf_counter() - begun
 
 

@@ -38,8 +38,7 @@ def one_shots(ours: Server, notes: Sequence[str], rounds: int, samples: Samples)
                 command,
                 cwd=ours.vault,
                 env={**os.environ, **ours.env},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                capture_output=True,  # else `run` looks for the end up to 50 ms late: it polls when there is no pipe
                 check=True,
                 timeout=60,
             )
