@@ -168,25 +168,19 @@ def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Pat
 
 
 class SlowDisk(Disk):
-    """A disk whose next scan after `hold` has listed the files, but returns them only after `release`."""
+    """A disk whose first scan after `may_go_on` is cleared lists the files, but returns them when it is set again."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.is_listed = threading.Event()
-        self._may_go_on = threading.Event()
-        self._may_go_on.set()
-
-    def hold(self) -> None:
-        self._may_go_on.clear()
-
-    def release(self) -> None:
-        self._may_go_on.set()
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
 
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         files = list(super().scan(folder, is_wanted))
-        if not self._may_go_on.is_set() and not self.is_listed.is_set():
+        if not self.may_go_on.is_set() and not self.is_listed.is_set():
             self.is_listed.set()
-            assert self._may_go_on.wait(WITHIN)
+            assert self.may_go_on.wait(WITHIN)
         yield from files
 
 
@@ -200,8 +194,22 @@ def slow(root: Path) -> Iterator[tuple[Vault, Reported, SlowDisk]]:
     vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
     vault.refresh()
     yield vault, reported, disk
-    disk.release()
     vault.close()
+
+
+@contextlib.contextmanager
+def scan_beside(vault: Vault, reported: Reported, disk: SlowDisk) -> Iterator[None]:
+    """What is done inside happens between the listing of a scan beside the calls and its end."""
+    disk.may_go_on.clear()
+    reported.is_scan_due = True
+    scan = threading.Thread(target=vault.catch_up)
+    scan.start()
+    try:
+        assert disk.is_listed.wait(WITHIN)
+        yield
+    finally:
+        disk.may_go_on.set()
+        scan.join(WITHIN)
 
 
 def sizes(vault: Vault) -> dict[str, int]:
@@ -215,21 +223,13 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
     vault, reported, disk = slow
     (root / "unreported.md").write_bytes(b"1")
     (root / "b.md").write_bytes(b"longer")
-    disk.hold()
-    reported.is_scan_due = True
-    scan = threading.Thread(target=vault.catch_up)
-    scan.start()
-    assert disk.is_listed.wait(WITHIN)
-
-    (root / "a.md").write_bytes(b"longest")
-    (root / "new.md").write_bytes(b"1")
-    shutil.rmtree(root / "d")
-    reported.paths = {"a.md", "new.md", "d"}
-    vault.refresh()
-    assert sizes(vault) == {"a.md": 7, "b.md": 1, "new.md": 1}
-
-    disk.release()
-    scan.join(WITHIN)
+    with scan_beside(vault, reported, disk):
+        (root / "a.md").write_bytes(b"longest")
+        (root / "new.md").write_bytes(b"1")
+        shutil.rmtree(root / "d")
+        reported.paths = {"a.md", "new.md", "d"}
+        vault.refresh()
+        assert sizes(vault) == {"a.md": 7, "b.md": 1, "new.md": 1}
     assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
 
 
@@ -254,18 +254,11 @@ def test_a_scan_of_a_call_is_not_undone_by_the_older_one_beside_it(
     root: Path, slow: tuple[Vault, Reported, SlowDisk]
 ) -> None:
     vault, reported, disk = slow
-    disk.hold()
-    reported.is_scan_due = True
-    scan = threading.Thread(target=vault.catch_up)
-    scan.start()
-    assert disk.is_listed.wait(WITHIN)
-
-    (root / "new.md").write_bytes(b"1")
-    reported.is_lost = True
-    vault.refresh()
-    reported.is_lost = False
-    disk.release()
-    scan.join(WITHIN)
+    with scan_beside(vault, reported, disk):
+        (root / "new.md").write_bytes(b"1")
+        reported.is_lost = True
+        vault.refresh()
+        reported.is_lost = False
     assert list(sizes(vault)) == ["a.md", "b.md", "d/e.md", "new.md"]
 
 

@@ -34,7 +34,6 @@ class Reported:
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
-
         self.is_scan_due = False
         self.is_lost = False
 
