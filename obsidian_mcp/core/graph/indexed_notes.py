@@ -75,7 +75,8 @@ class IndexedNotes(IndexedVault):
         if column is None:
             if path in self._fields_in_scope or self._read_singly(path):
                 return [placed for placed in self._fields_of(path) if placed[1].key.lower() == key]
-            column = self._column_of(key)
+            properties, inline = self._rows.written_properties(key), self._rows.inline_fields(key)
+            column = self._columns_of_fields[key] = self._placed(self._paths, properties, inline)
         return column.get(path, ())
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[VaultPath]]]:
@@ -96,13 +97,6 @@ class IndexedNotes(IndexedVault):
             paths = {number: path for number, path in paths.items() if counted[number] < 2}
         for field, numbers in groups:
             yield field, [paths[number] for number in numbers if number in paths]
-
-    def _column_of(self, key: str) -> Mapping[str, list[_Placed]]:
-        column = self._columns_of_fields.get(key)
-        if column is None:
-            properties, inline = self._rows.written_properties(key), self._rows.inline_fields(key)
-            column = self._columns_of_fields[key] = self._placed(self._paths, properties, inline)
-        return column
 
     def list_items(self, path: str) -> Sequence[ListItem]:
         packed = self._rows.list_items(VaultPath(path))

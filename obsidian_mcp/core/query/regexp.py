@@ -60,10 +60,7 @@ class RegExp(NamedTuple):
         """Return whether a text matches. Raises: OperationTimeout."""
         # A search for a plain string is several times faster than most expressions.
         for clause in self.clauses:
-            for part in clause:
-                if substring(part, match_case=False).search(text, concurrent=False):
-                    break
-            else:
+            if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
         return self.first(text, 0, len(text)) >= 0
 

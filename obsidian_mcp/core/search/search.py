@@ -176,6 +176,7 @@ class Search:
             without = snapshot.table.pdfs
         files = retrieve(snapshot, plan, within) - without
         wide: tuple[list[Scored], dict[int, Fields]] | None = None
+        wider: Plan | None = None
         is_long = len(plan.terms) >= LONG_QUERY
         is_loose = all(group.strict is None for group in groups)
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
@@ -207,8 +208,8 @@ class Search:
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
         total, by = len(files) + len(others), request.order
-        if lexicon is not None and not total:
-            plan = smart_plan(groups, lexicon, wide=True)  # it knows the words that no note has
+        if wider is not None and not total:
+            plan = wider  # it knows the words that no note has
         if by is not None and by.facet.kind != "relevance":
             items = [Item(snapshot.table.paths[number], number) for number in files] + others
             found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan, {})

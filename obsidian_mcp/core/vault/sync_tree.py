@@ -162,8 +162,7 @@ class Listing:
         if due != 0:
             return due
         with self.lock:
-            newer: set[str] = set()
-            self._newer = newer
+            self._newer = set()
         try:
             found = self._listed()
         except AppError:
@@ -172,7 +171,7 @@ class Listing:
         with self.lock:
             if self._is_frozen:
                 self.scanned = False  # the next call scans
-            elif self._newer is not None:
+            elif (newer := self._newer) is not None:
                 if newer:
                     known = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
                     found = [file for file in found if not _is_at_or_below(file.disk, newer)] + known
