@@ -304,12 +304,12 @@ class Lexicon:
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
         near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
         if not near:
-            roots = [root for _, root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
+            roots = [root for root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
             near = [
                 other
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
-                and any(one_mistake(root, its) for root in roots for _, its in stems.stems(other, self._languages))
+                and any(one_mistake(root, its) for root in roots for its in stems.stems(other, self._languages))
             ]
         found: Variants = {}
         _add(found, near, TYPO)

@@ -63,9 +63,9 @@ def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def stems(word: str, known: Sequence[str]) -> list[tuple[str, str]]:
-    """Return those of some languages that a word's script may belong to, with its stem in each, without accents."""
-    return [(language, plain(_stem(language, word))) for language in _of_script(word, known)]
+def stems(word: str, known: Sequence[str]) -> list[str]:
+    """Return the stems of a word, without accents, in those of some languages that its script may belong to."""
+    return [plain(_stem(language, word)) for language in _of_script(word, known)]
 
 
 class Family:
@@ -79,7 +79,8 @@ class Family:
         self._stems: list[tuple[str, str, str]] = []
         if len(plain_word) < SHORTEST or not plain_word.isalpha():
             return
-        for language, stem in stems(word, known):
+        for language in _of_script(word, known):
+            stem = plain(_stem(language, word))
             start = commonprefix((plain_word, stem[: max(SHORTEST, len(stem) - 1)]))  # noqa: RUF071 - of letters
             if len(start) >= LEAST:
                 self._stems.append((language, start, stem))
