@@ -17,6 +17,7 @@ from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.log import logger
 from obsidian_mcp.adapters.media import LocalMedia
 from obsidian_mcp.adapters.outside import AllowedFolders
 from obsidian_mcp.core.files import policy
@@ -266,7 +267,7 @@ def _meaning(
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     if missing_packages():
-        warn("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
+        logger(__name__).warning("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
         return None
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
@@ -283,13 +284,6 @@ def _meaning(
         meaning.stop = worker.stop
         worker.start()
     return meaning
-
-
-def warn(message: str) -> None:
-    """Log a warning."""
-    import logging  # 10 ms with what it imports, which a command that reads a note does without
-
-    logging.getLogger(__name__).warning("%s", message)
 
 
 class FolderVaults:
@@ -340,7 +334,7 @@ class FolderVaults:
             try:
                 self._prepared()
             except AppError as error:  # the first call tells the client
-                warn(error.message)
+                logger(__name__).warning("%s", error.message)
 
         threading.Thread(target=open_default, name="warm", daemon=True).start()
 

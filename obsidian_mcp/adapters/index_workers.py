@@ -6,7 +6,6 @@ the thread stores the files itself: slower, never wrong. What is needed to store
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 from collections.abc import Callable
@@ -19,6 +18,8 @@ from obsidian_mcp.core.index.index import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.ingest import Batch
 from obsidian_mcp.errors import AppError
+
+from .log import logger
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -37,8 +38,6 @@ RETRY_SECONDS: Final = 0.5
 """After a batch that could not be stored because another program writes, and after a look that failed."""
 STOP_SECONDS: Final = 2.0
 """How long `stop` waits for a batch that is being stored."""
-
-log = logging.getLogger(__name__)
 
 
 class IndexWorkers:
@@ -95,10 +94,11 @@ class IndexWorkers:
                     pause = self._look()
                 self._store_pending()
             except AppError as error:  # the disk is gone; every call says so
-                log.warning("%s", error.message)
+                logger(__name__).warning("%s", error.message)
                 self._retry()
             except Exception:
                 if not self._stopping.is_set():
+                    log = logger(__name__)
                     log.exception("The index was not brought up to date; it goes on with the next change.")
         self._end_pool()
 
@@ -163,11 +163,12 @@ class IndexWorkers:
             self._indexer.release(batch)
             self._do_without(error)
         except Exception:
+            log = logger(__name__)
             log.exception("Files were not indexed; they are tried again with the next change.")
             self._indexer.release(batch, later=True)
 
     def _do_without(self, error: Exception) -> None:
-        log.info("The worker processes of the index are gone (%r); this process goes on alone.", error)
+        logger(__name__).info("The worker processes of the index are gone (%r); this process goes on alone.", error)
         self._has_processes = False
         self._end_pool()
 

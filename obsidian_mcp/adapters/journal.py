@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files.ports import Author, Recorded, Step, api_key, client
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
+from .log import logger
+
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
@@ -182,9 +184,7 @@ class SqliteJournal:
             try:
                 self.prune()
             except StorageFailed as error:  # the change is made and kept; the next check removes old changes
-                import logging  # seldom needed, and slow to import
-
-                logging.getLogger(__name__).warning("the journal was not pruned: %s", error.message)
+                logger(__name__).warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
         with self._database() as database:

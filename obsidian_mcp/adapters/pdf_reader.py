@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from obsidian_mcp.core.index.index import Busy, Record, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import stored
 
+from .log import logger
 from .media import INSTALL
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ SECONDS: Final = 30.0
 """Longest that one PDF is read."""
 RETRY_SECONDS: Final = 5.0
 """After a PDF could not be stored, and while another program reads the PDFs."""
-
-log = logging.getLogger(__name__)
 
 
 class PdfReader:
@@ -78,12 +76,13 @@ class PdfReader:
             try:
                 self._read_all()
             except (Busy, Replaced, OSError) as error:  # with it the time-out of a lock
-                log.info("PDFs are read later: %r", error)
+                logger(__name__).info("PDFs are read later: %r", error)
                 self._stopping.wait(RETRY_SECONDS)
                 self._work.set()
             except Exception:
                 self.is_reading = False
                 if not self._stopping.is_set():
+                    log = logger(__name__)
                     log.exception("PDFs are not read any more. Please report this.")
 
     def _read_all(self) -> None:

@@ -58,9 +58,10 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except AppError as error:
         answer = f"Error: {first_sentence(error.message)}"
     except Exception as error:  # a script gets a sentence, whatever happens
-        import logging  # 10 ms with what it imports
+        from obsidian_mcp.adapters.log import logger
 
-        logging.getLogger(__name__).info("this failed", exc_info=True)
+        log = logger(__name__)
+        log.info("this failed", exc_info=True)
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
     _print(answer)
     if words.copy:

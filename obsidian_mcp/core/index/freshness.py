@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -44,8 +43,7 @@ class Freshness(NamedTuple):
 CURRENT = Freshness()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class Answer(NamedTuple, Generic[T]):
     """`value` is complete when `freshness.pending` is 0."""
 
     value: T

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
@@ -53,18 +52,16 @@ LANGUAGE_FILES = 500
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     """What is kept in memory of one state of the index and the catalog (SEARCH-48)."""
 
-    stamp: Stamp | None = None
-    catalog: int = -1
+    stamp: Stamp | None
+    catalog: int
     """Generation of the catalog."""
-    filters: IgnoreFilters | None = None
-    table: FileTable = field(default_factory=lambda: table_of({}, {}, None))
-    words: Vocabulary = field(default_factory=Vocabulary)
-    languages: tuple[str, ...] = stems.ALWAYS
-    flags: dict[int, frozenset[int]] = field(default_factory=dict)
+    filters: IgnoreFilters | None
+    table: FileTable
+    words: Vocabulary
+    flags: dict[int, frozenset[int]]
 
 
 class Search:
@@ -93,7 +90,9 @@ class Search:
         self._near = near
         self._like = like
         self._lock = threading.Lock()
-        self._state = _State()
+        self._state = _State(None, -1, None, table_of({}, {}, None), Vocabulary(), {})
+        self._languages: tuple[Vocabulary, tuple[str, ...]] = (self._state.words, stems.ALWAYS)
+        """Those of the vault when it had these words."""
 
     def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
         """Return the files that a query finds; with `named`, those files, which the app has found.
@@ -132,7 +131,14 @@ class Search:
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
-        _ = self._indexer.query(partial(self._current, filters=self._filters())).table.path_lines
+        filters = self._filters()
+
+        def ready(rows: Rows) -> None:
+            state = self._current(rows, filters)
+            self._languages_of(state, rows)
+            _ = state.table.path_lines
+
+        self._indexer.query(ready)
         self._catalog.named("")
 
     def _search(
@@ -148,13 +154,12 @@ class Search:
     ) -> T:
         """Plan, retrieve, rank and render. `most` None: rank all files; `query` None: only the app can read it."""
         state = self._current(rows, filters)
-        words, languages = state.words, state.languages
-        with_inline_fields = request.match == "smart" and self._inline_fields()
+        words, is_smart = state.words, request.match == "smart"
+        with_inline_fields = is_smart and self._inline_fields()
         snapshot = Snapshot(
             rows.connection,
             state.table,
             words,
-            languages,
             self._catalog,
             self._read,
             {},
@@ -165,7 +170,8 @@ class Search:
         if named is not None or query is None:
             return render(_named(snapshot, request, query, named or ()), request)
         within = _within(snapshot, request)
-        groups = read_groups(query, languages) if request.match == "smart" else []
+        languages = self._languages_of(state, rows) if is_smart else stems.ALWAYS
+        groups = read_groups(query, languages) if is_smart else []
         lexicon = Lexicon(words, languages) if any(group.loose for group in groups) else None
         if lexicon is not None and any(group.choices for group in groups):
             plan = smart_plan(groups, lexicon)
@@ -276,14 +282,18 @@ class Search:
             if not is_table_same:
                 is_hidden = filters.match if filters else None
                 table = table_of(rows.numbers(), self._catalog.by_path(), is_hidden)
-            words = vocabulary.grown(words, rows.connection)
-            languages = (
-                known.languages
-                if words is known.words
-                else stems.languages(partial(_count, rows.connection, 1 + table.row_count // LANGUAGE_FILES))
-            )
-            self._state = _State(stamp, generation, filters, table, words, languages)
+            self._state = _State(stamp, generation, filters, table, vocabulary.grown(words, rows.connection), {})
             return self._state
+
+    def _languages_of(self, state: _State, rows: Rows) -> tuple[str, ...]:
+        """The languages of the vault, looked for anew when it has new words; an exact search does without."""
+        with self._lock:
+            words, languages = self._languages
+            if words is not state.words:
+                least = 1 + state.table.row_count // LANGUAGE_FILES
+                languages = stems.languages(partial(_count, rows.connection, least))
+                self._languages = (state.words, languages)
+            return languages
 
 
 def _count(connection: Connection, least: int, words: Sequence[str]) -> int:

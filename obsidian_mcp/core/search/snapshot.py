@@ -118,8 +118,6 @@ class Snapshot(NamedTuple):
     connection: Connection
     table: FileTable
     vocabulary: Vocabulary
-    languages: tuple[str, ...]
-    """Languages of the vault, as `stems.languages` names them."""
     catalog: Catalog
     read: Callable[[FileEntry], bytes]
     """Reads a file. Raises: AppError."""
