@@ -46,7 +46,7 @@ class VaultView(Protocol):
     def column(self, name: str) -> Mapping[str, Value]:
         """One property of every note that has it, by path; its name in lower case.
 
-        Values are as the YAML has them (see `values.from_json`); nobody changes one.
+        Values are as the YAML has them, numbers as float; nobody changes one.
         """
 
     def properties(self, path: str) -> Mapping[str, Value]:

@@ -123,6 +123,8 @@ class IgnoreFilters:
 
     def match(self, path: str) -> bool:
         """Whether the file at this path is hidden."""
+        if not self._patterns:
+            return path.startswith(self._prefixes)
         return path.startswith(self._prefixes) or any(_found(pattern, path) for pattern in self._patterns)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -19,7 +19,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import Facts, LinkFact, TaskFact, indexable
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
@@ -48,7 +48,9 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 Hides = Callable[[str], bool]
-View = Callable[[Rows, Catalog, Hides, Callable[[], LinkGraph]], V]
+Paths = Mapping[int, VaultPath]
+"""The files that are in the vault, by the numbers of their rows."""
+View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph]], V]
 """Makes what a query sees of a vault at one moment of the index."""
 
 
@@ -73,6 +75,8 @@ class Graph:
         self._inline_fields = inline_fields
         self._lock = threading.Lock()
         self._links: LinkGraph | None = None
+        self._paths: tuple[Stamp | None, int, Paths] = (None, 0, {})
+        """Those of one state of the rows and one generation of the catalog."""
 
     # -- one file ----------------------------------------------------------------------------------------------
 
@@ -333,7 +337,8 @@ class Graph:
 
         def run(rows: Rows) -> T:
             with deadline.limited_to(QUERY_SECONDS):
-                return query(view(rows, self._catalog, hides, lambda: self._link_graph(rows)))
+                paths, links = partial(self._paths_in, rows), partial(self._link_graph, rows)
+                return query(view(rows, self._catalog, hides, paths, links))
 
         return self._indexer.ask(run)
 
@@ -350,6 +355,16 @@ class Graph:
             self._links = update(self._links, rows, self._catalog)
             return self._links
 
+    def _paths_in(self, rows: Rows) -> Paths:
+        """Return the files that have rows and are in the vault; they are kept between questions."""
+        with self._lock:
+            stamp, generation, paths = self._paths
+            if (stamp, generation) != (rows.stamp, self._catalog.generation):
+                generation, there = self._catalog.generation, self._catalog.by_path()
+                paths = {number: path for path, number in rows.numbers().items() if path in there}
+                self._paths = (rows.stamp, generation, paths)
+            return paths
+
     def _shown(self) -> list[VaultPath]:
         hidden = self._hides()
         return sorted(entry.path for entry in list(self._catalog) if not hidden(entry.path))
@@ -365,7 +380,7 @@ class Graph:
 
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
         """Return the numbers of files that exist and are wanted."""
-        return {number for path, number in rows.numbers().items() if path in self._catalog and wanted(path)}
+        return {number for number, path in self._paths_in(rows).items() if wanted(path)}
 
 
 def _by_name(name: str) -> tuple[str, str]:

@@ -33,12 +33,13 @@ class IndexedNotes(IndexedVault):
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
+        paths: Callable[[], Mapping[int, VaultPath]],
         link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
         read_text: Callable[[FileEntry], str | None],
         bookmarks: Callable[[], frozenset[str]],
     ) -> None:
-        super().__init__(rows, catalog, hides, link_graph, created_ns)
+        super().__init__(rows, catalog, hides, paths, link_graph, created_ns)
         self._read_text = read_text
         self._bookmarks = bookmarks
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}

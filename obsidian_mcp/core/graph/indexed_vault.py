@@ -34,13 +34,16 @@ class IndexedVault:
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
+        paths: Callable[[], Mapping[int, VaultPath]],
         link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
     ) -> None:
-        """`hides` says which files the user excludes, `link_graph` gives all links resolved."""
+        """`hides` says which files the user excludes, `paths` gives the files that have rows, by their numbers, and
+        `link_graph` all links resolved."""
         self._rows = rows
         self._catalog = catalog
         self._hides = hides
+        self._paths_in_vault = paths
         self._link_graph = link_graph
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
@@ -108,7 +111,7 @@ class IndexedVault:
             if text in decoded:
                 column[path] = decoded[text]
             else:
-                column[path] = decoded[text] = json.loads(text)
+                column[path] = decoded[text] = json.loads(text, parse_int=float)
         return column
 
     @cached_property
@@ -116,9 +119,8 @@ class IndexedVault:
         return self._link_graph()
 
     @cached_property
-    def _paths(self) -> dict[int, VaultPath]:
-        """Indexed files by their numbers."""
-        return {number: path for path, number in self._rows.numbers().items() if path in self._catalog}
+    def _paths(self) -> Mapping[int, VaultPath]:
+        return self._paths_in_vault()
 
     def _read_singly(self, path: str) -> bool:
         """Whether the facts of a file are read for it alone: as long as few were asked for."""
