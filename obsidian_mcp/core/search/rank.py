@@ -171,7 +171,7 @@ def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
     everything = len(snapshot.table.paths)
     rarities = []
     for term in terms:
-        known = snapshot.counts.get(term.text) if term.is_part else None
+        known = snapshot.text_counts.get(term.text) if term.is_part else None
         count = _count(snapshot, term.expression) if known is None else known
         rarities.append(max(0.2, math.log(1 + (everything - count + 0.5) / (count + 0.5))))
     return rarities
@@ -179,10 +179,10 @@ def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
 
 def _count(snapshot: Snapshot, expression: str) -> int:
     """How many files of the index satisfy an expression; each is looked up once in a search."""
-    if expression and expression not in snapshot.counts:
+    if expression and expression not in snapshot.expression_counts:
         sql = "SELECT count(*) FROM search WHERE search MATCH ?"
-        snapshot.counts[expression] = snapshot.connection.execute(sql, (expression,)).fetchone()[0]
-    return snapshot.counts.get(expression, 0)
+        snapshot.expression_counts[expression] = snapshot.connection.execute(sql, (expression,)).fetchone()[0]
+    return snapshot.expression_counts.get(expression, 0)
 
 
 def newest_first(

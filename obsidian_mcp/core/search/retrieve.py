@@ -216,7 +216,7 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
         found = _any([found, Bounds.exact(with_path)])
     if where == "text":
-        snapshot.counts[text] = len(found.possible)
+        snapshot.text_counts[text] = len(found.possible)
     return found
 
 

@@ -163,6 +163,7 @@ class Search:
             self._catalog,
             self._read,
             {},
+            {},
             state.flags,
             notice,
             WITH_INLINE_FIELDS if with_inline_fields else PROPERTIES,

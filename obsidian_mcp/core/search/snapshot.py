@@ -121,8 +121,10 @@ class Snapshot(NamedTuple):
     catalog: Catalog
     read: Callable[[FileEntry], bytes]
     """Reads a file. Raises: AppError."""
-    counts: dict[str, int]
+    text_counts: dict[str, int]
     """How many files contain a folded text, as far as this search found out."""
+    expression_counts: dict[str, int]
+    """How many files an expression of the full-text index finds, as far as this search found out."""
     flags: dict[int, frozenset[int]]
     """Files by the bits of `search_document` that they have, as far as a search of this state looked them up."""
     notice: str | None = None

@@ -184,8 +184,11 @@ export const plainLinks = (text: string): string =>
 /** Text as words: without the marks of Markdown. */
 export const plainText = (text: string): string => plainLinks(text).replace(/^#+ |[*_`~=]+/gm, "").trim();
 
-export const shortened = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** A text of so many code points at most: half an emoji would be shown as a box. */
+export const shortened = (text: string, most: number): string => {
+  const points = [...text];
+  return points.length > most ? `${points.slice(0, most - 1).join("")}…` : text;
+};
 
 /** The first lines of a note as words. */
 export const firstLines = (markdown: string): string =>

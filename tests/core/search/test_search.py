@@ -162,7 +162,7 @@ def test_the_index_says_which_files_match_for_certain_and_which_may(query: str, 
         def bounded(rows: Rows) -> Bounds:
             table = table_of(rows.numbers(), vault.catalog.by_path(), None)
             words = grown(Vocabulary(), rows.connection)
-            return bounds(Snapshot(rows.connection, table, words, vault.catalog, vault.read, {}, {}), parse(query))
+            return bounds(Snapshot(rows.connection, table, words, vault.catalog, vault.read, {}, {}, {}), parse(query))
 
         names = {number: path[0] for path, number in vault.indexer.query(lambda rows: rows.numbers()).items()}
         found = vault.indexer.query(bounded)

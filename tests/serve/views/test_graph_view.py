@@ -187,6 +187,13 @@ def test_the_list_shows_the_same_and_comes_first(viewer: ReferenceHost) -> None:
     expect(view.locator("path.edge")).to_have_count(20)
 
 
+@pytest.mark.parametrize("notes", [{"Hub.md": "text", f"{'🦊' * 40}.md": "[[Hub]]"}])
+def test_a_long_name_is_cut_between_two_emoji(host: ReferenceHost) -> None:
+    """VIEW-21."""
+    view = host.show(TOOL, {"note": "Hub"})
+    expect(view.locator("svg.graph text", has_text="…")).to_have_text("🦊" * 27 + "…")
+
+
 @pytest.mark.parametrize("notes", [{"Hub.md": "[[Nowhere]]"}])
 def test_a_name_without_a_file_says_so_and_does_nothing(host: ReferenceHost) -> None:
     view = host.show(TOOL, {"note": "Hub"})
