@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text.text import printable
@@ -85,28 +86,28 @@ class Catalog:
         entry = self._by_path.get(self._path_of.get(disk, disk))
         return entry if entry is not None and entry.disk == disk else None
 
-    def replace(self, files: Iterable[DiskFile]) -> list[Change]:
+    def replace(self, files: Iterable[DiskFile]) -> Iterable[Change]:
         """Replace the list of files; return the paths whose file is new, different or gone."""
         listed = {file.disk: file for file in files}
+        first: dict[str, FileEntry] = {}
+        changes: list[Change] = []
         if not self._by_path:  # an ASCII spelling has no twins
-            simple = {disk: FileEntry._make((disk, *file)) for disk, file in listed.items() if disk.isascii()}
+            first = {disk: FileEntry._make((disk, *file)) for disk, file in listed.items() if disk.isascii()}
             with self._names:
-                self._by_path.update(simple)
+                self._by_path.update(first)
                 self._by_name = None
             self.generation += 1
             self.revision += 1
-            changes = [Change(VaultPath(disk)) for disk in simple]
-            if len(simple) < len(listed):
-                listed = {disk: file for disk, file in listed.items() if disk not in simple}
+            if len(first) < len(listed):
+                listed = {disk: file for disk, file in listed.items() if disk not in first}
             else:
                 listed.clear()
         else:
-            changes = []
             for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
                 changes += self.drop(disk)
         for file in listed.values():
             changes += self.put(file)
-        return changes
+        return chain(map(Change, map(VaultPath, first)), changes)  # nobody asks for the first ones of a short command
 
     def put(self, file: DiskFile) -> list[Change]:
         """Add or update a file; return the paths whose file is new or different."""

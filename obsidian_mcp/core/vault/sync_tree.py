@@ -90,7 +90,7 @@ class Listing:
     """
 
     def __init__(
-        self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, note: Callable[[list[Change]], None]
+        self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, note: Callable[[Iterable[Change]], None]
     ) -> None:
         """`note` is called with the files that changed, for the index."""
         self.catalog = catalog
@@ -107,14 +107,14 @@ class Listing:
         self._policy = policy
         self._note = note
 
-    def refresh(self) -> list[Change]:
-        """Bring the catalog in step with the disk; return what changed since the last time."""
+    def refresh(self) -> None:
+        """Bring the catalog in step with the disk."""
         with self.lock:
             if self._is_frozen:
-                return []
+                return
             dirty = self._dirty.drain()
             if self.scanned and dirty is not None and not dirty:
-                return []
+                return
             try:
                 if not self.scanned or dirty is None or self._is_much(dirty):
                     changes = self._scan()
@@ -124,13 +124,12 @@ class Listing:
                 self.scanned = False
                 raise
             self._note(changes)
-            return changes
 
     def _is_much(self, dirty: AbstractSet[str]) -> bool:
         """Whether one scan is quicker than a look at each path."""
         return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
 
-    def _scan(self) -> list[Change]:
+    def _scan(self) -> Iterable[Change]:
         changes = self._take(self._listed())
         self._newer = None
         return changes
@@ -144,7 +143,7 @@ class Listing:
             found += some
         return found
 
-    def _take(self, found: Iterable[DiskFile]) -> list[Change]:
+    def _take(self, found: Iterable[DiskFile]) -> Iterable[Change]:
         changes = self.catalog.replace(found)
         self._dirty.scanned()
         self._misses.scanned()

@@ -183,9 +183,9 @@ class Vault:
 
     # -- files ---------------------------------------------------------------------------------------------
 
-    def refresh(self) -> list[Change]:
-        """Bring the catalog in step with the disk; return the changes since the last call."""
-        return self._listing.refresh()
+    def refresh(self) -> None:
+        """Bring the catalog in step with the disk."""
+        self._listing.refresh()
 
     def catch_up(self) -> float | None:
         """As `refresh`, with a scan if one is due beside the calls; return the seconds until the next one is due."""
