@@ -105,12 +105,10 @@ class Disk:
                 return None
             raise translated(error, disk, "listing") from error
 
-    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        try:
-            with os.scandir(self._folder.join(folder)) as entries:
-                return [entry for entry in entries if entry.name[0] != "."]
-        except OSError:
-            return []
+    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        """Yield what is not hidden in a folder; nothing more where it cannot be listed."""
+        with contextlib.suppress(OSError), self._folder.listing(folder) as entries:
+            yield from (entry for entry in entries if entry.name[0] != ".")
 
     def stat(self, disk: str) -> DiskFile | None:
         try:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from obsidian_mcp.core.query.document import Document
-from obsidian_mcp.core.query.evaluate import Matcher
-from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
@@ -34,8 +32,7 @@ def search_context(call: Call) -> str:
     found = _limited(call, _found(call))
     if not found:
         return NOTHING
-    matcher = Matcher(parse(_query(call)))
-    table = {path: _matches(call, matcher, path) for path in found}
+    table = _matches(call, found)
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
     return "\n".join(line for path, matches in table.items() for line in _shown(path, matches))
@@ -70,16 +67,20 @@ def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
     return [f"{path}:{match['line']}: {match['text']}" for match in matches] or [path]
 
 
-def _matches(call: Call, matcher: Matcher, path: str) -> list[dict[str, Any]]:
-    """The line of every match in a note's text, counted from 1."""
-    body = call.body(call.at(path))
-    found = matcher.find(Document(path, body))
-    if found is None:
-        return []
-    numbers = Lines(body)
-    written = body.split("\n")
-    places = [numbers.line(span.start) for span in found]
-    return [{"line": line + 1, "text": written[line].strip()} for line in places]
+def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The line of every match in the texts of notes, counted from 1."""
+    from obsidian_mcp.core.query.document import Document
+    from obsidian_mcp.core.query.evaluate import Matcher
+    from obsidian_mcp.core.query.parser import parse
+
+    matcher = Matcher(parse(_query(call)))
+    table = {}
+    for path in paths:
+        body = call.body(call.at(path))
+        numbers, written = Lines(body), body.split("\n")
+        places = [numbers.line(span.start) for span in matcher.find(Document(path, body)) or ()]
+        table[path] = [{"line": line + 1, "text": written[line].strip()} for line in places]
+    return table
 
 
 ANSWERS: dict[str, Answer] = {"search": search, "search:context": search_context}

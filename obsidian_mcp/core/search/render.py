@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.tokenizer import plain
@@ -186,6 +185,8 @@ class Renderer:
 
     def __init__(self, found: Found, page: Sequence[Item], most: int) -> None:
         """`most` snippets of a file."""
+        from obsidian_mcp.core.query.evaluate import Matcher
+
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most

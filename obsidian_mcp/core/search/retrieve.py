@@ -9,9 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple, TypeVar
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.evaluate import Matcher, tag_test
 from obsidian_mcp.core.query.nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
-from obsidian_mcp.core.query.properties import name_test, value_test
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import compat, progress, tokenizer
 from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase
@@ -86,6 +84,8 @@ def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) ->
 
 def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
     """Files whose text satisfies a query."""
+    from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
+
     matcher = Matcher(query)
     rows = _reported(snapshot.documents(files), len(files))
     return {number for number, document in rows if matcher.matches(document)}
@@ -293,6 +293,8 @@ def _task(snapshot: Snapshot, operator: Operator) -> Bounds:
 
 
 def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
+    from obsidian_mcp.core.query.evaluate import tag_test
+
     name, accepts = tag_test(leaf)
     found: AbstractSet[int] = NOTHING
     if name:
@@ -305,6 +307,8 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
 
 
 def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bounds:
+    from obsidian_mcp.core.query.properties import name_test, value_test
+
     has_name, has_value = name_test(node.key), value_test(node.value, match_case)
     found: set[int] = set()
     named = [(table, key) for table in snapshot.property_tables for key in _keys(snapshot, table) if has_name(key)]

@@ -13,8 +13,6 @@ from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
-from obsidian_mcp.core.query.document import Document
-from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import stems
@@ -358,6 +356,9 @@ def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item
     """Files without text that a query finds; only one that names paths can find them (QUERY-11, QUERY-15)."""
     if not _asks_for_paths(query):
         return []
+    from obsidian_mcp.core.query.document import Document
+    from obsidian_mcp.core.query.evaluate import Matcher
+
     matcher, is_wanted = Matcher(query), wanted(request)
     found = [entry for entry in snapshot.table.others if matcher.matches(Document(entry.path, "", "other"))]
     return [Item(entry.path, None) for entry in found if is_wanted(snapshot.catalog.get(entry.path) or entry)]
