@@ -147,9 +147,12 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-        """List a folder. A look at its entries takes a tenth less time relative to the open folder. Raises: OSError."""
+        """List a folder that is no link. Relative to the open folder a look at an entry takes a tenth less time.
+
+        Raises: OSError.
+        """
         path = self.join(disk)
-        folder = os.open(path, _FOLDER) if self._relative_calls else None
+        folder = os.open(path, _FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
             with os.scandir(path if folder is None else folder) as entries:
                 yield entries
