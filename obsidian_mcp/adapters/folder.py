@@ -14,7 +14,8 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
 
-ABSENT = {errno.ENOENT, errno.ENOTDIR}
+ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
+"""No file is there: no file has a name that is too long for the disk."""
 _REFUSED = {errno.EACCES, errno.EPERM}
 _EXPLAINED = {
     errno.ENOSPC: "the disk is full",
@@ -32,7 +33,7 @@ _EXPLAINED = {
 def translated(error: OSError, disk: str, doing: str) -> AppError:
     """Return the AppError for a system error (FILE-08)."""
     path = printable(disk)
-    if error.errno in ABSENT:
+    if error.errno in ABSENT and error.errno not in _EXPLAINED:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
     if error.errno in _REFUSED:
         return PermissionDenied(

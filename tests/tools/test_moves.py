@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidName, NoteExists
 from obsidian_mcp.tools import call
+from tests.tools.conftest import Opened
 from tests.vaults import contents
 
 
@@ -160,3 +162,20 @@ def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     assert run(app, "graph", question="unresolved")["unresolved"] == [
         {"name": "Ayumi", "count": 1, "sources": ["Journal/2026-11-20.md"]}
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows holds whole paths to 260 characters")
+@pytest.mark.parametrize("name", ["x" * 252, "会" * 84])
+def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, name: str) -> None:
+    # NAME-07: beside such a name there is no room for `.Note.md.icloud`, which is looked for (SAFE-14).
+    app = opened({"Home.md": f"[[{name}]]"}, app={"trashOption": "local"})
+    folder = app.vaults.get().files.root
+    with pytest.raises(AppError, match="no note"):
+        run(app, "read_note", name=name)
+    run(app, "create_note", name=name, content="text")
+    before = contents(folder)
+    for tool, arguments in {"move_note": {"to": "short"}, "delete_note": {}}.items():
+        run(app, tool, name=name, **arguments)
+        assert not (folder / f"{name}.md").exists()
+        run(app, "undo")
+        assert {path: before[path] for path in ("Home.md", f"{name}.md")}.items() <= contents(folder).items()
