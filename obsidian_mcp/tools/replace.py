@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from functools import partial
 from typing import Annotated
 
@@ -12,7 +14,8 @@ from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import edits
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.note.edits import Edit
+from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
@@ -22,6 +25,7 @@ from .registry import tool
 
 MOST_CHARACTERS = 1 << 30
 """Of the new texts together."""
+_CRLF = re.compile("\r\n")
 
 
 @tool(title="Replace in notes", writes=True, destructive=True)
@@ -37,16 +41,27 @@ def replace(
     vault: VaultName = "",
 ) -> ChangedFiles:
     """Replace text or a regular expression in many notes, as one change that can be undone."""
+    source = find if regex else escape(find.replace("\r\n", "\n"))
     try:
-        pattern = RegExp(find if regex else escape(find), "mi" if ignore_case else "m")
+        pattern = RegExp(source, "mi" if ignore_case else "m")
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
     template = content if regex else content.replace("$", "$$")
     budget = Budget(row_units=MOST_CHARACTERS)
+    by_character = regex and re.search(r"\r|\\r", find) is not None
 
     def change(body: str) -> str:
-        newline = Text(body).newline
-        return pattern.replace(body, edits.adapted(template, newline), everywhere=True, budget=budget)
+        ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
+        text = body.replace("\r\n", "\n") if ends else body  # `\n`, `^` and `$` mean the ends of lines
+
+        def stored(offset: int) -> int:
+            return offset + bisect_left(ends, offset)
+
+        adapted = edits.adapting(body)
+        found = pattern.replacements(text, template, budget)
+        return edits.apply(
+            body, [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found]
+        )
 
     place = app.vaults.get(vault)
     plan = partial(bulk.rewriting, place, bulk.selected(place, names, query), change, "Replacing")

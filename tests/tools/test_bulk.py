@@ -81,6 +81,28 @@ def test_an_expression_is_replaced_with_its_groups(app: App, notes: Path) -> Non
     assert (notes / "Herons 5.md").read_bytes() == b"---\nstatus: seen\r\n---\r\n$1 5 herons, Heron\r\n"
 
 
+@pytest.mark.parametrize(
+    ("old", "arguments", "new"),
+    [
+        ("a\r\nb\r\n", {"find": "a\nb", "content": "c\nd"}, "c\r\nd\r\n"),
+        ("a\nb\n", {"find": "a\r\nb", "content": "c\r\nd"}, "c\nd\n"),
+        ("a\r\nb", {"find": r"(\w)\n(\w)", "content": "$2\n$1", "regex": True}, "b\r\na"),
+        ("a\r\nb\r\n", {"find": "[ab]$", "content": "$&!", "regex": True}, "a!\r\nb!\r\n"),
+        ("a\r\nb\nc\r\n", {"find": "$", "content": "!", "regex": True}, "a!\r\nb!\nc!\r\n!"),
+        ("a\r\nb", {"find": r"a\r\nb", "content": "c", "regex": True}, "c"),
+        ("a\rb\r\n", {"find": "b", "content": "c"}, "a\rc\r\n"),
+    ],
+)
+def test_a_line_end_is_one_whatever_bytes_it_has(
+    app: App, basic: Path, old: str, arguments: dict[str, Any], new: str
+) -> None:
+    # EDIT-04, FILE-04
+    (basic / "Lines.md").write_bytes(old.encode())
+    run(app, "replace", names=["Lines"], **arguments)
+
+    assert (basic / "Lines.md").read_bytes().decode() == new
+
+
 def test_a_broken_expression_is_refused_before_anything_is_written(app: App, notes: Path) -> None:
     before = contents(notes)
     with pytest.raises(InvalidArguments, match="regular expression"):

@@ -87,7 +87,7 @@ def test_blocks_and_lines_are_extracted_too(opened: Opened) -> None:
     """COMPOSE-2"""
     app = opened({"Old.md": "a\n\nb ^id\n\nc\nd\n"})
     run(app, action="extract", name="Old", part="^id", into="Block")
-    run(app, action="extract", name="Old", part="5-6", into="Lines")
+    run(app, action="extract", name="Old", part="lines 5-6", into="Lines")
     assert files(app) == {"Old.md": "a\n\n[[Block]]\n\n[[Lines]]\n", "Block.md": "b ^id\n", "Lines.md": "c\nd\n"}
     with pytest.raises(InvalidArguments, match="needs into"):
         run(app, action="extract", name="Old", part="1-1")
@@ -117,6 +117,31 @@ def test_links_in_the_part_lead_where_they_led_and_links_to_it_follow(opened: Op
 
     run(app, action="extract", name="Old", part="Part", into="New/Part", update_links=False)
     assert files(app)["Other.md"] == notes["Other.md"]
+
+
+@pytest.mark.parametrize(
+    ("link", "moved"),
+    [
+        ("[[Old#Deep]]", "[[#Deep]]"),
+        ("[[#Top#Part#Deep|d]]", "[[#Part#Deep|d]]"),
+        ("[[Old#^b]]", "[[#^b]]"),
+        ("[d](Old.md#Deep)", "[d](#Deep)"),
+        ("[[Old#None]] [[#None]]", "[[Old#None]] [[#None]]"),
+        ("[[Old]] [[Old#Top]]", "[[Old]] [[Old#Top]]"),
+    ],
+)
+def test_links_inside_the_part_name_its_headings_in_the_new_note(opened: Opened, link: str, moved: str) -> None:
+    """COMPOSE-4"""
+    app = opened({"Old.md": f"# Top\n## Part\n{link}\n### Deep\nt ^b\n"})
+    run(app, action="extract", name="Old", part="Part")
+    assert files(app)["Part.md"] == f"## Part\n{moved}\n### Deep\nt ^b\n"
+
+
+def test_a_note_without_text_adds_no_line(opened: Opened) -> None:
+    """COMPOSE-1"""
+    app = opened({"A.md": "---\nx: 1\n---\n", "B.md": "text\n\n"}, **LOCAL)
+    run(app, action="merge", name="A", into="B")
+    assert files(app) == {"B.md": "---\nx: 1\n---\ntext\n\n"}
 
 
 def test_the_template_of_the_note_composer_is_used(opened: Opened) -> None:

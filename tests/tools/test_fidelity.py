@@ -282,6 +282,8 @@ def test_an_overwritten_note_is_the_new_text_with_the_old_note_s_ways(
     wanted = text.encode()
     if newline_of(before) == b"\r\n":
         wanted = wanted.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    elif b"\n" in before and b"\r\n" not in before:
+        wanted = wanted.replace(b"\r\n", b"\n")
 
     assert note.read_bytes() == bom + wanted
     if note.read_bytes() != before:

@@ -15,7 +15,7 @@ from obsidian_mcp.core.files.media import kind_of
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
-from obsidian_mcp.core.note.edits import adapted, overwritten
+from obsidian_mcp.core.note.edits import adapted, newline_of, overwritten
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.changes import Create, Write, removal
@@ -35,19 +35,20 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 def appended(body: str, content: str, *, inline: bool) -> str:
     """A note with text at its end, on a line of its own unless `inline`."""
-    newline = Text(body).newline
-    between = "" if inline or not body or body.endswith("\n") else newline
-    return f"{body}{between}{adapted(content, newline)}"
+    content = adapted(content, body)
+    between = "" if inline or not body or body.endswith("\n") else newline_of(body, content)
+    return f"{body}{between}{content}"
 
 
 def prepended(body: str, content: str, *, inline: bool) -> str:
     """A note with text behind its frontmatter, and a newline behind that unless `inline`."""
-    newline = Text(body).newline
+    content = adapted(content, body)
+    newline = newline_of(body, content)
     at = parser.text_start(body)
     before = body[:at]
     if before and not before.endswith("\n"):
         before += newline
-    return f"{before}{adapted(content, newline)}{'' if inline else newline}{body[at:]}"
+    return f"{before}{content}{'' if inline else newline}{body[at:]}"
 
 
 def append(call: Call) -> str:

@@ -14,6 +14,7 @@ from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
 from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
 from obsidian_mcp.core.query.regexp import RegExp as Compiled
 from obsidian_mcp.core.text.deadline import checkpoint, current
+from obsidian_mcp.core.text.text import Span
 
 from .limits import Budget
 from .values import ExpressionError
@@ -43,14 +44,20 @@ class RegExp:
         """`template` may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`."""
         parts: list[str] = []
         at = 0
-        budget.charge(len(text))
-        for found in self._found(text):
-            parts += (text[at : found.start()], expand(template, found, self._compiled().groups))
-            budget.charge(len(parts[-1]) + 1)
-            at = found.end()
+        for span, new in self.replacements(text, template, budget):
+            parts += (text[at : span.start], new)
+            at = span.end
             if not everywhere:
                 break
         return "".join([*parts, text[at:]])
+
+    def replacements(self, text: str, template: str, budget: Budget) -> Iterator[tuple[Span, str]]:
+        """Yield every match, and the template filled in for it."""
+        budget.charge(len(text))
+        for found in self._found(text):
+            new = expand(template, found, self._compiled().groups)
+            budget.charge(len(new) + 1)
+            yield Span(found.start(), found.end()), new
 
     def split(self, text: str, budget: Budget) -> list[str]:
         """As `String.split`: what the groups captured stands between the parts, missing ones empty."""

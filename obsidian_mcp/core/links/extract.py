@@ -71,13 +71,14 @@ class Extraction:
 
     def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         link = place.link
-        if not link.path:
-            found = resolve_subpath(self.parsed, link.subpath)
-            if found is None or self._holds(found.span):
-                return []
-            return [path_edit(place, self._path(link, self.source, self.target))]
         goal = resolve(self.names, source, link.path)
-        if goal is None or resolve(self.names, self.target, link.path) == goal:
+        if goal == self.source and link.subpath:
+            found = resolve_subpath(self.parsed, link.subpath)
+            if found is not None and self._holds(found.span):
+                return self._into_part(place, self.target)
+            if found is None and not link.path:
+                return []
+        if goal is None or (link.path and resolve(self.names, self.target, link.path) == goal):
             return []
         return [path_edit(place, self._path(link, goal, self.target))]
 
@@ -86,9 +87,13 @@ class Extraction:
         if not link.subpath or resolve(self.names, source, link.path) != self.source:
             return []
         found = resolve_subpath(self.parsed, link.subpath)
-        if found is None or not self._holds(found.span):
-            return []
-        edits = [path_edit(place, self._path(link, self.target, source))]
+        return [] if found is None or not self._holds(found.span) else self._into_part(place, source)
+
+    def _into_part(self, place: LinkPlace, home: VaultPath) -> list[Edit]:
+        """The edits of a link in the file `home` that is to lead to a heading or block of the part in its new note."""
+        link = place.link
+        path = "" if home == self.target else self._path(link, self.target, home)
+        edits = [] if path == link.path else [path_edit(place, path)]
         parts = place.parts()
         if parts is not None and len(parts[1]) > 1:
             kept = self._segments_needed(link.subpath)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
@@ -35,21 +36,35 @@ def apply(body: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, body[done:]])
 
 
-def adapted(content: str, newline: str) -> str:
-    """`content` with the note's line ends; its own CRLF stay."""
-    return _LONE_LF.sub("\r\n", content) if newline == "\r\n" else content
+def adapted(content: str, body: str) -> str:
+    """`content` with the line ends of a note. Its own CRLF stay in a note that has some, or no line end at all."""
+    return adapting(body)(content)
+
+
+def adapting(body: str) -> Callable[[str], str]:
+    """`adapted` for many texts that go into one note."""
+    if Text(body).newline == "\r\n":
+        return partial(_LONE_LF.sub, "\r\n")
+    if "\r\n" in body or "\n" not in body:
+        return str
+    return lambda content: content.replace("\r\n", "\n")
+
+
+def newline_of(body: str, content: str) -> str:
+    """The line end between a note and text that is added: the note's, or the text's where the note has none."""
+    return Text(body if "\n" in body else content).newline
 
 
 def overwritten(data: bytes, content: str) -> bytes:
     """The bytes of a file after its whole text becomes `content`; its line ends and byte order mark stay."""
     old = Text.decode(data)
-    return Text(adapted(content, old.newline), old.bom).encode()
+    return Text(adapted(content, old.body), old.bom).encode()
 
 
 def append(body: str, content: str) -> str:
     """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02)."""
-    newline = Text(body).newline
-    content = adapted(content, newline)
+    content = adapted(content, body)
+    newline = newline_of(body, content)
     if not body:
         return content
     if body.endswith("\n"):
@@ -59,8 +74,8 @@ def append(body: str, content: str) -> str:
 
 def insert(body: str, at: int, content: str) -> str:
     """`content` on lines of its own at the offset `at`, which begins a line (EDIT-03)."""
-    newline = Text(body).newline
-    content = adapted(content, newline)
+    content = adapted(content, body)
+    newline = newline_of(body, content)
     before, after = body[:at], body[at:]
     if before and not before.endswith("\n"):
         before += newline
@@ -73,10 +88,9 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
 
     Raises: TextNotFound with the line that is nearest, TextNotUnique with the lines that hold it.
     """
-    newline = Text(body).newline
-    content = adapted(content, newline)
+    content = adapted(content, body)
     if find not in body:
-        find = adapted(find, newline)
+        find = adapted(find, body)
     count = body.count(find)
     if count == 0:
         raise _nowhere(body, find)
@@ -90,12 +104,11 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
 
 def replace_span(body: str, span: Span, content: str) -> str:
     """The text of a section replaced; blank lines around it stay, so that its neighbours keep their distance."""
-    newline = Text(body).newline
-    content = adapted(content, newline)
+    content = adapted(content, body)
     inner = trimmed(body, span)
     if inner.start == inner.end:
         return insert(body, span.start, content)
-    return body[: inner.start] + content.removesuffix(newline) + body[inner.end :]
+    return body[: inner.start] + content.removesuffix(newline_of(body, content)) + body[inner.end :]
 
 
 def append_to_span(body: str, span: Span, content: str) -> str:

@@ -120,7 +120,7 @@ def extract(
     ]
     shown = edits.diff(source.path, body, remaining)
     if existing is None:
-        made = edits.adapted(text, before.text.newline) + ("" if text.endswith("\n") else before.text.newline)
+        made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
         operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         shown += edits.diff(target, "", made)
     else:
@@ -144,9 +144,11 @@ def extract(
 
 def join(body: str, text: str, position: End) -> str:
     """Return a note with text at an end of it, and an empty line between."""
-    newline = Text(body).newline
-    text = edits.adapted(text.strip("\r\n"), newline)
+    text = edits.adapted(text.strip("\r\n"), body)
+    newline = edits.newline_of(body, text)
     start = frontmatter.text_start(body)
+    if not text:
+        return body
     if not body[start:].strip():
         return edits.append(body, text)
     if position == "prepend":
@@ -169,7 +171,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
     """The part without the blank lines around it, and the text of its heading."""
     body = parsed.body
     wanted = part.strip()
-    lines = re.fullmatch(r"(\d+)-(\d+)", wanted)
+    lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", wanted, re.IGNORECASE)
     if lines is None:
         found = sections.find(parsed, wanted)
         span, heading = found.span, found.heading.text if found.heading else ""

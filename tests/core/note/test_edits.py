@@ -31,6 +31,10 @@ def bodies(draw: st.DrawFn) -> str:
         ("t\r\nu", "a\nb\n", "t\r\nu\r\na\r\nb"),
         ("t\r\n", "a", "t\r\na\r\n"),
         ("t\n\n", "a", "t\n\na\n"),
+        ("t\n", "a\r\nb\r\n", "t\na\nb\n"),
+        ("t", "a\r\nb", "t\r\na\r\nb"),
+        ("", "a\r\nb", "a\r\nb"),
+        ("t\r\nu\n", "a\r\nb", "t\r\nu\na\r\nb\n"),
     ],
 )
 def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after: str) -> None:
@@ -64,6 +68,7 @@ def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: s
 def test_the_one_occurrence_of_a_text_is_replaced() -> None:
     # EDIT-04
     assert edits.replace_text("a b\r\nc", "b\nc", "x\ny", every=False) == "a x\r\ny"
+    assert edits.replace_text("a b\nc", "b\r\nc", "x\r\ny", every=False) == "a x\ny"
     assert edits.replace_text("one two", " two", "", every=False) == "one"
 
 
