@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note, parse
 from obsidian_mcp.core.vault.changes import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
 from .params import VaultName
 from .registry import tool
@@ -84,11 +84,23 @@ def edit_bookmarks(
             found = _bookmark(place, target.strip(), title, group)
             after = stored.add(body, found, round(place.calendar.now().timestamp() * 1000))
         else:
-            after, found = stored.remove(body, target)
+            after, found = _removed(place, body, target.strip())
         changed = after != body
         if changed:
             place.commit("edit_bookmarks", [_operation(data, after)])
     return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
+
+
+def _removed(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
+    """The file without a bookmark named as it is listed, or as `add` takes it. Raises: NoteNotFound, AmbiguousName."""
+    try:
+        return stored.remove(body, target)
+    except NoteNotFound as missing:
+        try:
+            named = _bookmark(place, target, "", "").target
+        except AppError:
+            raise missing from None
+        return stored.remove(body, named)
 
 
 def _operation(data: bytes | None, after: str) -> Operation:

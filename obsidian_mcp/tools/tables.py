@@ -98,6 +98,7 @@ def _applied(now: Table, given: Mapping[str, Any]) -> Table:
     values = _checked(given)
     match values.pop("op"):
         case "set":
+            _needed(given, "value")  # null empties the cell
             return now.set_cell(values["row"], values["column"], values.get("value", ""))
         case "add_row":
             return now.add_row(values["values"], values.get("at"))

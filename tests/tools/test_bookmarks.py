@@ -75,3 +75,14 @@ def test_a_note_is_chosen_at_random_below_a_folder(opened: Opened) -> None:
     assert run(app, "read_note", name="random:")["path"] in ("A.md", "F/B.md")
     with pytest.raises(NoteNotFound, match="to choose from"):
         run(app, "read_note", name="random:None")
+
+
+@pytest.mark.parametrize("target", ["A", "f/a.md", "A#Head", "F/", "search:tag:#x"])
+def test_a_bookmark_is_removed_under_the_name_that_added_it(opened: Opened, target: str) -> None:
+    """BOOK-4"""
+    app = opened({"F/A.md": "# Head\n"})
+    run(app, action="add", target=target)
+    assert run(app, action="remove", target=target)["changed"]
+    assert run(app, "list_bookmarks") == {"bookmarks": []}
+    with pytest.raises(NoteNotFound, match="obsidian_list_bookmarks"):
+        run(app, action="remove", target=target)

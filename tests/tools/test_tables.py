@@ -47,6 +47,7 @@ def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
         {"op": "paint"},
         {"op": "set", "row": 1, "column": "none", "value": "x"},
         {"op": "set", "row": 1},
+        {"op": "set", "row": 1, "column": 1},
         {"op": "sort", "column": 1, "descending": "yes"},
         {"op": "add_row", "values": "x"},
         {"op": "remove_row", "row": 1, "column": 1},

@@ -101,7 +101,7 @@ def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
         if wanted in (bookmark.target.casefold(), bookmark.title.casefold())
     ]
     if not found:
-        raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_bookmarks lists them.", name=name)
+        raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)
     if len(found) > 1:
         shown = [f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _ in found[:SHOWN]]
         raise AmbiguousName(

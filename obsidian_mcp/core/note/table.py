@@ -118,8 +118,13 @@ class Table:
         if len(self.columns) == 1:
             raise InvalidArguments("The last column of a table cannot be removed.", argument="column")
 
+        alone = len(self.columns) == 2
+
         def without(row: Row) -> Row:
-            return replace(row, cells=row.cells[:index] + row.cells[index + 1 :])
+            lead, tail = row.lead, row.tail
+            if alone:  # only its outer pipes make lines of one cell a table
+                lead, tail = lead if "|" in lead else f"{lead}|", tail if "|" in tail else f"|{tail}"
+            return Row(lead, row.cells[:index] + row.cells[index + 1 :], tail)
 
         return Table(without(self.header), without(self.delimiters), tuple(map(without, self.rows)))
 

@@ -195,3 +195,14 @@ def test_rows_keep_their_spacing_when_another_one_changes(
     assert [line for at, line in enumerate(with_row) if at != 2 + len(rows)] == was
     backwards = located.table.move_row(1, len(rows)).lines
     assert backwards[2:] == [*rows[1:], rows[0]]
+
+
+@pytest.mark.parametrize(
+    "body", ["a | b\n--|--\n1 | 2\n", "|a|b\n|--|--\n|1|2\n", "a|b|\n--|--|\n1|2|\n", "|a|b|\n|-|-|\n|1|\n"]
+)
+def test_the_last_column_but_one_goes_and_a_table_stays(body: str) -> None:
+    """TABLE-4"""
+    for column, left in ("a", "b"), ("b", "a"):
+        after = table.locate(edited("remove_column", column, body=body)).table
+        assert after.columns == [left]
+        assert len(after.rows) == 1
