@@ -117,7 +117,12 @@ def base_mistakes(path: str, text: str) -> list[str]:
 
 
 def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
-    """The text of a new note: the template filled in, and the content behind it."""
+    """The text of a new note: the template filled in, and the content behind it; properties of both are merged.
+
+    Raises: TemplateFailed, PropertiesUnreadable.
+    """
+    from obsidian_mcp.core.frontmatter.parser import text_start
+    from obsidian_mcp.core.note.insertion import insert_template
     from obsidian_mcp.core.vault.templates import Filled, Templates
 
     templates = Templates(place)
@@ -125,7 +130,12 @@ def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Fille
     if found is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
     filled = templates.fill(found, path)
-    return replace(filled, text=edits.append(filled.text, content)) if content else filled
+    if not text_start(content):
+        return replace(filled, text=edits.append(filled.text, content)) if content else filled
+    text = insert_template(content, filled.text, "prepend")
+    line, column = filled.cursor or (0, 0)
+    line += text.count("\n", 0, text_start(text)) - filled.text.count("\n", 0, text_start(filled.text))
+    return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
 
 
 def _periodic(place: Vault, located: Located, content: str) -> Created:

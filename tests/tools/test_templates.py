@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, NoteNotFound, TemplateFailed
+from obsidian_mcp.errors import AppError, NoteNotFound, PropertiesUnreadable, TemplateFailed
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
@@ -132,3 +132,15 @@ def test_a_daily_note_is_created_as_the_vault_makes_it(opened: Opened) -> None:
     assert text(app, "2026-11-23.md") == "# Monday\n- x\n"
     with pytest.raises(AppError, match="exists already"):
         run(app, "create_note", name="daily:tomorrow", content="y")
+
+
+def test_properties_of_the_content_come_before_those_of_the_template(opened: Opened) -> None:
+    """PERIODIC-20"""
+    app = opened({"T/Head.md": "---\nstatus: new\ntags: [a]\n---\n# {{title}}\n"}, templates={"folder": "T"})
+    content = "---\ntags: [b]\nstatus: mine\n---\nText\n"
+    run(app, "create_note", name="Note", template="Head", content=content)
+    made = (app.vaults.get().files.root / "Note.md").read_bytes()
+    assert made == b"---\ntags:\n  - b\n  - a\nstatus: mine\n---\n# Note\nText\n"
+    with pytest.raises(PropertiesUnreadable):
+        run(app, "create_note", name="Other", template="Head", content="---\na: [\n---\n")
+    assert not (app.vaults.get().files.root / "Other.md").exists()
