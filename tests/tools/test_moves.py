@@ -179,3 +179,36 @@ def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, n
         assert not (folder / f"{name}.md").exists()
         run(app, "undo")
         assert {path: before[path] for path in ("Home.md", f"{name}.md")}.items() <= contents(folder).items()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="one folder on macOS")
+def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
+    # MOVE-05: as a sync program between macOS and Linux leaves them
+    app = opened({"Ü/a.md": "[[Ü/b]]", "U\u0308/b.md": "", "U\u0308/Deep/c.md": "", "d.md": "[[Ü/b]] [[Ü/Deep/c]]"})
+    folder = app.vaults.get().files.root
+    before = contents(folder)
+    run(app, "move_note", name="Ü", to="New")
+    after = {"New/a.md": b"[[b]]", "New/b.md": b"", "New/Deep/c.md": b"", "d.md": b"[[b]] [[c]]"}
+    assert {path: data for path, data in contents(folder).items() if not path.startswith(".")} == after
+    run(app, "undo")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"name": "A", "to": "B"}, "F/A.md; F/A.md#h"),
+        ({"name": "F", "to": "G"}, "F/A.md; F/A.md#h; F"),
+        ({"names": ["A"], "to": "New/"}, "F/A.md; F/A.md#h"),
+        ({"name": "Other", "to": "B"}, ""),
+    ],
+)
+def test_bookmarks_that_a_move_leaves_behind_are_listed(opened: Opened, arguments: dict[str, Any], named: str) -> None:
+    # MOVE-05
+    marks = [{"type": "file", "path": "F/A.md"}, {"type": "file", "path": "F/A.md", "subpath": "#h"}]
+    app = opened(
+        {"F/A.md": "", "Other.md": ""},
+        bookmarks={"items": [*marks, {"type": "folder", "path": "F"}, {"type": "graph"}]},
+    )
+    begin = "Bookmarks are not changed by a move, and these name what moves: "
+    assert run(app, "move_note", **arguments).get("warnings") == ([f"{begin}{named}."] if named else None)

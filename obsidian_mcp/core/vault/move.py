@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from obsidian_mcp.core.files import names
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files import bookmarks, names
+from obsidian_mcp.core.files.bookmarks import Bookmark
+from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
@@ -26,7 +27,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
-from obsidian_mcp.errors import AppError, InvalidName, NoteExists, NoteNotFound
+from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName, NoteExists, NoteNotFound
 
 from .changes import Move, Operation, Write
 from .content import Content
@@ -78,18 +79,21 @@ class Relocation:
     links: Rewriting
     unlinked: bool
     """It is certain that no link has to be rewritten."""
-    apart: tuple[str, ...] | None = None
+    apart: tuple[str, ...] = ()
     """The files of a folder that must be moved one by one."""
+    whole: bool = True
+    """Whether the folder itself moves, before those."""
 
     @property
     def operations(self) -> list[Operation]:
         """The changes of files first, where they still are, then the move.
 
-        A folder that also holds files which the policy hides stays with those; the others are moved one by one.
+        A folder that also holds files which the policy hides stays with those; the others are moved one by one. So are
+        files in a folder of the same name in another normal form.
         """
-        moves = [Move(self.disk, self.target_disk, self.unlinked)]
-        if self.apart is not None:
-            moves = [Move(disk, self.target_disk + disk[len(self.disk) :]) for disk in self.apart]
+        depth = self.source.count("/") + 1
+        moves = [Move(self.disk, self.target_disk, self.unlinked)] if self.whole else []
+        moves += [Move(disk, f"{self.target_disk}/{disk.split('/', depth)[depth]}") for disk in self.apart]
         return [*self.links.operations, *moves]
 
 
@@ -122,8 +126,11 @@ def relocate(
     if update_links:
         warnings = mentions(vault, files, source if is_folder else None)
         links = replace(links, warnings=(*links.warnings, *warnings))
-    apart = vault.folders.visible_among_hidden(disk) if is_folder else None
-    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart)
+    visible = vault.folders.visible_among_hidden(disk) if is_folder else None
+    spelled = (vault.catalog[path].disk for path in files) if is_folder else ()
+    strays = tuple(found for found in spelled if not found.startswith(f"{disk}/"))
+    apart = (*(visible or ()), *strays)
+    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart, visible is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +167,10 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
             )
         files[entry.path] = target
         moves.append(Move(entry.disk, disk))
-    return Gathering(files, tuple(moves), rewrite_links(vault, files) if update_links else Rewriting(()))
+    links = rewrite_links(vault, files) if update_links else Rewriting(())
+    if update_links:
+        links = replace(links, warnings=(*links.warnings, *mentions(vault, files, None)))
+    return Gathering(files, tuple(moves), links)
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> Rewriting:
@@ -260,7 +270,7 @@ SHOWN = 10
 
 
 def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> list[str]:
-    """A warning with the places in bases that will not find a file, or a folder, after its move; else nothing.
+    """Warnings with the places in bases, and the bookmarks, that will not find a file, or a folder, after its move.
 
     `files` are the moved files with their new paths, `folder` the moved folder.
     """
@@ -275,10 +285,28 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
         for line, literal in _literals(text):
             if _is_lost(vault, entry.path, literal, files, folder):
                 places.append(f"{entry.path} line {line} ({literal!r})")
-    if not places:
+    marked = [found.target for found in _bookmarks(vault) if _is_moved(found, files, folder)]
+    return [
+        f"{kind} are not changed by a move, and these name what moves: {'; '.join(found[:SHOWN])}"
+        f"{f' and {len(found) - SHOWN} more' if len(found) > SHOWN else ''}."
+        for kind, found in {"Bases": places, "Bookmarks": marked}.items()
+        if found
+    ]
+
+
+def _bookmarks(vault: Vault) -> list[Bookmark]:
+    data = vault.files.config(bookmarks.FILE)
+    try:
+        return bookmarks.visible(None if data is None else Text.decode(data).body, vault.policy)
+    except InvalidArguments:  # a broken file, which the app does not read either
         return []
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-    return [f"Bases are not changed by a move, and these name what moves: {'; '.join(places[:SHOWN])}{more}."]
+
+
+def _is_moved(bookmark: Bookmark, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> bool:
+    path = normal_form(bookmark.target.partition("#")[0])
+    if bookmark.kind == "folder":
+        return folder is not None and f"{path}/".startswith(f"{folder}/")
+    return bookmark.kind == "file" and path in files
 
 
 def _literals(text: str) -> Iterator[tuple[int, str]]:
