@@ -137,6 +137,27 @@ def test_links_inside_the_part_name_its_headings_in_the_new_note(opened: Opened,
     assert files(app)["Part.md"] == f"## Part\n{moved}\n### Deep\nt ^b\n"
 
 
+@pytest.mark.parametrize(
+    ("position", "listed"),
+    [
+        ("append", "B.md: [[#^x]]; C.md: [[A#Notes]]; K.canvas: a card"),
+        ("prepend", "A.md: [[#^x]]; C.md: [[B#Notes]]"),
+    ],
+)
+def test_links_that_lead_to_the_other_note_after_a_merge_are_listed(opened: Opened, position: str, listed: str) -> None:
+    """COMPOSE-1"""
+    notes = {
+        "A.md": "## Notes\na ^x\n\n[[#^x]] [[#None]]\n## Only\n",
+        "B.md": "# Top\n## Notes\nb ^x\n\n[[#^x]]\n",
+        "C.md": "[[A#Notes]] [[B#Notes]] [[A#Only]] [[A]] [[B#Top#Notes]]",
+        "K.canvas": '{"nodes":[{"id":"a","type":"file","file":"A.md","subpath":"#Notes","x":0,"y":0}]}',
+    }
+    app = opened(notes, **LOCAL)
+    [warning] = run(app, action="merge", name="A", into="B", position=position)["warnings"]
+    assert warning.endswith(f"of the other note now: {listed}.")
+    assert "warnings" not in run(app, action="merge", name="C", into="B")
+
+
 def test_a_note_without_text_adds_no_line(opened: Opened) -> None:
     """COMPOSE-1"""
     app = opened({"A.md": "---\nx: 1\n---\n", "B.md": "text\n\n"}, **LOCAL)
@@ -152,6 +173,19 @@ def test_the_template_of_the_note_composer_is_used(opened: Opened) -> None:
     )
     run(app, action="extract", name="Old", part="Sec")
     assert files(app)["Sec.md"] == "from Old 2026: ## Sec\n{{fromTitle}}\n"
+
+
+@pytest.mark.parametrize("position", ["append", "prepend"])
+@pytest.mark.parametrize(
+    ("body", "merged"), [("b\r\n", "b\r\n\r\nfrom A: a\r\n"), ("", "from A: a"), ("b", "b\n\nfrom A: a")]
+)
+def test_a_merged_note_goes_through_the_template_too(opened: Opened, position: str, body: str, merged: str) -> None:
+    """COMPOSE-5"""
+    template = "\nfrom {{fromTitle}}: {{content}}\n"
+    app = opened({"A.md": "a\n", "B.md": body, "c.md": template}, note_composer={"template": "c"}, **LOCAL)
+    run(app, action="merge", name="A", into="B", position=position)
+    written = files(app)["B.md"]
+    assert written == merged if position == "append" else written.startswith("from A: a")
 
 
 def test_a_dry_run_shows_everything_and_changes_nothing(opened: Opened) -> None:

@@ -16,14 +16,14 @@ from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
 from obsidian_mcp.core.note import drawing, edits, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
-from obsidian_mcp.core.note.subpath import heading_for_link
+from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, parent, parse
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import applied, referrers_of, rewrite_links
+from .move import SHOWN, applied, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -64,6 +64,9 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     if read is not None and read.values:
         body = merge_properties(body, read.values, before.text.newline)
     drawing.check_edit(target.path, before.text.body, body)
+    inserted = edits.adapted(text.strip("\r\n"), before.text.body)
+    start = body.rindex(inserted) if position == "append" else body.index(inserted, frontmatter.text_start(body))
+    warnings = _mistaken(vault, source.path, target.path, body, Span(start, start + len(inserted)))
     others = [file for file in rewriting.rewritten if file.path not in (source.path, target.path)]
     operations: list[Operation] = [
         operation
@@ -74,7 +77,33 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     operations.append(removal(source.disk, vault.settings.trash_option))
     shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
     updated = tuple(file.path for file in others)
-    return Composition(source.path, target.path, False, tuple(operations), updated, shown, rewriting.warnings)
+    return Composition(
+        source.path, target.path, False, tuple(operations), updated, shown, (*rewriting.warnings, *warnings)
+    )
+
+
+def _mistaken(vault: Vault, source: VaultPath, target: VaultPath, merged: str, moved: Span) -> list[str]:
+    """A warning with the links to a heading or block of one note that lead to one of the other after a merge.
+
+    `moved` is what comes from the note `source` in the text of the note `target`, `merged`.
+    """
+    contents, referrers = referrers_of(vault, {source, target}, link_keys({}, [source, target]))
+    before = {path: parser.parse(contents[path].text.body) for path in (source, target)}
+    after = parser.parse(merged)
+    found = []
+    for referrer in referrers:
+        links = [(place.link.path, place.link.subpath, place.link.original) for place in referrer.places]
+        links += [(card.path.value, card.subpath.value, "a card") for card in referrer.card_paths if card.subpath]
+        for path, subpath, shown in links:
+            goal = resolve(vault.catalog, referrer.path, path) if subpath else None
+            if goal not in before or resolve_subpath(before[goal], subpath) is None:
+                continue
+            now = resolve_subpath(after, subpath)
+            if now is None or (moved.start <= now.span.start < moved.end) != (goal == source):
+                found.append(f"{referrer.path}: {shown}")
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    said = "Both notes have a heading or block of the same name, so these lead to the one of the other note now: "
+    return [f"{said}{'; '.join(found[:SHOWN])}{more}."] if found else []
 
 
 def extract(
