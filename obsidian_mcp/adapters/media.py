@@ -35,8 +35,9 @@ class LocalMedia:
                 if opened.width * opened.height > MOST_PIXELS:
                     raise NotShowable(f"The image has {opened.width} x {opened.height} pixels, too many to open.")
                 image = ImageOps.exif_transpose(opened).convert("RGBA")
+        except UnidentifiedImageError as error:  # its text names an object of Python
+            raise NotShowable("The image cannot be opened: its bytes are of no known format.") from error
         except (
-            UnidentifiedImageError,
             OSError,
             ValueError,
             SyntaxError,

@@ -16,7 +16,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, hidden_text, parser, sections
 from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, printable
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, line_count, printable
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
     NOTE_EXTENSION,
@@ -253,6 +253,10 @@ def read_note(
     else:
         body = BOM + text.body if text.bom else text.body
         part = Span(0, len(body))
+    if offset and part.start + offset >= part.end:
+        raise InvalidArguments(
+            f"There is nothing at offset {offset}: the text has {part.end - part.start} characters.", argument="offset"
+        )
     start = part.start + offset
     end = _page_end(body, start, part.end)
     first = body.count("\n", 0, start) + 1
@@ -260,7 +264,7 @@ def read_note(
     shown = replace(
         facts,
         lines=f"{first}-{last}",
-        total_lines=body.count("\n") + (0 if body.endswith("\n") else 1),
+        total_lines=line_count(body),
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
@@ -335,14 +339,15 @@ def _part(body: str, section: str, lines: str) -> Span:
         return sections.locate(body, section).whole
     first, dash, last = lines.partition("-")
     starts = [*Lines(body).starts, len(body)]
+    count = line_count(body)
     top = max(int(first or 1), 1)
-    bottom = int(last) if last else (len(starts) - 1 if dash else top)
-    if top > bottom or top >= len(starts):
+    bottom = int(last) if last else (count if dash else top)
+    if top > bottom or top > count:
         raise InvalidArguments(
-            f"The lines {lines!r} are not in the note: it has {len(starts) - 1} lines. Give them as 10-40, 10- or -40.",
+            f"The lines {lines!r} are not in the note: it has {count} lines. Give them as 10-40, 10- or -40.",
             argument="lines",
         )
-    return Span(starts[top - 1], starts[min(bottom, len(starts) - 1)])
+    return Span(starts[top - 1], starts[min(bottom, count)])
 
 
 def _page_end(body: str, start: int, end: int) -> int:

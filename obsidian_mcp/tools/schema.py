@@ -133,7 +133,7 @@ class _AnswerSchema(_Schema):
         return generated
 
     def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: ARG002  the base class's signature
-        return bool(field["schema"]["type"] not in ("default", "nullable"))
+        return bool(field["schema"]["type"] not in ("any", "default", "nullable"))
 
 
 def set_type(annotation: Any) -> Any:

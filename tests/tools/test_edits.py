@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.tools import call
 
 
@@ -163,8 +163,18 @@ def test_a_part_of_a_note_can_be_read(app: App) -> None:
     assert data["total_lines"] == 27
     assert read(app, name="Alpha", section="^brass")[1] == "- [ ] Cut the wheel in brass ^brass"
     assert read(app, name="Alpha", lines="-2")[1] == "---\nstatus: active\n"
-    with pytest.raises(AppError):
-        read(app, name="Alpha", lines="90-")
+    for beyond in ("28-", "28", "90-"):
+        with pytest.raises(InvalidArguments, match="it has 27 lines"):
+            read(app, name="Alpha", lines=beyond)
+
+
+def test_a_page_behind_the_end_of_a_note_is_refused_with_its_length(app: App) -> None:
+    # TOOL-07: it said that it was line 28 of 27
+    length = len(str(read(app, name="Alpha")[1]))
+    assert len(str(read(app, name="Alpha", offset=length - 1)[1])) == 1
+    for offset in (length, length + 1000):
+        with pytest.raises(InvalidArguments, match=f"the text has {length} characters"):
+            read(app, name="Alpha", offset=offset)
 
 
 def test_views_give_outline_and_properties_without_the_text(app: App) -> None:

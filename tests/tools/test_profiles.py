@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,18 @@ def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, argument
     assert tool.output_schema is not None
     Draft202012Validator(tool.output_schema).validate(outcome.structured)
     assert json.loads(outcome.contents()[0]) == outcome.structured
+
+
+def test_a_property_that_a_note_leaves_empty_fits_the_schema(app: App, basic: Path) -> None:
+    # TOOL-17: clients that hold answers to their schema refused the whole answer
+    (basic / "Empty.md").write_text("---\nstatus:\n---\n", encoding="utf-8")
+    app.vaults.get().refresh()
+    tool = TOOLS["obsidian_get_properties"]
+    outcome = call(app, tool.name, {"property": "status"})
+
+    assert {"path": "Empty.md"} in outcome.data["values"]
+    assert tool.output_schema is not None
+    Draft202012Validator(tool.output_schema).validate(outcome.structured)
 
 
 def test_every_output_schema_is_a_schema_of_objects() -> None:

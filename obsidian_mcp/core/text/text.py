@@ -107,6 +107,11 @@ class Lines:
         return self.utf16(offset) - self.utf16(self.starts[self.line(offset)])
 
 
+def line_count(text: str) -> int:
+    """Return the number of lines, at least 1; what stands behind the last LF is one if it is not empty."""
+    return text.count("\n") + (not text.endswith("\n"))
+
+
 def etag_of(data: bytes) -> str:
     """Return the content hash that a write can depend on: 16 hexadecimal digits."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]

@@ -18,7 +18,7 @@ from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
-from obsidian_mcp.core.text.text import Lines, Span, Text
+from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, parent, parse
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
@@ -206,11 +206,9 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
         span, heading = found.span, found.heading.text if found.heading else ""
     else:
         starts = [*Lines(body).starts, len(body)]
-        first, last = int(lines[1]), int(lines[2])
-        if not 1 <= first <= last < len(starts):
-            raise InvalidArguments(
-                f"The lines {part!r} are not in the note: it has {len(starts) - 1} lines.", argument="part"
-            )
+        first, last, count = int(lines[1]), int(lines[2]), line_count(body)
+        if not 1 <= first <= last <= count:
+            raise InvalidArguments(f"The lines {part!r} are not in the note: it has {count} lines.", argument="part")
         span, heading = Span(starts[first - 1], starts[last]), ""
     inner = edits.trimmed(body, span)
     if inner.start < frontmatter.text_start(body):

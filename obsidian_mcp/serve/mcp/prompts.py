@@ -121,8 +121,13 @@ def number(text: str, name: str, least: int, most: int) -> int:
 
 
 def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
-    """Return a filter for notes below the folder and with the tag, where they are given."""
+    """Return a filter for notes below the folder and with the tag, where they are given.
+
+    Raises: NoteNotFound for a folder that does not exist.
+    """
     inside = parse_folder(folder) if folder else None
+    if inside:
+        place.folders.existing(inside)
     prefix = name_key(inside) + "/" if inside else ""
     tagged = {found.path for found in place.graph.tagged(tag).value} if tag else None
     return lambda entry: name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)

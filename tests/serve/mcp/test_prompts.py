@@ -124,6 +124,8 @@ def test_a_plan_holds_the_open_tasks_and_where_they_are(still: RawServer) -> Non
         ("summarize_note", {"note": "No such note"}, -32003),
         ("summarize_note", {"note": "../x"}, -32005),
         ("weekly_review", {"vault": "elsewhere"}, -32002),
+        ("weekly_review", {"folder": "No such folder"}, -32003),
+        ("plan_from_tasks", {"folder": "No such folder"}, -32003),
     ],
 )
 def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments: dict[str, str], code: int) -> None:
