@@ -55,7 +55,7 @@ def edit_note(
     *_section work on what stands under a heading, which stays.
     """
     place = app.vaults.get(vault)
-    _check(operation, find, heading)
+    _check(operation, content, find, heading)
     entry = place.find(name)
     if operation == "rename_heading":
         return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
@@ -104,8 +104,10 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
     )
 
 
-def _check(operation: Operation, find: str, heading: str) -> None:
+def _check(operation: Operation, content: str, find: str, heading: str) -> None:
     """Raises: InvalidArguments for an argument that the operation needs or cannot use."""
+    if not content and operation.startswith(("append", "prepend")):
+        raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
     if operation == "replace_text" and not find:
         raise InvalidArguments("replace_text needs find: the exact text to replace.", argument="find")
     if operation.endswith(("_section", "_heading")) and not heading:

@@ -53,6 +53,15 @@ def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
     assert error.value.data["blocks"] == ["^brass"]
 
 
+@pytest.mark.parametrize("operation", ["append", "prepend", "append_section", "prepend_section"])
+def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Path, operation: str) -> None:
+    # EDIT-06
+    before = (basic / "Projects/Alpha.md").read_bytes()
+    with pytest.raises(InvalidArguments, match=f"{operation} needs content"):
+        edit(app, "Alpha", operation, **({"heading": "Plan"} if "section" in operation else {}))
+    assert (basic / "Projects/Alpha.md").read_bytes() == before
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> None:
     # EDIT-07
     before = (basic / "Home.md").read_bytes()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import obsidian_mcp
 from obsidian_mcp import tools
-from obsidian_mcp.tools import registry
+from obsidian_mcp.tools import registry, retired
 from obsidian_mcp.tools.registry import PLUGIN_TOOLS, RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
@@ -45,6 +49,17 @@ def test_commands_are_named_once() -> None:
 
 
 # CLI-20
+def test_texts_of_the_program_name_only_tools_that_there_are() -> None:
+    """An error that says how to go on with a tool that does not exist sends a model astray."""
+    known = {*TOOLS, *VIEW_TOOLS, *PLUGIN_TOOLS, *retired.RETIRED, "obsidian_mcp"}
+    named: dict[str, str] = {}
+    for path in Path(obsidian_mcp.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named.update(dict.fromkeys(re.findall(r"(?<![./`\w])obsidian_[a-z_]+", node.value), path.name))
+    assert {name: file for name, file in named.items() if name not in known} == {}
+
+
 def test_a_call_imports_the_module_of_its_tool_alone() -> None:
     program = (
         "import sys\nfrom obsidian_mcp.tools import TOOLS\nTOOLS['obsidian_read_note'], 'obsidian_undo' in TOOLS\n"
