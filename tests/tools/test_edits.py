@@ -123,6 +123,16 @@ def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
     assert b"![[Reading list#This year]]" in (basic / "Home.md").read_bytes()
 
 
+def test_the_marks_of_a_heading_are_no_part_of_its_new_text(app: App, basic: Path) -> None:
+    # RENAME-20
+    with pytest.raises(AppError, match="level, 2"):
+        edit(app, "Reading list", "rename_heading", heading="This year", content="# 2026")
+    edit(app, "Reading list", "rename_heading", heading="This year", content="## Year 2026")
+
+    assert b"\n## Year 2026\n" in (basic / "Reading/Reading list.md").read_bytes()
+    assert b"![[Reading list#Year 2026]]" in (basic / "Home.md").read_bytes()
+
+
 LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
 
 

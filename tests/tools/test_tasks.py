@@ -154,6 +154,8 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
         ({"name": "A", "line": 3, "depends_on": ["a", "b c"]}, "letters"),
         ({"name": "A", "line": 3, "recurrence": "every day or so"}, "'every day'"),
         ({"name": "A", "line": 3, "text": "two\nlines"}, "one line"),
+        ({"name": "A", "line": 3, "text": "- [x] new"}, "status sets"),
+        ({"name": "A", "line": 3, "text": "- [ ] "}, "needs a text"),
         ({"name": "A", "line": 3, "heading": "A", "status": "x"}, "action add"),
         ({"action": "add", "text": "x"}, "daily"),
         ({"action": "add", "name": "A", "daily": True, "text": "x"}, "daily"),
@@ -293,6 +295,7 @@ def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -
 
 def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:
     """TASK-66."""
+    assert vault.update(action="add", name="Sub/C", text="- [ ] once")["new"] == ["- [ ] once"]  # TASK-64
     vault.write("H.md", "<div>\n</div>\n")
     assert vault.update(action="add", name="H", text="x")["line"] == 4
     vault.write("Open.md", "```\ncode\n")

@@ -24,6 +24,7 @@ from .link_spans import CardPath, LinkPlace, Referrer
 from .resolve import encoded, needs_angle, resolve, wiki_holds
 from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded
 
+_MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
 _NO_HEADING = re.compile(r"\^[A-Za-z0-9-]+|\[\^[^\s\]]+\]")
 """Last segment of a subpath to a block or footnote."""
@@ -40,9 +41,13 @@ def plan_heading(
     """The edits that give `heading`, one of the note's outline, the name `text`, and take the links to it along.
 
     The heading's own line is edited with the note, where that is among the referrers.
-    Raises: InvalidName for a text that is blank or has several lines.
+    Raises: InvalidName for a text that is blank, has several lines, or begins with the marks of another level.
     """
     text = text.strip()
+    marks = _MARKS.match(text)
+    if marks and len(marks[1]) != heading.level:
+        raise InvalidName(f"The heading keeps its level, {heading.level}. Give the new text without {marks[1]!r}.")
+    text = text[marks.end() :] if marks else text
     if not text or "\n" in text or "\r" in text:
         raise InvalidName(f"{text!r} is no heading. Give one line of text.")
     start = parsed.body.find(heading.text, heading.span.start, heading.span.end)

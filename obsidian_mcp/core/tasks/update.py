@@ -27,6 +27,8 @@ from .settings import TaskSettings
 from .statuses import TYPES
 from .task import ON_COMPLETION, read_line
 
+_MARKS = re.compile(r"[-*+][ \t]+\[(.)\](?:[ \t]+|\Z)")
+"""Of a task in a list; the symbol is group 1."""
 _is_id = re.compile("[A-Za-z0-9_-]+").fullmatch
 
 
@@ -194,12 +196,22 @@ def _added_line(before: str, after: str, text: str) -> int:
 
 
 def checked_text(text: str) -> str:
-    """Return the text of a task. Raises: InvalidArguments for none, or for several lines."""
-    if not text.strip():
+    """Return the text of a task, without the marks of an open one.
+
+    Raises: InvalidArguments for none, for several lines, or with the marks of another status.
+    """
+    text = text.strip()
+    marks = _MARKS.match(text)
+    if marks and marks[1] != " ":
+        raise InvalidArguments(
+            f"text begins with {marks[0].strip()!r}. Give it without; status sets that.", argument="text"
+        )
+    text = text[marks.end() :] if marks else text
+    if not text:
         raise InvalidArguments("text is empty: a task needs a text.", argument="text")
-    if re.search(r"[\r\n\u2028\u2029]", text.strip()):
+    if re.search(r"[\r\n\u2028\u2029]", text):
         raise InvalidArguments("text has several lines: a task is one line.", argument="text")
-    return text.strip()
+    return text
 
 
 def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
