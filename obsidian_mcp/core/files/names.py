@@ -40,6 +40,8 @@ def find(catalog: Catalog, raw: str) -> FileEntry | None:
     path = parse(raw)
     suffix = extension(path)
     spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
+    if suffix and (entry := catalog.get(path)) is not None:
+        return entry
     found: Sequence[VaultPath] = ()
     if "/" in path or suffix in TEXT_EXTENSIONS:
         for spelling in spellings:
