@@ -227,11 +227,8 @@ class _Canvas(CanvasText):
         for frame in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
             if frame is card:
                 continue
-            now, need = frame.rect, layout.around([inner])
-            left, top = min(now.x, need.x), min(now.y, need.y)
-            grown = Rect(left, top, max(now.right, need.right) - left, max(now.bottom, need.bottom) - top)
-            _put(frame, grown, ("x", "y", "width", "height"))
-            inner = grown
+            inner = layout.grown(frame.rect, inner)
+            _put(frame, inner, ("x", "y", "width", "height"))
 
     def _unused_id(self) -> str:
         used = {node.id for node in [*self.cards, *self.edges]}

@@ -52,6 +52,13 @@ def around(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
     return Rect(left, top, right - left, bottom - top)
 
 
+def grown(frame: Rect, inner: Rect) -> Rect:
+    """Return a group's rectangle, large enough for another one in it."""
+    need = around([inner])
+    left, top = min(frame.x, need.x), min(frame.y, need.y)
+    return Rect(left, top, max(frame.right, need.right) - left, max(frame.bottom, need.bottom) - top)
+
+
 def text_height(text: str) -> int:
     """Return the height of a text card of the usual width: 24 a line, from 60 to 400."""
     lines = sum(max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS)) for line in text.split("\n"))
@@ -82,13 +89,22 @@ def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
 
 
 def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
-    """Return a place in a group: right of its cards, or its top left corner where it has none."""
-    known = list(members)
-    if known:
-        placed = at_the_end(known, size)
-    else:
-        placed = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
-    return _moved_on(placed, "right", list(obstacles))
+    """Return a place in a group: right of its cards, or its top left corner where it has none.
+
+    It is below them where the group would otherwise grow over cards that are not in it.
+    """
+    known, others = list(members), list(obstacles)
+    corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
+    right = at_the_end(known, size) if known else corner
+    below = Rect(
+        corner.x, _up(max((rect.bottom for rect in known), default=group.bottom) + GAP), size.width, size.height
+    )
+
+    def newly_covered(placed: Rect) -> int:
+        frame = grown(group, placed)
+        return sum(frame.overlaps(rect) and not group.overlaps(rect) for rect in others)
+
+    return min(_moved_on(right, "right", others), _moved_on(below, "below", others), key=newly_covered)
 
 
 def facing(start: Rect, end: Rect) -> tuple[EdgeSide, EdgeSide]:

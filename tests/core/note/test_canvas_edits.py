@@ -96,6 +96,17 @@ def test_a_group_grows_for_a_card_that_is_put_into_it() -> None:
     assert (empty["x"], empty["y"]) == (20, 20)
 
 
+@pytest.mark.parametrize("beside", [320, 500])
+def test_a_group_that_grows_covers_no_card_beside_it(beside: int) -> None:
+    """CANVAS-4"""
+    group = {"id": "g", "type": "group", "label": "Plan", "x": 0, "y": 0, "width": 300, "height": 110}
+    body = canvas(group, card("a", 20, 20), card("other", beside, 20))
+    made = cards(changed(body, text_card("b", place=Place(group="Plan"))))
+    assert [made["0000000000000001"][key] for key in ("x", "y")] == [20, 120]
+    assert [made["g"][key] for key in ("x", "y", "width", "height")] == [0, 0, 300, 200]
+    assert made["other"]["x"] == beside
+
+
 def test_a_group_takes_its_cards_along() -> None:
     """CANVAS-6"""
     group = {"id": "g", "type": "group", "x": 0, "y": 0, "width": 300, "height": 110}
