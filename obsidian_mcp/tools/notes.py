@@ -264,7 +264,7 @@ def read_note(
     shown = replace(
         facts,
         lines=f"{first}-{last}",
-        total_lines=line_count(body),
+        total_lines=last if end == len(body) else line_count(body),
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
