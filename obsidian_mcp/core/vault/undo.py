@@ -124,7 +124,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
         elif wins != "current":
             raise UndoConflict(
                 f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
-                "since, or another file has its old name. Undo that, or move the file that is in the way, and try again.",
+                "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
                 path=normal_form(target),
             )
     if not contents and not backwards:
