@@ -158,6 +158,18 @@ def test_links_that_lead_to_the_other_note_after_a_merge_are_listed(opened: Open
     assert "warnings" not in run(app, action="merge", name="C", into="B")
 
 
+@pytest.mark.parametrize(("position", "listed"), [("append", "C.md: [[A#Notes]]"), ("prepend", "C.md: [[B#Notes]]")])
+def test_links_that_lead_to_the_other_note_after_an_extraction_are_listed(
+    opened: Opened, position: str, listed: str
+) -> None:
+    """COMPOSE-1, COMPOSE-4"""
+    links = "[[A#Notes]] [[A#Stays]] [[B#Notes]] [[B#Stays]]"
+    app = opened({"A.md": "## Notes\na\n## Stays\n", "B.md": "## Notes\nb\n## Stays\n", "C.md": links})
+    [warning] = run(app, action="extract", name="A", part="Notes", into="B", position=position)["warnings"]
+    assert warning.endswith(f"of the other note now: {listed}.")
+    assert files(app)["C.md"] == links.replace("A#Notes", "B#Notes")
+
+
 def test_a_note_without_text_adds_no_line(opened: Opened) -> None:
     """COMPOSE-1"""
     app = opened({"A.md": "---\nx: 1\n---\n", "B.md": "text\n\n"}, **LOCAL)
@@ -173,6 +185,18 @@ def test_the_template_of_the_note_composer_is_used(opened: Opened) -> None:
     )
     run(app, action="extract", name="Old", part="Sec")
     assert files(app)["Sec.md"] == "from Old 2026: ## Sec\n{{fromTitle}}\n"
+
+
+@pytest.mark.parametrize("position", ["append", "prepend"])
+@pytest.mark.parametrize("target", ["", "b", "b\n", "b\r\n", "b\r\nc\nd\n", "---\nx: 1\n---\n", "---\r\nx: 1\r\n---"])
+@pytest.mark.parametrize("text", ["", "\n\n", "a", "a\r\nb\nc\r\n", "a\nb\r\nc\nd", "---\ny: 1\n---\r\na\r\n"])
+def test_notes_of_all_line_ends_are_merged(opened: Opened, position: str, target: str, text: str) -> None:
+    """COMPOSE-1"""
+    app = opened({"A.md": text, "B.md": target}, **LOCAL)
+    run(app, action="merge", name="A", into="B", position=position)
+    [merged] = files(app).values()
+    lines = [line for line in (target + "\n" + text).split() if line not in ("---", "x:", "y:", "1")]
+    assert sorted(line for line in merged.split() if line not in ("---", "x:", "y:", "1")) == sorted(lines)
 
 
 @pytest.mark.parametrize("position", ["append", "prepend"])

@@ -64,9 +64,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     if read is not None and read.values:
         body = merge_properties(body, read.values, before.text.newline)
     drawing.check_edit(target.path, before.text.body, body)
-    inserted = edits.adapted(text.strip("\r\n"), before.text.body)
-    start = body.rindex(inserted) if position == "append" else body.index(inserted, frontmatter.text_start(body))
-    warnings = _mistaken(vault, source.path, target.path, body, Span(start, start + len(inserted)))
+    warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = [file for file in rewriting.rewritten if file.path not in (source.path, target.path)]
     operations: list[Operation] = [
         operation
@@ -82,10 +80,19 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     )
 
 
-def _mistaken(vault: Vault, source: VaultPath, target: VaultPath, merged: str, moved: Span) -> list[str]:
+def _inserted(joined: str, body: str, text: str, position: End) -> Span:
+    """Where a text is in the note that became of `body` when it was joined to it."""
+    text = edits.adapted(text.strip("\r\n"), body)
+    start = joined.rindex(text) if position == "append" else joined.index(text, frontmatter.text_start(joined))
+    return Span(start, start + len(text))
+
+
+def _mistaken(
+    vault: Vault, source: VaultPath, target: VaultPath, merged: str, moved: Span, part: Span | None = None
+) -> list[str]:
     """A warning with the links to a heading or block of one note that lead to one of the other after a merge.
 
-    `moved` is what comes from the note `source` in the text of the note `target`, `merged`.
+    `moved` is what comes from the note `source`, or its `part`, in the text of the note `target`, `merged`.
     """
     contents, referrers = referrers_of(vault, {source, target}, link_keys({}, [source, target]))
     before = {path: parser.parse(contents[path].text.body) for path in (source, target)}
@@ -96,7 +103,8 @@ def _mistaken(vault: Vault, source: VaultPath, target: VaultPath, merged: str, m
         links += [(card.path.value, card.subpath.value, "a card") for card in referrer.card_paths if card.subpath]
         for path, subpath, shown in links:
             goal = resolve(vault.catalog, referrer.path, path) if subpath else None
-            if goal not in before or resolve_subpath(before[goal], subpath) is None:
+            then = resolve_subpath(before[goal], subpath) if goal in before else None
+            if then is None or (goal == source and part and not part.start <= then.span.start < part.end):
                 continue
             now = resolve_subpath(after, subpath)
             if now is None or (moved.start <= now.span.start < moved.end) != (goal == source):
@@ -158,6 +166,8 @@ def extract(
         now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
         after = join(now, text, position)
         drawing.check_edit(existing.path, there.text.body, after)
+        if update_links:
+            warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
         operations.append(Write(existing.disk, there.data, Text(after, there.text.bom).encode()))
         shown += edits.diff(target, there.text.body, after)
     return Composition(
