@@ -132,6 +132,19 @@ def test_a_small_image_is_shown_as_it_is(app: App) -> None:
     assert (shown.mime, shown.image) == ("image/png", PIXEL)
 
 
+def test_a_file_of_the_root_is_reached_by_its_path_though_another_has_its_name(app: App, basic: Path) -> None:
+    # NAME-03: it was said to be ambiguous, with the advice to give the path that had been given
+    (basic / "img").mkdir(exist_ok=True)
+    for path in ("plan.png", "img/plan.png"):
+        (basic / path).write_bytes(PIXEL)
+    app.vaults.get().refresh()
+
+    assert ask(app, name="plan.png").data["path"] == "plan.png"
+    assert ask(app, name="img/plan.png").data["path"] == "img/plan.png"
+    moved = call(app, "obsidian_move_note", {"name": "plan.png", "to": "Plan of the root.png"}).data
+    assert moved["path"] == "plan.png"
+
+
 @pytest.mark.parametrize(("width", "height"), [(2400, 30), (900, 700), (3000, 1000)])
 def test_a_large_image_is_shrunk_to_what_hosts_take(app: App, basic: Path, width: int, height: int) -> None:
     """ATT-04."""
