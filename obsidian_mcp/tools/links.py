@@ -74,6 +74,8 @@ class UnlinkedMentions:
     """The name and aliases that were looked for."""
     mentions: list[UnlinkedMention]
     next_offset: int | None = None
+    note: str | None = None
+    """Says while the index is being built that the answer is not complete."""
 
 
 @tool(title="Links of a note")
@@ -124,12 +126,14 @@ def get_links(
 def _unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
     entry = place.find(name)
     names = mentions.names_of(place, entry)
+    notice = place.search.notice()
     found = list(islice(mentions.unlinked_mentions(place, entry, names), offset, offset + limit + 1))
     return UnlinkedMentions(
         entry.path,
         names,
         [UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in found[:limit]],
         next_offset=offset + limit if len(found) > limit else None,
+        note=notice,
     )
 
 

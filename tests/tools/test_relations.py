@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments, NoteExists
+from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
+from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
 from obsidian_mcp.tools import call
 from tests.vaults import contents
 
@@ -50,6 +51,45 @@ def test_a_name_inside_a_longer_name_is_one_mention(app: App, basic: Path) -> No
     found = run(app, "get_links", name="Anna", unlinked=True)["mentions"]
 
     assert [mention["text"] for mention in found] == ["Anna", "Anna Berg"]
+
+
+class Waiting:
+    """A background that stores nothing."""
+
+    def wake(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App, basic: Path) -> None:
+    # INDEX-40, NAME-11, SEARCH-64
+    place = app.vaults.get()
+    indexer = place.indexer
+    indexer.complete()
+    if indexer.background is not None:
+        indexer.background.stop()
+    indexer.background, indexer.is_patient = Waiting(), False
+    for number in range(40):
+        (basic / f"Bird {number}.md").write_text(f"---\naliases: Heron {number}\nlegs: 2\n---\nAlpha", "utf-8")
+        place.look_for(f"Bird {number}.md")
+
+    pending = "40 changed files are not in the index yet"
+    assert pending in run(app, "get_links", name="Alpha", unlinked=True)["note"]
+    assert pending in run(app, "search", query="Alpha", sort="legs")["building"]
+    assert pending in run(app, "search", query="Alpha", group="legs")["building"]
+    with pytest.raises(NoteNotFound, match=f"It may be an alias. {pending}"):
+        run(app, "read_note", name="Heron 7")
+    assert pending in PROMPTS["find_connections"].text(app, {"note": "Alpha"})
+
+    indexer.background = None
+    indexer.complete()
+    assert "note" not in run(app, "get_links", name="Alpha", unlinked=True)
+    assert run(app, "read_note", name="Heron 7")["path"] == "Bird 7.md"
+    assert "in the index" not in PROMPTS["find_connections"].text(app, {"note": "Alpha"})
+    with pytest.raises(InvalidArguments, match="No note has a property"):
+        run(app, "search", query="Alpha", sort="wings")
 
 
 def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> None:

@@ -68,8 +68,8 @@ def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
     )
 
 
-def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
-    """The error for a name that no file has, with the nearest names."""
+def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotFound:
+    """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
     path = parse(raw)
     key = name_key(basename(path))
     names: dict[str, list[VaultPath]] = {}
@@ -85,6 +85,8 @@ def not_found(catalog: Catalog, raw: str) -> NoteNotFound:
         advice = f"Did you mean {' or '.join(repr(near_path) for near_path in paths)}?"
     else:
         advice = "Look with obsidian_search or obsidian_list_files."
+    if notice:
+        advice += f" It may be an alias. {notice}"
     return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
 
 

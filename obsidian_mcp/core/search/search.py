@@ -98,7 +98,7 @@ class Search:
         Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        notice, filters = self._notice(), self._filters()
+        notice, filters = self.notice(), self._filters()
         query = _parsed(request, named)
         search = partial(
             self._search, request, query, named, filters, notice, request.offset + request.limit, render_page
@@ -107,13 +107,13 @@ class Search:
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
-        notice, filters = self._notice(), self._filters()
+        notice, filters = self.notice(), self._filters()
         query = _parsed(request, named)
         search = partial(self._search, request, query, named, filters, notice, None, partial(render_groups, by=by))
         return self._indexer.query(search)
 
-    def _notice(self) -> str | None:
-        """A sentence if some files are newer than the index, after it was brought up to date as far as possible."""
+    def notice(self) -> str | None:
+        """Return a sentence if some files are newer than the index, after it was updated as far as possible."""
         freshness = self._indexer.freshen()
         return freshness.notice if freshness.pending else None
 
@@ -122,7 +122,7 @@ class Search:
 
         By their vectors where there are some, else by their words (SEARCH-90).
         """
-        notice, hidden = self._notice(), self._filters()
+        notice, hidden = self.notice(), self._filters()
         found = [near.path for near in self._like(path, most)] if self._like is not None else []
         found = found or self._indexer.query(lambda rows: similar.alike(rows, text, most))
         return [path for path in found if self._catalog.get(path) and not hidden.match(path)], notice

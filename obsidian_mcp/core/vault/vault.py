@@ -233,7 +233,8 @@ class Vault:
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed, None
-        aliased = [entry for found in self.graph.by_alias(raw).value if (entry := self.catalog.get(found)) is not None]
+        answer = self.graph.by_alias(raw)
+        aliased = [entry for found in answer.value if (entry := self.catalog.get(found)) is not None]
         if len(aliased) > 1:
             raise names.ambiguous(raw, [entry.path for entry in aliased])
         if aliased:
@@ -243,7 +244,7 @@ class Vault:
             self._listing.look_for_named((name, name + NOTE_EXTENSION))
             if (entry := names.find(self.catalog, raw)) is not None:
                 return entry, None
-            raise names.not_found(self.catalog, path)
+            raise names.not_found(self.catalog, path, answer.notice)
 
     def at(self, path: VaultPath) -> FileEntry | None:
         """Return the file at this path, in any case and normal form."""

@@ -60,6 +60,7 @@ def weekly_review(
     """Review the notes that changed in the last days: what happened, what is open, what comes next."""
     place = app.vaults.get(vault)
     since = place.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    notice = _notice(place) if tag else []
     wanted = chosen(place, folder, tag)
     notes = recent_notes(place, lambda entry: entry.mtime_ns >= since.timestamp() * 1e9 and wanted(entry))
     weekly = place.periodic.locate("week")
@@ -77,7 +78,7 @@ def weekly_review(
     shown = [quoted(place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
     rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
-    return "\n\n".join([request, *shown, *more])
+    return "\n\n".join([request, *shown, *more, *notice])
 
 
 def _is_binary(place: Vault, entry: FileEntry) -> bool:
@@ -94,6 +95,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     place = app.vaults.get(vault)
     entry = place.find(note)
     body = place.read_text(entry).text.body
+    notice = _notice(place)
     linked = {link.target for link in place.graph.outgoing(entry.path).value if link.target is not None}
     linked |= {link.source for link in place.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
@@ -124,6 +126,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
             quoted(place, entry),
             "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
+            *notice,
         ]
     )
 
@@ -146,6 +149,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     entry = place.find(note)
     content = place.read_text(entry)
     parsed = core_note.parse(content.text.body)
+    notice = _notice(place)
     broken = [link.link.original for link in place.graph.outgoing(entry.path).value if link.target is None]
     uses = sorted(place.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
     tags = sorted(place.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
@@ -164,6 +168,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
             *([f"Its properties cannot be read: {problem}"] if problem else []),
             "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
             "Tags in use: " + (", ".join(f"#{use.tag} ({use.files})" for use in tags) or "none"),
+            *notice,
         ]
     )
 
@@ -178,6 +183,7 @@ def plan_from_tasks(
 ) -> str:
     """Make a plan from the open tasks of the vault, those of the notes changed last first."""
     place = app.vaults.get(vault)
+    notice = _notice(place) if tag else []
     notes = recent_notes(place, chosen(place, folder, tag))
     lines: list[str] = []
     for done, entry in enumerate(notes):
@@ -193,7 +199,14 @@ def plan_from_tasks(
         "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
         f"clear. Today is {place.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
+        + "".join(f"\n\n{sentence}" for sentence in notice)
     )
+
+
+def _notice(place: Vault) -> list[str]:
+    """The sentence that the index is not complete, where that is so."""
+    notice = place.search.notice()
+    return [notice] if notice else []
 
 
 def _bullets(items: list[str], mark: str = "- ") -> str:
