@@ -158,16 +158,19 @@ def test_links_that_lead_to_the_other_note_after_a_merge_are_listed(opened: Open
     assert "warnings" not in run(app, action="merge", name="C", into="B")
 
 
-@pytest.mark.parametrize(("position", "listed"), [("append", "C.md: [[A#Notes]]"), ("prepend", "C.md: [[B#Notes]]")])
+@pytest.mark.parametrize(
+    ("position", "listed"), [("append", "C.md: [[A#Notes]]; C.md: [[A#Top#Notes]]"), ("prepend", "C.md: [[B#Notes]]")]
+)
 def test_links_that_lead_to_the_other_note_after_an_extraction_are_listed(
     opened: Opened, position: str, listed: str
 ) -> None:
     """COMPOSE-1, COMPOSE-4"""
-    links = "[[A#Notes]] [[A#Stays]] [[B#Notes]] [[B#Stays]]"
-    app = opened({"A.md": "## Notes\na\n## Stays\n", "B.md": "## Notes\nb\n## Stays\n", "C.md": links})
+    links = "[[A#Notes]] [[A#Stays]] [[B#Notes]] [[B#Stays]] [[A#Top#Notes]] [[A#Top#Notes#Deep]]"
+    old = "# Top\n## Notes\na\n### Deep\n## Stays\n"
+    app = opened({"A.md": old, "B.md": "## Notes\nb\n## Stays\n", "C.md": links})
     [warning] = run(app, action="extract", name="A", part="Notes", into="B", position=position)["warnings"]
     assert warning.endswith(f"of the other note now: {listed}.")
-    assert files(app)["C.md"] == links.replace("A#Notes", "B#Notes")
+    assert files(app)["C.md"] == "[[B#Notes]] [[A#Stays]] [[B#Notes]] [[B#Stays]] [[B#Notes]] [[B#Notes#Deep]]"
 
 
 def test_a_note_without_text_adds_no_line(opened: Opened) -> None:

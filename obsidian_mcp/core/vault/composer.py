@@ -107,7 +107,9 @@ def _mistaken(
             if then is None or (goal == source and part and not part.start <= then.span.start < part.end):
                 continue
             now = resolve_subpath(after, subpath)
-            if now is None or (moved.start <= now.span.start < moved.end) != (goal == source):
+            while now is None and (subpath := subpath.lstrip("#").partition("#")[2]):  # headings above a part stay
+                now = resolve_subpath(after, f"#{subpath}")
+            if now is not None and (moved.start <= now.span.start < moved.end) != (goal == source):
                 found.append(f"{referrer.path}: {shown}")
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     said = "Both notes have a heading or block of the same name, so these lead to the one of the other note now: "
