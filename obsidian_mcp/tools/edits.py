@@ -82,8 +82,23 @@ def edit_note(
         changed=edited.before.etag != edited.after.etag,
         etag=edited.before.etag if dry_run else edited.after.etag,
         diff=edited.diff if dry_run else None,
+        warnings=(_warnings(edited.before.text.body, edited.after.text.body, heading) or None) if heading else None,
         merged=edited.merged or None,
     )
+
+
+def _warnings(before: str, after: str, heading: str) -> list[str]:
+    """What the user may not have meant: the first of several headings, or a block without its id."""
+    found = []
+    lines = sections.lines_of_equal(before, heading)
+    if len(lines) > 1:
+        found.append(
+            f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
+            "Name another one with a heading above it: Parent#Child."
+        )
+    if not sections.has(after, heading):
+        found.append(f"The new text has no {heading}: links to this block lead nowhere now. Add it to keep them.")
+    return found
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:

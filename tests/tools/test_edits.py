@@ -42,6 +42,22 @@ def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) ->
     assert b"## Notes\nFirst.\n\nFriction" in path.read_bytes()
 
 
+def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, basic: Path) -> None:
+    # EDIT-05
+    note = basic / "Days.md"
+    note.write_text("## Monday\n### Tasks\na\n## Tuesday\n### Tasks\nb\n", encoding="utf-8", newline="\n")
+    done = edit(app, "Days", "append_section", heading="Tasks", content="c")
+    assert note.read_text(encoding="utf-8").startswith("## Monday\n### Tasks\na\nc\n## Tuesday")
+    assert [" (lines 2, 5); the first was meant" in warning for warning in done["warnings"]] == [True]
+    assert "warnings" not in edit(app, "Days", "append_section", heading="Tuesday#Tasks", content="d")
+
+
+def test_a_block_that_loses_its_id_is_reported(app: App) -> None:
+    # EDIT-05
+    done = edit(app, "Alpha", "replace_section", heading="^brass", content="- [x] Cut it")
+    assert [warning.partition(":")[0] for warning in done["warnings"]] == ["The new text has no ^brass"]
+
+
 def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
     with pytest.raises(AppError) as error:
         edit(app, "Alpha", "append_section", heading="Plans", content="x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from obsidian_mcp.core.text.vault_path import (
@@ -16,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parse,
 )
-from obsidian_mcp.errors import AmbiguousName, NoteNotFound
+from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
 
 from .catalog import Catalog, FileEntry
 
@@ -79,7 +80,13 @@ def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotF
     near = sorted(near, key=len)[:NEAR_NAMES_SHOWN]
     near += [name for name in _near(key, names) if name not in near]
     paths = [str(found) for name in near for found in names[name]][:NEAR_NAMES_SHOWN]
-    if name_key(path) in catalog.folders():
+    note, _, part = raw.partition("#")
+    whole = None
+    with suppress(AppError):
+        whole = find(catalog, note) if part else None
+    if whole is not None:
+        advice = f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or heading."
+    elif name_key(path) in catalog.folders():
         advice = "That is a folder; obsidian_list_files shows what is in it."
     elif paths:
         advice = f"Did you mean {' or '.join(repr(near_path) for near_path in paths)}?"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -171,16 +171,20 @@ def _ended(content: str, newline: str) -> str:
     return content if content.endswith("\n") else content + newline
 
 
+def shown_lines(lines: Sequence[int]) -> str:
+    """Return the numbers of the first lines as a text."""
+    return ", ".join(map(str, lines[:LINES_SHOWN])) + (" and more" if len(lines) > LINES_SHOWN else "")
+
+
 def _several(body: str, find: str) -> TextNotUnique:
     lines = Lines(body)
     at, found = body.find(find), []
     while at >= 0:
         found.append(lines.line(at) + 1)
         at = body.find(find, at + 1)
-    shown = ", ".join(map(str, found[:LINES_SHOWN])) + (" and more" if len(found) > LINES_SHOWN else "")
     return TextNotUnique(
-        f"The text to find stands {len(found)} times in the note (lines {shown}). Give more of the text around the "
-        "one you mean, or set all to true to replace every one.",
+        f"The text to find stands {len(found)} times in the note (lines {shown_lines(found)}). Give more of the text "
+        "around the one you mean, or set all to true to replace every one.",
         count=len(found),
         lines=found[:LINES_SHOWN],
     )

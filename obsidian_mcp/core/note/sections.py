@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import Lines, Span
 from obsidian_mcp.errors import SectionNotFound
 
 from . import parser
-from .subpath import Place, resolve_subpath
+from .subpath import Place, heading_key, resolve_subpath
 
 SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
@@ -36,10 +36,28 @@ def locate(body: str, name: str) -> Part:
 
 def find(parsed: parser.Note, name: str) -> Place:
     """Return the heading or block of that name. Raises: SectionNotFound with the most similar headings."""
-    found = resolve_subpath(parsed, f"#{name.strip().removeprefix('#').strip()}")
+    found = resolve_subpath(parsed, _subpath(name))
     if found is None:
         raise _missing(parsed, name)
     return found
+
+
+def has(body: str, name: str) -> bool:
+    """Return whether a note has the heading or block of that name."""
+    return resolve_subpath(parser.parse(body), _subpath(name)) is not None
+
+
+def _subpath(name: str) -> str:
+    return f"#{name.strip().removeprefix('#').strip()}"
+
+
+def lines_of_equal(body: str, name: str) -> list[int]:
+    """Return the lines, from 1 on, of the headings that `name`, without a heading above it, may mean."""
+    if name.strip().startswith("^"):
+        return []
+    key, lines = heading_key(name), Lines(body)
+    outline = parser.parse(body).outline
+    return [lines.line(heading.span.start) + 1 for heading in outline if heading_key(heading.text) == key]
 
 
 def _next_line(body: str, offset: int) -> int:

@@ -115,3 +115,10 @@ def test_a_folder_stored_decomposed_is_used_as_the_disk_has_it() -> None:
     vault = catalog("Cafe\u0301/x.md")
 
     assert names.new_path(vault, "Caf\u00e9/y") == ("Caf\u00e9/y.md", "Cafe\u0301/y.md")
+
+
+@pytest.mark.parametrize("part", ["^id", "A heading", "A#B"])
+def test_a_name_with_a_part_is_answered_with_the_note(part: str) -> None:
+    # NAME-10
+    error = names.not_found(VAULT, f"alpha#{part}")
+    assert f"'Projects/Alpha.md' is one; give '{part}' in the argument for a section or heading" in error.message
