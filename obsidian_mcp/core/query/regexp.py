@@ -26,6 +26,12 @@ _IN_WORDS = (
 """Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
 
 
+_REPEAT = r"(?:\+|\{([0-9]+),[0-9]*\})\??"
+_FIRST_REPEAT = rf"(?:\[(?:\\.|[^\]\\])*\]|\\[dDwWsS]|[^\\^$*+?()\[\]{{}}|])\K{_REPEAT}"
+_LAST_REPEAT = rf"(?:\A|[^\\])(?:\\\\)*\K{_REPEAT}\Z"
+"""A repeat of one character or class with which a source begins, and one with which it ends."""
+
+
 class RegExp(NamedTuple):
     """A compiled source, made by `translate`. A search in one text takes at most SECONDS."""
 
@@ -35,8 +41,11 @@ class RegExp(NamedTuple):
     """Every matching text contains a string of each clause; strings have two letters or more."""
     looks_around: bool
     """Whether it has a lookahead or lookbehind. Without one, a match in a line is a match in the whole text."""
-    groups: tuple[str | None, ...] = ()
+    groups: tuple[str | None, ...]
     """Names of the capturing groups; None for a group without a name."""
+    test: regex.Pattern[str]
+    """Matches in the same texts as `pattern`, and is found sooner: its first and last element repeat no more than they
+    must (QUERY-62)."""
 
     @property
     def in_words(self) -> bool:
@@ -50,8 +59,11 @@ class RegExp(NamedTuple):
 
     def first(self, text: str, start: int, end: int) -> int:
         """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
+        return self._first(self.pattern, text, start, end)
+
+    def _first(self, pattern: regex.Pattern[str], text: str, start: int, end: int) -> int:
         try:
-            found = self.pattern.search(text, start, end, timeout=SECONDS)
+            found = pattern.search(text, start, end, timeout=SECONDS)
         except TimeoutError:
             raise self._timeout() from None
         return found.start() if found else -1
@@ -62,7 +74,7 @@ class RegExp(NamedTuple):
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
-        return self.first(text, 0, len(text)) >= 0
+        return self._first(self.test, text, 0, len(text)) >= 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the matches that are not empty. Raises: OperationTimeout."""
@@ -92,7 +104,18 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     except regex.error as problem:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
-    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups)
+    shortest = _shortest(source)
+    test = pattern
+    if shortest != source:
+        test = translate(shortest, match_case=match_case, multiline=multiline, dot_all=dot_all).pattern
+    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups, test)
+
+
+def _shortest(source: str) -> str:
+    """The source with the fewest repeats of its first and last element that still match in the same texts."""
+    for repeat in (rf"\A{_FIRST_REPEAT}", _LAST_REPEAT):
+        source = regex.sub(repeat, lambda found: f"{{{found[1]}}}" if found[1] else "", source, count=1)
+    return source
 
 
 def expression(source: str, match_case: bool | None) -> RegExp:

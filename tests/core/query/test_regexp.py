@@ -71,6 +71,22 @@ def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_find
 
 
 @pytest.mark.parametrize(
+    ("source", "shortest"),
+    [
+        (r"[A-Z]{2,}-\d+", r"[A-Z]{2}-\d"),
+        (r"\w+?@\w+\.[\]a]{2,5}", r"\w@\w+\.[\]a]{2}"),
+        ("a+|b+", "a|b"),
+        ("(ab)+", "(ab)"),
+        (r"\\+", r"\\"),
+        (r"a\+", r"a\+"),
+        ("ab*", "ab*"),
+    ],
+)
+def test_a_text_is_asked_for_the_fewest_repeats_at_both_ends(source: str, shortest: str) -> None:  # QUERY-62
+    assert translate(source).test == translate(shortest).pattern
+
+
+@pytest.mark.parametrize(
     ("source", "clauses"),
     [
         ("meeting", [("meeting",)]),
