@@ -361,7 +361,8 @@ class Graph:
             stamp, generation, paths = self._paths
             if (stamp, generation) != (rows.stamp, self._catalog.generation):
                 generation, there = self._catalog.generation, self._catalog.by_path()
-                paths = {number: path for path, number in rows.numbers().items() if path in there}
+                # with the strings of the catalog, so that those of the rows can be freed
+                paths = {number: entry.path for path, number in rows.numbers().items() if (entry := there.get(path))}
                 self._paths = (rows.stamp, generation, paths)
             return paths
 
