@@ -89,16 +89,16 @@ def edit_note(
 
 def _warnings(before: str, after: str, heading: str) -> list[str]:
     """What the user may not have meant: the first of several headings, or a block without its id."""
-    found = []
+    block = heading.rpartition("#")[2].strip()
+    if block.startswith(("^", "[^")):
+        lost = f"The new text has no {block}: links to it lead nowhere now. Add it to keep them."
+        return [] if sections.has(after, block) else [lost]
     lines = sections.lines_of_equal(before, heading)
-    if len(lines) > 1:
-        found.append(
-            f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
-            "Name another one with a heading above it: Parent#Child."
-        )
-    if not sections.has(after, heading):
-        found.append(f"The new text has no {heading}: links to this block lead nowhere now. Add it to keep them.")
-    return found
+    several = (
+        f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
+        "Name another one with a heading above it: Parent#Child."
+    )
+    return [several] if len(lines) > 1 else []
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:

@@ -123,9 +123,9 @@ class IgnoreFilters:
 
     def match(self, path: str) -> bool:
         """Whether the file at this path is hidden."""
-        if not self._patterns:
-            return path.startswith(self._prefixes)
-        return path.startswith(self._prefixes) or any(_found(pattern, path) for pattern in self._patterns)
+        if path.startswith(self._prefixes):
+            return True
+        return bool(self._patterns) and any(_found(pattern, path) for pattern in self._patterns)
 
 
 def _found(pattern: regex.Pattern[str], path: str) -> bool:

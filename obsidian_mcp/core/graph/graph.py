@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -26,7 +26,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .counts import property_uses, tag_uses
-from .indexed_vault import IndexedVault
+from .indexed_vault import IndexedVault, Paths
 from .link_graph import LinkGraph, spread, target_of, update
 from .link_lines import link_lines
 from .neighbourhood import Neighbourhood, around
@@ -48,8 +48,6 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 Hides = Callable[[str], bool]
-Paths = Mapping[int, VaultPath]
-"""The files that are in the vault, by the numbers of their rows."""
 View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph]], V]
 """Makes what a query sees of a vault at one moment of the index."""
 

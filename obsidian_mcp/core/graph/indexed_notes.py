@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import IndexedVault, written_link
+from .indexed_vault import IndexedVault, Paths, written_link
 from .link_graph import LinkGraph
 
 SCOPE = 2000
@@ -33,7 +33,7 @@ class IndexedNotes(IndexedVault):
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
-        paths: Callable[[], Mapping[int, VaultPath]],
+        paths: Callable[[], Paths],
         link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
         read_text: Callable[[FileEntry], str | None],

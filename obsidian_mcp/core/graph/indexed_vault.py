@@ -23,6 +23,9 @@ FILES_KEPT = 1000
 SINGLE_FILES = 32
 """Files whose facts are read one by one; for more, all that the index has of that kind are read at once."""
 
+Paths = Mapping[int, VaultPath]
+"""The files that are in the vault, by the numbers of their rows."""
+
 _PLACES: Mapping[LinkKind, Place] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
 
 
@@ -34,7 +37,7 @@ class IndexedVault:
         rows: Rows,
         catalog: Catalog,
         hides: Callable[[str], bool],
-        paths: Callable[[], Mapping[int, VaultPath]],
+        paths: Callable[[], Paths],
         link_graph: Callable[[], LinkGraph],
         created_ns: Callable[[FileEntry], int],
     ) -> None:
@@ -119,7 +122,7 @@ class IndexedVault:
         return self._link_graph()
 
     @cached_property
-    def _paths(self) -> Mapping[int, VaultPath]:
+    def _paths(self) -> Paths:
         return self._paths_in_vault()
 
     def _read_singly(self, path: str) -> bool:

@@ -53,8 +53,6 @@ def _subpath(name: str) -> str:
 
 def lines_of_equal(body: str, name: str) -> list[int]:
     """Return the lines, from 1 on, of the headings that `name`, without a heading above it, may mean."""
-    if name.strip().startswith("^"):
-        return []
     key, lines = heading_key(name), Lines(body)
     outline = parser.parse(body).outline
     return [lines.line(heading.span.start) + 1 for heading in outline if heading_key(heading.text) == key]

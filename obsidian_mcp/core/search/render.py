@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.casefold import fold
@@ -20,6 +20,9 @@ from .plan import Plan
 from .rank import Fields, fetch, rarities_of
 from .snapshot import Snapshot
 from .sort import Item, shown_values
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.query.evaluate import Matcher
 
 OVERHEAD_CHARACTERS = 240
 """What an answer needs besides its hits and remarks."""
@@ -185,13 +188,15 @@ class Renderer:
 
     def __init__(self, found: Found, page: Sequence[Item], most: int) -> None:
         """`most` snippets of a file."""
-        from obsidian_mcp.core.query.evaluate import Matcher
-
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
         self._terms = list(zip(plan.shown, rarities_of(found.snapshot, plan.shown), strict=True)) if most else []
-        self._matchers = [Matcher(query) for query in plan.exact] if most else []
+        self._matchers: list[Matcher] = []
+        if most and plan.exact:
+            from obsidian_mcp.core.query.evaluate import Matcher
+
+            self._matchers = [Matcher(query) for query in plan.exact]
         words = [*plan.shown, *(query for query in plan.exact if isinstance(query, Word))]
         self._is_one_word = len(words) == len(plan.shown) + len(plan.exact) <= 1
         scores = [item.score or 0.0 for item in found.items[:1]] if plan.is_wide else []

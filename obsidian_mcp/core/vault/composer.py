@@ -23,7 +23,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatab
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import SHOWN, applied, referrers_of, rewrite_links
+from .move import applied, listed, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -111,9 +111,8 @@ def _mistaken(
                 now = resolve_subpath(after, f"#{subpath}")
             if now is not None and (moved.start <= now.span.start < moved.end) != (goal == source):
                 found.append(f"{referrer.path}: {shown}")
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    said = "Both notes have a heading or block of the same name, so these lead to the one of the other note now: "
-    return [f"{said}{'; '.join(found[:SHOWN])}{more}."] if found else []
+    reason = "Both notes have a heading or block of the same name, so these lead to the one of the other note now"
+    return [f"{reason}: {listed(found)}."] if found else []
 
 
 def extract(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files import bookmarks, names
@@ -167,8 +167,9 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
             )
         files[entry.path] = target
         moves.append(Move(entry.disk, disk))
-    links = rewrite_links(vault, files) if update_links else Rewriting(())
+    links = Rewriting(())
     if update_links:
+        links = rewrite_links(vault, files)
         links = replace(links, warnings=(*links.warnings, *mentions(vault, files, None)))
     return Gathering(files, tuple(moves), links)
 
@@ -287,11 +288,16 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
                 places.append(f"{entry.path} line {line} ({literal!r})")
     marked = [found.target for found in _bookmarks(vault) if _is_moved(found, files, folder)]
     return [
-        f"{kind} are not changed by a move, and these name what moves: {'; '.join(found[:SHOWN])}"
-        f"{f' and {len(found) - SHOWN} more' if len(found) > SHOWN else ''}."
+        f"{kind} are not changed by a move, and these name what moves: {listed(found)}."
         for kind, found in {"Bases": places, "Bookmarks": marked}.items()
         if found
     ]
+
+
+def listed(places: Sequence[str]) -> str:
+    """Return the first places for a warning, and how many more there are."""
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return f"{'; '.join(places[:SHOWN])}{more}"
 
 
 def _bookmarks(vault: Vault) -> list[Bookmark]:
