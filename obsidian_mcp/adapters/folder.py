@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
+from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
 
 ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 """No file is there: no file has a name that is too long for the disk."""
@@ -124,13 +124,17 @@ class VaultFolder:
 
         Symbolic links are not followed: they may lead out of the vault, and the app ignores links to its own files
         (semantics 8.2). On systems without such calls (Windows) every part is checked instead.
-        Raises: PermissionDenied; OSError, also for a folder that is not there unless `make` is set.
+        Raises: PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError, also for a
+        folder that is not there unless `make` is set.
         """
         self.check()
         if not self._relative_calls:
             path = self.contained(disk)
             if make:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
+                try:
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                except (FileExistsError, NotADirectoryError) as error:
+                    raise _below_a_file(disk) from error
             yield Place(None, path)
             return
         *folders, name = disk.split("/")
@@ -175,7 +179,7 @@ class VaultFolder:
             self._identity = identity
 
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
-        """Open one folder in another. Raises: OSError, PermissionDenied."""
+        """Open one folder in another. Raises: OSError, PermissionDenied, InvalidName."""
         if part in ("", ".", ".."):
             raise linked(disk)
         try:
@@ -190,6 +194,8 @@ class VaultFolder:
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 Place(folder, part).real(disk)
+                if make:
+                    raise _below_a_file(disk) from error
             raise
 
 
@@ -199,6 +205,15 @@ def linked(disk: str) -> PermissionDenied:
         f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
         "Give the path of the real file inside the vault.",
         path=printable(disk),
+    )
+
+
+def _below_a_file(disk: str) -> InvalidName:
+    path = printable(disk)
+    return InvalidName(
+        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a folder. Choose another "
+        "folder.",
+        path=path,
     )
 
 

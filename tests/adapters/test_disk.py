@@ -17,7 +17,15 @@ import pytest
 from obsidian_mcp.adapters.atomic import rename_new
 from obsidian_mcp.adapters.disk import Disk, in_cloud
 from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
-from obsidian_mcp.errors import NoteExists, NoteNotFound, PermissionDenied, StaleEtag, StorageFailed, VaultNotFound
+from obsidian_mcp.errors import (
+    InvalidName,
+    NoteExists,
+    NoteNotFound,
+    PermissionDenied,
+    StaleEtag,
+    StorageFailed,
+    VaultNotFound,
+)
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
 
@@ -350,6 +358,18 @@ def test_a_rename_never_replaces_what_appeared_in_the_last_moment(disk: Disk) ->
     with folder.place("a/n.md") as old, folder.place("b.md") as new, pytest.raises(FileExistsError):
         rename_new(old, new)
     assert disk.read("b.md") == b"b"
+
+
+@pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=POSIX), False])
+def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> None:
+    # FILE-08
+    disk = Disk(tmp_path, folder=VaultFolder(tmp_path, relative_calls=relative_calls))
+    disk.create("a.md", b"a")
+    disk.create("b.md", b"b")
+    for action in (lambda: disk.create("a.md/x.md", b""), lambda: disk.move("b.md", "a.md/x/b.md")):
+        with pytest.raises(InvalidName, match="is a file, not a folder"):
+            action()
+    assert listing(disk) == ["a.md", "b.md"]
 
 
 # SAFE-16

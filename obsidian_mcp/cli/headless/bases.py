@@ -10,7 +10,7 @@ from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
 from .call import Answer, Call
-from .output import as_json, in_order, rows
+from .output import as_json, in_order, separated
 from .words import Refused
 from .writing import check_name, made, new_notes_folder, parsed_path
 
@@ -57,32 +57,23 @@ def query(call: Call) -> str:
     found = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
     assert isinstance(found, IndexAnswer)  # noqa: S101  a base answers with rows
     answer: QueryAnswer = found.value
-    keys = [_key(column.id) for column in answer.columns]
+    labels = ["path", *(column.name for column in answer.columns)]
     table = [
-        {"path": path or "", **dict(zip(keys, map(cell_text, cells), strict=True))}
+        [None if cell is None else cell_text(cell) for cell in (path, *cells)]
         for path, cells in zip(answer.paths or (), answer.rows, strict=True)
     ]
     form = call.words.format
     if form == "paths":
-        return call.listed([row["path"] for row in table])
-    if form == "md":
-        return markdown(["path", *keys], table)
-    if form in ("csv", "tsv"):
-        return rows(table, form)
-    return as_json(table)
+        return call.listed([row[0] or "" for row in table])
+    if form in ("csv", "tsv", "md"):
+        texts = [[cell or "" for cell in row] for row in table]
+        return markdown([labels, ["---"] * len(labels), *texts]) if form == "md" else separated(texts, form)
+    return as_json([dict(zip(labels, row, strict=True)) for row in table])
 
 
-def _key(id_: str) -> str:
-    kind, _, name = id_.partition(".")
-    return f"file {name}" if kind == "file" else name
-
-
-def markdown(keys: list[str], table: list[dict[str, str]]) -> str:
-    def row(cells: list[str]) -> str:
-        escaped = (cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
-        return f"| {' | '.join(escaped)} |"
-
-    return "\n".join([row(keys), row(["---"] * len(keys)), *(row([cells[key] for key in keys]) for cells in table)])
+def markdown(lines: list[list[str]]) -> str:
+    escaped = ([cell.replace("|", "\\|").replace("\n", "<br>") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
 def create(call: Call) -> str:

@@ -41,11 +41,8 @@ def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     for name in names:
         if name not in call.words.keys:
             continue
-        text = call.words.unescaped(name)
-        try:
-            found["file" if name == "note" else name] = int(text) if name in NUMBERS else text
-        except ValueError:
-            raise Refused(f"Invalid number: {text}") from None
+        value = call.words.number(name) if name in NUMBERS else call.words.unescaped(name)
+        found["file" if name == "note" else name] = value
     return found
 
 

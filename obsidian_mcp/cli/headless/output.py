@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
+
+_SPLITTING = re.compile(r"[\t\r\n]+")
 
 
 def order(text: str) -> tuple[object, str]:
@@ -55,9 +58,14 @@ def rows(found: Sequence[Mapping[str, object]], form: str) -> str:
     """Rows as `json`, `csv` or, for any other format, cells with tabs between them."""
     if form == "json":
         return as_json(found)
+    return separated((row.values() for row in found), form)
+
+
+def separated(found: Iterable[Iterable[object]], form: str) -> str:
+    """Rows of cells as `csv` or with tabs between them; a tab or line break in a cell is then a space."""
     if form == "csv":
-        return "\n".join(",".join(_quoted(str(cell)) for cell in row.values()) for row in found)
-    return "\n".join("\t".join(map(str, row.values())) for row in found)
+        return "\n".join(",".join(_quoted(str(cell)) for cell in row) for row in found)
+    return "\n".join("\t".join(_SPLITTING.sub(" ", str(cell)) for cell in row) for row in found)
 
 
 def _quoted(cell: str) -> str:

@@ -55,11 +55,7 @@ def _found(call: Call) -> list[str]:
 
 
 def _limited(call: Call, found: list[str]) -> list[str]:
-    text = call.text("limit")
-    try:
-        limit = int(text) if text else 0
-    except ValueError:
-        limit = 0
+    limit = call.words.number("limit")
     return found[:limit] if limit > 0 else found
 
 

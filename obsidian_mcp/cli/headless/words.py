@@ -13,6 +13,7 @@ FORMATS: Final = ("json", "tsv", "csv", "md")
 HELP: Final = ("help", "--help", "-h")
 SUGGESTED: Final = 3
 EDITS: Final = 3
+_NUMBER = re.compile(r"-?\d+", re.ASCII)
 _ESCAPED = re.compile(r"\\(\\?)([nt])")
 
 
@@ -44,6 +45,13 @@ class Words:
     def has(self, name: str) -> bool:
         """Whether a flag was given."""
         return self.keys.get(name, "") not in ("", "false")
+
+    def number(self, name: str) -> int:
+        """The whole number of a key; 0 where it was not given. Raises: Refused."""
+        text = self.text(name)
+        if text and not _NUMBER.fullmatch(text):
+            raise Refused(f"Invalid number: {text}")
+        return int(text or 0)
 
     @property
     def content(self) -> str:

@@ -66,7 +66,7 @@ def _split(scope: Scope, text: str, separator: str | RegExp, count: float | None
         budget.charge_items((text.count(separator) if separator else len(text)) + 1)
         budget.charge(len(text))
         parts = text.split(separator) if separator else list(text)
-    return parts if count is None else parts[: max(int(count), 0)]
+    return parts if count is None or count < 0 else parts[: int(count)]
 
 
 TEXT: Mapping[str, Method] = {
@@ -77,7 +77,7 @@ TEXT: Mapping[str, Method] = {
     "endsWith": Method(lambda _, text, query: text.endswith(query), (Parameter("query", STRING),)),
     "lower": Method(_charged(str.lower)),
     "title": Method(_charged(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))),
-    "trim": Method(_charged(str.strip)),
+    "trim": Method(_charged(lambda text: text.strip(javascript.SPACES))),
     "replace": Method(_replace, (Parameter("pattern", PATTERN), Parameter("replacement", STRING))),
     "repeat": Method(_repeat, (Parameter("count", NUMBER),)),
     "reverse": Method(_charged(lambda text: text[::-1])),

@@ -50,7 +50,9 @@ def parse(raw: str, *, subject: str = "name") -> VaultPath:
     path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
     if path.startswith("/") or _DRIVE.match(path):
         raise PermissionDenied(
-            f"{raw!r} is an absolute path. Give the path inside the vault, for example 'Projects/Alpha.md'.", path=raw
+            f"{raw!r} is an absolute path or begins with a drive letter. Give the path inside the vault, for example "
+            "'Projects/Alpha.md'.",
+            path=raw,
         )
     parts = [part for part in path.split("/") if part not in ("", ".")]
     for part in parts:

@@ -69,6 +69,8 @@ def test_operators(expression: str, expected: Any) -> None:
         ('"a1b22".replace(/([0-9]+)/g, "<$1>")', "a<1>b<22>"),
         ('"a,b,c".split(",", 2)', ["a", "b"]),
         ('"a1b2".split(/[0-9]/)', ["a", "b", ""]),
+        ('"a,b".split(",", -1)', ["a", "b"]),
+        ('"\ufeff\u3000a\u200b\x85 ".trim()', "a\u200b\x85"),
         ('"abc".slice(-2)', "bc"),
         ('"😀b".length', 3),
         ('"^a\\nb".length', 4),
