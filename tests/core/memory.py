@@ -56,7 +56,7 @@ def apply(
     stat: Callable[[str], DiskFile | None] | None = None,
 ) -> list[FileEntry]:
     """Parse and store files and delete others, without an indexer; the files that were refused."""
-    return index.store(index.parse(upserts), gone, stat)
+    return index.store(index.parse(upserts, 0), gone, stat)
 
 
 class MemoryVault:

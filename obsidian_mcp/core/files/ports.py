@@ -24,6 +24,19 @@ class DiskFile(NamedTuple):
     """Nanoseconds since the epoch."""
 
 
+COARSEST_TICK_NS = 2_000_000_000
+"""The tick of FAT, the coarsest clock of a file system."""
+_COARSE_NS = 10_000_000
+
+
+def may_repeat(mtime_ns: int) -> bool:
+    """Whether a time is from a clock so coarse that two saves may share it: FAT, exFAT, some servers (INDEX-03).
+
+    Such times are whole hundredths of a second; others are that once in millions.
+    """
+    return mtime_ns % _COARSE_NS == 0
+
+
 class Changer(Protocol):
     """Makes changes in the vault's folder. Every method makes its change or raises."""
 

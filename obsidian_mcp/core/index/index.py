@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from obsidian_mcp import __version__
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import tokenizer
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
@@ -58,7 +58,8 @@ class Record(NamedTuple):
     """What is to be stored of one file.
 
     `digest` is the hash of the bytes that `facts` come from; None when the file could not be read, so that it is tried
-    again at the next start. `facts` is None where the facts of this digest are stored already.
+    again at the next start; empty when it may be saved again with the same size and time, so that it is read again
+    (INDEX-03). `facts` is None where the facts of this digest are stored already.
     """
 
     entry: FileEntry
@@ -120,7 +121,7 @@ class Index:
         `entries` are all files of the vault. Files that could not be read the last time count as changed.
         """
         given = list(entries)
-        plain = "disk IS NULL AND digest NOTNULL"
+        plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.reading() as connection:
             # An entry equals its row as a tuple, so two sets are compared and no attributes.
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
@@ -148,16 +149,16 @@ class Index:
             for entry in entries
             if (row := known.get(entry.path)) is None
             or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
-            or row.digest is None
+            or not row.digest
         ]
         return found, frozenset(entry.path for entry in entries if entry.path not in known)
 
     # -- changing ----------------------------------------------------------------------------------------------
 
-    def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]]) -> list[Record]:
+    def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int) -> list[Record]:
         """Parse the bytes of files into records; bytes that are indexed already are not parsed again.
 
-        An error in place of the bytes says why they could not be read.
+        An error in place of the bytes says why they could not be read. They were read at `read_ns` or soon after.
         """
         from . import extract  # most questions find nothing to parse
 
@@ -168,9 +169,10 @@ class Index:
             if isinstance(data, AppError):
                 records.append(Record(entry, None, extract.unreadable(data)))
                 continue
-            digest = digest_of(data)
+            is_settled = not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
+            digest = digest_of(data) if is_settled else b""
             row = known.get(entry.path)
-            same = row is not None and (row.size, row.digest) == (entry.size, digest)
+            same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
             records.append(Record(entry, digest, None if same else extract.of(entry.path, data, entry.size)))
         return records
 
@@ -272,7 +274,7 @@ class _Batch:
         known = self._connection.execute(
             "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
         ).fetchone()
-        if known and record.digest is not None and known[1:] == (entry.size, record.digest):
+        if known and record.digest and known[1:] == (entry.size, record.digest):
             sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
             self._connection.execute(sql, (*stat, known[0]))
             return True

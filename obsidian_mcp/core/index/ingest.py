@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -40,6 +41,7 @@ def ingest(
     Returns the files that were left out, because they are not as their entry says (INDEX-04). `patience` is how many
     seconds to wait for other writers. Raises: Busy, Replaced.
     """
+    now = time.time_ns()
     contents: list[tuple[FileEntry, bytes | AppError]] = []
     missing = []
     for entry in index.stale(entries):
@@ -49,4 +51,4 @@ def ingest(
             missing.append(entry)
         except AppError as error:
             contents.append((entry, error))
-    return missing + index.store(index.parse(contents), gone, stat, patience)
+    return missing + index.store(index.parse(contents, now), gone, stat, patience)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Change, DiskFile, Files, Step
+from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, PermissionDenied
@@ -98,6 +98,8 @@ class Listing:
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
         self._is_frozen = False
+        self._scanned_ns: int | None = None
+        """When the last scan ended."""
         self._newer: set[str] | None = None
         """The paths that were looked at since a scan beside the calls began; None if a whole scan was made since, and
         where none is under way."""
@@ -144,7 +146,15 @@ class Listing:
         return found
 
     def _take(self, found: Iterable[DiskFile]) -> Iterable[Change]:
+        now, last = time.time_ns(), self._scanned_ns
+        if last is not None:
+            found = list(found)
+            recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
+            again = [file for file in found if file.mtime_ns in recent and may_repeat(file.mtime_ns)]
         changes = self.catalog.replace(found)
+        if last is not None:
+            changes = chain(changes, chain.from_iterable(map(self._again, again)))
+        self._scanned_ns = now
         self._dirty.scanned()
         self._misses.scanned()
         self.scanned = True
@@ -225,7 +235,7 @@ class Listing:
             except PermissionDenied:
                 file = None
             if file is not None:
-                changes += self.catalog.put(file) if self.visible(disk) else []
+                changes += (self.catalog.put(file) or self._again(file)) if self.visible(disk) else []
             elif self.catalog.on_disk(disk) is not None:
                 changes += self.catalog.drop(disk)
             else:
@@ -233,6 +243,11 @@ class Listing:
         if others:
             changes += self._look_below({disk for disk in others if not _is_below(disk, others)})
         return changes
+
+    def _again(self, file: DiskFile) -> list[Change]:
+        """Return a file that seems unchanged as changed if it may have been saved again within one tick (INDEX-03)."""
+        known = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None
+        return [] if known is None else [Change(known.path)]
 
     def _look_below(self, folders: AbstractSet[str]) -> list[Change]:
         """Look at folders, none below another, that came, changed or are gone."""
