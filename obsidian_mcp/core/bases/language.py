@@ -187,7 +187,7 @@ def field(value: Value, name: str, scope: Scope) -> Value:
 
 def index(value: Value, key: Value, _: Scope) -> Value:
     """`value[key]`: an item, a letter, or the value of a key; null where there is none."""
-    if value is None or key is None:
+    if value is None:
         return None
     if isinstance(value, list | str) and isinstance(key, float):
         place = list_index(key)

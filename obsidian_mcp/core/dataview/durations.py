@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from obsidian_mcp.core.expressions.dates import UNIT_MS, UNITS, Date, Duration, shift
-from obsidian_mcp.core.expressions.javascript import number_text, round_half_up
+from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
 
 
 def in_one(larger: str, smaller: str) -> float:
@@ -82,19 +82,17 @@ def duration_text(duration: Duration) -> str:
     for unit in UNITS:
         amount = getattr(spread, unit)
         if amount:
-            shown = _grouped(amount)
+            shown = _amount(amount)
             parts.append(f"{shown} {unit[:-1] if shown in ('1', '-1') else unit}")
     return ", ".join(parts)
 
 
-def _grouped(number: float) -> str:
-    """With commas between thousands and at most three decimals, as English numbers are written."""
+def _amount(number: float) -> str:
+    """With at most three decimals, as English numbers are written without commas."""
     if not math.isfinite(number):
         return number_text(number).replace("Infinity", "∞")
-    rounded = round_half_up(abs(number) * 1000) / 1000
-    whole, _, decimals = number_text(rounded).partition(".")
-    text = f"{int(whole):,}{'.' if decimals else ''}{decimals}"
-    return f"-{text}" if number < 0 else text
+    text = format(shown_decimal(number, 3), "f")
+    return text.rstrip("0").rstrip(".")
 
 
 def between(later: Date, earlier: Date) -> Duration:

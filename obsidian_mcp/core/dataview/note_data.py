@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import TAG
+from obsidian_mcp.core.dataview.characters import SPACE, TAG
 from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, line_fields
 from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.expressions.javascript import SPACES
@@ -20,6 +20,7 @@ from obsidian_mcp.core.note.parser import Note
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TAG = regex.compile(TAG)
+_HASH_WORD = regex.compile(rf"""#(?:(?!{SPACE})[^,;.:!?'"`()\[\]{{}}])+""")
 
 
 class ItemLink(NamedTuple):
@@ -120,7 +121,7 @@ def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:
         first = _ITEM.match(lines[item.line])
         if first is None:
             continue
-        end = note.lines.line(max(item.span.end - 1, item.span.start))
+        end = note.lines.line(item.span.end)
         parts = [part.strip(SPACES) for part in (first[3], *lines[item.line + 1 : end + 1])]
         joined = " ".join(parts)
         status = item.mark or None
@@ -157,4 +158,6 @@ def _links_by_line(note: Note) -> dict[int, list[ItemLink]]:
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_TAG.findall(text))) if "#" in text else ()
+    """The tags of an item: words that begin with `#` and are a tag as a whole, so no `#part` of a link with display."""
+    words = _HASH_WORD.findall(text) if "#" in text else ()
+    return tuple(dict.fromkeys(word for word in words if _TAG.fullmatch(word)))

@@ -159,8 +159,6 @@ def field_of(value: Value, name: str, scope: Scope) -> Value:
 
 def index_of(value: Value, index: Value, scope: Scope) -> Value:
     """`value[index]` (DV-63 to DV-66). Raises: ExpressionError."""
-    if index is None:
-        return None
     if type(index) is str:
         return field_of(value, index, scope)
     if type(index) is not float:

@@ -203,7 +203,13 @@ def _field(of: Evaluate, name: str, get: Callable[[Value, str, Scope], Value]) -
 
 
 def _index(of: Evaluate, by: Evaluate, get: Callable[[Value, Value, Scope], Value]) -> Evaluate:
-    return lambda scope: get(of(scope), by(scope), scope)
+    """Null for a null index, which is why that is evaluated first: what it is taken of may be an error."""
+
+    def evaluate(scope: Scope) -> Value:
+        index = by(scope)
+        return None if index is None else get(of(scope), index, scope)
+
+    return evaluate
 
 
 def _unary(operate: Callable[[Value, Context], Value], operand: Evaluate) -> Evaluate:

@@ -49,6 +49,11 @@ def to_fixed(number: float, digits: int) -> str:
     return text.removeprefix("-") if number == 0 else text
 
 
+def shown_decimal(number: float, digits: int) -> Decimal:
+    """A finite number as `Intl.NumberFormat` rounds it: what its shortest text says, ties away from zero (EXPR-22)."""
+    return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT)
+
+
 def divide(left: float, right: float) -> float:
     if right:
         return left / right

@@ -139,7 +139,7 @@ Some Key:: 1
 
 # Head *one*
 - [x] all ✅ 2024-01-06
-    - [X] sub #tag [[Other|o]]
+    - [X] sub #tag [[Other#part|o]]
 
 Some Key:: 4
 #body
@@ -153,7 +153,11 @@ FIELDS: list[tuple[str, str, Any]] = [
     ("DV-12", "some-key", [2, 1, 4]),
     ("DV-12", "Some-key", None),
     ("DV-14", "[file.name, file.folder, file.ext]", ["2024-05-06 note", "f", "md"]),
-    ("DV-14", "file.outlinks", ["[[Other.md|Other]]", "[[Other.md|Other]]", "[[Missing|Missing]]", "[[Other.md|o]]"]),
+    (
+        "DV-14",
+        "file.outlinks",
+        ["[[Other.md|Other]]", "[[Other.md|Other]]", "[[Missing|Missing]]", "[[Other.md#part|o]]"],
+    ),
     ("DV-14", "file.inlinks", ["[[Other.md|Other]]"]),
     ("DV-14", "file.mtime", "2024-01-02T03:04:05"),
     ("DV-14", "[file.starred, [[Other]].file.starred]", [False, True]),
@@ -164,7 +168,7 @@ FIELDS: list[tuple[str, str, Any]] = [
     ("DV-15", "file.lists[1].link", "[[f/2024-05-06 note.md#^id|2024-05-06 note > id]]"),
     ("DV-15", "file.lists[5].section", "[[f/2024-05-06 note.md#Head one|2024-05-06 note > Head one]]"),
     ("DV-15", "file.lists[6].tags", ["#tag"]),
-    ("DV-15", "file.lists[6].outlinks", ["[[Other|o]]"]),
+    ("DV-15", "file.lists[6].outlinks", ["[[Other#part|o]]"]),
     ("DV-15", "file.lists[1].position.start", {"line": 11, "col": 0, "offset": NOTE.index("- [ ] task")}),
     ("DV-15", "length(file.lists[5].children)", 1),
     ("DV-16", "file.tasks.status", [" ", "x", " ", "x", "X"]),
@@ -187,6 +191,12 @@ def test_a_raw_key_hides_a_canonical_one() -> None:
     vault = NoteVault({"note.md": "Key:: 1\n\nkey:: 2\n\nKEY:: 3\n"})
     assert vault.value("[key, row.Key, row.KEY]") == [2, 1, 3]
     assert NoteVault({"note.md": "Key:: 1\n\nKEY:: 3\n"}).value("key") == [1, 3]
+
+
+def test_an_item_before_a_blank_line_within_its_list_has_that_line_too() -> None:
+    """DV-15: as the app's cache has it."""
+    vault = NoteVault({"note.md": "- one\n- two\n\n- three\n"})
+    assert vault.value("[file.lists.text, file.lists.lineCount]") == [["one", "two\n", "three"], [1, 2, 1]]
 
 
 def test_of_two_items_on_one_line_the_inner_counts() -> None:

@@ -51,10 +51,13 @@ def _extract(run: Run, *arguments: Value) -> Value:
     if isinstance(value, list):
         run.budget.charge_items(len(value) * (1 + len(keys)))
         return [_extract(run, item, *keys) for item in value]
-    if not all(isinstance(key, str) for key in keys):
-        raise ExpressionError("extract(object, key1, ...) must be called with string keys")
     scope = Scope(run, {})
-    return {key: field_of(value, key, scope) for key in keys}
+    found: dict[str, Value] = {}
+    for key in keys:
+        if not isinstance(key, str):
+            raise ExpressionError("extract(object, key1, ...) must be called with string keys")
+        found[key] = field_of(value, key, scope)
+    return found
 
 
 FUNCTIONS: dict[str, Implementation] = {

@@ -17,6 +17,8 @@ MAX_FLAT_DEPTH = 100
 
 def _sorted(run: Run, values: list[Value], key: Function | None = None) -> list[Value]:
     run.budget.charge_items(len(values))
+    if len(values) < 2:  # the plugin asks for keys only where it compares
+        return values
     order = order_key(run.path_of)
     return sorted(values, key=lambda value: order(key(value) if key else value, False))
 

@@ -29,10 +29,12 @@ def _rounded(_run: Run, number: float, digits: float | None = None) -> float:
     return float(text) if math.isfinite(number) else number
 
 
-def _best(name: str, *, highest: bool) -> Overloads:
+def _best(*, highest: bool) -> Implementation:
     """`min` and `max`: nulls are left out; of equal values `min` takes the first and `max` the last (DV-86)."""
 
-    def better(run: Run, values: list[Value]) -> Value:
+    def best_of(run: Run, *values: Value) -> Value:
+        while len(values) == 1 and isinstance(values[0], list):
+            values = tuple(values[0])
         best: Value = None
         for value in values:
             run.budget.tick()
@@ -42,8 +44,7 @@ def _best(name: str, *, highest: bool) -> Overloads:
                 best = value
         return best
 
-    best_of = Overloads(name).on("array", better)
-    return best_of.otherwise(lambda run, *values: better(run, list(values)))
+    return best_of
 
 
 def _best_by(name: str, *, highest: bool) -> Overloads:
@@ -104,8 +105,8 @@ FUNCTIONS: dict[str, Implementation] = {
     "trunc": Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(1),
     "floor": Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(1),
     "ceil": Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(1),
-    "min": _best("min", highest=False),
-    "max": _best("max", highest=True),
+    "min": _best(highest=False),
+    "max": _best(highest=True),
     "minby": _best_by("minby", highest=False),
     "maxby": _best_by("maxby", highest=True),
     "sum": _total("sum", lambda run, values: reduced(run, values, "+")),
