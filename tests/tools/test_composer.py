@@ -243,3 +243,69 @@ def test_what_cannot_be_composed_is_an_error(opened: Opened, arguments: dict[str
     with pytest.raises(error):
         run(app, **arguments)
     assert files(app) == notes
+
+
+@pytest.mark.parametrize(
+    ("old", "part", "left", "new"),
+    [
+        # a definition goes along, with what it refers to, and is copied where both need it
+        (
+            "a[^1]\n## Sec\nb[^2] c[^1]\n## End\nd\n\n[^1]: one\n\n[^2]: two [^3]\n    more\n[^3]: three\n",
+            "Sec",
+            "a[^1]\n[[Sec]]\n## End\nd\n\n[^1]: one\n",
+            "## Sec\nb[^2] c[^1]\n\n[^1]: one\n[^2]: two [^3]\n    more\n[^3]: three\n",
+        ),
+        # a definition in the part that only the rest needs stays, and one that both need stays too
+        (
+            "a[^1] b[^2]\n\n# Sec\nc[^2] d[^3]\n\n[^1]: one\n[^2]: two\n[^3]: three\n",
+            "Sec",
+            "a[^1] b[^2]\n\n[[Sec]]\n\n[^1]: one\n[^2]: two\n",
+            "# Sec\nc[^2] d[^3]\n\n[^2]: two\n[^3]: three\n",
+        ),
+        # nothing refers to a definition: it stays where it is
+        ("# Sec\nb\n# End\n\n[^1]: one\n", "Sec", "[[Sec]]\n# End\n\n[^1]: one\n", "# Sec\nb\n"),
+        # links in a definition that goes along lead where they led
+        (
+            "# Sec\nb[^1]\n# End\n[^1]: [[#Sec]] [[#End]]\n",
+            "Sec",
+            "[[Sec]]\n# End\n",
+            "# Sec\nb[^1]\n\n[^1]: [[#Sec]] [[Old#End]]\n",
+        ),
+        # Windows line ends
+        (
+            "# Sec\r\nb[^1]\r\n# End\r\n\r\n[^1]: one\r\n\r\nx\r\n",
+            "Sec",
+            "[[Sec]]\r\n# End\r\n\r\nx\r\n",
+            "# Sec\r\nb[^1]\r\n\r\n[^1]: one\r\n",
+        ),
+        # a part of definitions alone is what was named
+        ("a[^1]\n\n[^1]: one\n", "3-3", "a[^1]\n\n[[Sec]]\n", "[^1]: one\n"),
+    ],
+)
+def test_definitions_of_footnotes_go_where_they_are_referred_to(
+    opened: Opened, old: str, part: str, left: str, new: str
+) -> None:
+    """COMPOSE-6"""
+    app = opened({"Old.md": old})
+    run(app, action="extract", name="Old", part=part, into="Sec")
+    assert files(app) == {"Old.md": left, "Sec.md": new}
+    run(app, "undo")
+    assert files(app) == {"Old.md": old}
+
+
+def test_footnotes_that_stay_take_the_place_of_a_part_that_leaves_nothing(opened: Opened) -> None:
+    """COMPOSE-6"""
+    app = opened({"Old.md": "a[^1]\n# Sec\nb\n\n[^1]: one\n"})
+    run(app, action="extract", name="Old", part="Sec", leave="nothing")
+    assert files(app) == {"Old.md": "a[^1]\n[^1]: one\n", "Sec.md": "# Sec\nb\n"}
+
+
+@pytest.mark.parametrize("action", ["merge", "extract"])
+def test_footnotes_get_new_ids_in_a_note_that_has_them_already(opened: Opened, action: str) -> None:
+    """COMPOSE-6"""
+    text = "# Sec\nb[^1] c[^x] d[^3]\n\n[^1]: one\n[^x]: ex\n"
+    app = opened({"Old.md": text, "New.md": "a[^1] z[^x]\n\n[^1]: eins\n[^x]: iks\n"}, **LOCAL)
+    run(app, action=action, name="Old", into="New", **({"part": "Sec"} if action == "extract" else {}))
+    assert files(app)["New.md"] == (
+        "a[^1] z[^x]\n\n[^1]: eins\n[^x]: iks\n\n# Sec\nb[^2] c[^x-2] d[^3]\n\n[^2]: one\n[^x-2]: ex\n"
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.note.edits import Edit
+from obsidian_mcp.core.note.footnotes import Division
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note, parse
 from obsidian_mcp.core.note.subpath import resolve_subpath
@@ -34,27 +35,27 @@ class Extraction:
     span: Span
     source: VaultPath
     target: VaultPath
+    footnotes: Division
+    """The definitions that go along, and those in the part that stay."""
 
     def own_edits(self, referrer: Referrer) -> FileEdits:
         """Return the edits of the part itself, with offsets in the source: its links lead where they led before."""
-        return self._edits(referrer, [place for place in referrer.places if self._is_inside(place)], self._moved_link)
+        going = (self.span, *self.footnotes.carried)
+        return self._edits(referrer, [place for place in referrer.places if _is_in(going, place)], self._moved_link)
 
     def others_edits(self, referrers: Iterable[Referrer]) -> list[FileEdits]:
         """Return the edits of links elsewhere that lead to a heading or block in the part."""
         found = []
         for referrer in referrers:
-            places = [
-                place for place in referrer.places if not (referrer.path == self.source and self._is_inside(place))
-            ]
+            places = [place for place in referrer.places if referrer.path != self.source or self._stays(place)]
             edits = self._edits(referrer, places, self._link_to_moved)
             cards = [edit for card in referrer.card_paths for edit in self._of_card(card)]
             if cards or edits.edits or edits.skipped:
                 found.append(FileEdits(referrer.path, in_order([*edits.edits, *cards]), edits.skipped))
         return found
 
-    def _is_inside(self, place: LinkPlace) -> bool:
-        span = place.link.span
-        return place.within is None and not place.at and self.span.start <= span.start and span.end <= self.span.end
+    def _stays(self, place: LinkPlace) -> bool:
+        return not _is_in((self.span, *self.footnotes.removed), place) or _is_in(self.footnotes.kept, place)
 
     def _edits(self, referrer: Referrer, places: Iterable[LinkPlace], change: _Change) -> FileEdits:
         edits: list[Edit] = []
@@ -132,3 +133,8 @@ class Extraction:
         if path is None:
             raise Unwritable(f"No link can lead to {str(goal)!r}.")
         return path
+
+
+def _is_in(spans: Iterable[Span], place: LinkPlace) -> bool:
+    start, end = place.link.span
+    return place.within is None and not place.at and any(span.start <= start and end <= span.end for span in spans)

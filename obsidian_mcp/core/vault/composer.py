@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files import names
@@ -13,7 +14,7 @@ from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
-from obsidian_mcp.core.note import drawing, edits, parser, sections
+from obsidian_mcp.core.note import drawing, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
@@ -59,8 +60,10 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     read = frontmatter.read(own)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
-    text = _with_template(vault, own[frontmatter.text_start(own) :].strip("\r\n"), source.path, target.path)
-    body = join(after.get(target.path, before.text.body), text, position)
+    there = after.get(target.path, before.text.body)
+    text = footnotes.renamed(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    text = _with_template(vault, text, source.path, target.path)
+    body = join(there, text, position)
     if read is not None and read.values:
         body = merge_properties(body, read.values, before.text.newline)
     drawing.check_edit(target.path, before.text.body, body)
@@ -137,32 +140,38 @@ def extract(
     span, heading = _part(parsed, part)
     target, disk, existing = _target(vault, source, to, heading)
     found_names = After(vault.catalog, {}, [target] if existing is None else ())
-    extraction = Extraction(found_names, vault.settings, parsed, span, source.path, target)
+    notes = footnotes.divide(parsed, span)
+    extraction = Extraction(found_names, vault.settings, parsed, span, source.path, target, notes)
     own = extraction.own_edits(link_spans.of_note(source.path, parsed))
-    moved = apply(body, own.edits)[span.start : span.end + _growth(own.edits)]
-    text = _with_template(vault, moved, source.path, target)
+    moved = _moved(body, span, own.edits, notes, before.text.newline)
+    there = vault.read_text(existing) if existing is not None else None
+    text = _with_template(
+        vault, moved if there is None else footnotes.renamed(moved, there.text.body), source.path, target
+    )
     others, warnings = [], [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
     stays = [edit for edited in planned if edited.path == source.path for edit in edited.edits]
-    left_edit = Edit(*_left(vault, found_names, body, span, source.path, target, left))
+    kept = before.text.newline.join(footnotes.cut(body, block, stays) for block in notes.kept)
+    left_edit = _left(vault, found_names, body, span, source.path, target, left, kept)
     if existing is not None:
         planned = [edited for edited in planned if edited.path != existing.path]
     rewriting = applied(contents, [edited for edited in planned if edited.path != source.path])
     others = list(rewriting.rewritten)
-    remaining = apply(body, in_order([*stays, left_edit]))
+    gone = footnotes.removals(body, notes.removed)
+    stays = [edit for edit in stays if not any(block.start <= edit.span.start < block.end for block in notes.kept)]
+    remaining = apply(body, in_order([*stays, left_edit, *gone]))
     drawing.check_edit(source.path, body, remaining)
     operations: list[Operation] = [
         Write(source.disk, before.data, Text(remaining, before.text.bom).encode()),
         *rewriting.operations,
     ]
     shown = edits.diff(source.path, body, remaining)
-    if existing is None:
+    if existing is None or there is None:
         made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
         operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         shown += edits.diff(target, "", made)
     else:
-        there = vault.read_text(existing)
         own_links = [edited for edited in extraction.others_edits(referrers) if edited.path == existing.path]
         now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
         after = join(now, text, position)
@@ -203,8 +212,16 @@ def _check_notes(*entries: FileEntry) -> None:
             raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
 
 
-def _growth(changes: tuple[Edit, ...]) -> int:
-    return sum(len(edit.text) - (edit.span.end - edit.span.start) for edit in changes)
+def _moved(body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Division, newline: str) -> str:
+    """The text of a part with its footnotes."""
+    gone = [
+        Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in footnotes.removals(body, notes.left)
+    ]
+    own = [edit for edit in changes if not any(cut.span.start <= edit.span.start < cut.span.end for cut in gone)]
+    text = footnotes.cut(body, part, [*own, *gone])
+    if not notes.carried:
+        return text.rstrip("\r\n") if gone else text
+    return text.rstrip("\r\n") + newline * 2 + newline.join(footnotes.cut(body, span, own) for span in notes.carried)
 
 
 def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
@@ -263,13 +280,15 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
 
 
 def _left(
-    vault: Vault, known: After, body: str, span: Span, source: VaultPath, target: VaultPath, left: Left
-) -> tuple[Span, str]:
-    """What takes the part's place, and where."""
+    vault: Vault, known: After, body: str, span: Span, source: VaultPath, target: VaultPath, left: Left, kept: str
+) -> Edit:
+    """What takes the part's place: a link, and the footnotes that are `kept`."""
+    newline = edits.newline_of(body, "")
     if left == "nothing":
         end = body.find("\n", span.end)
-        return Span(span.start, len(body) if end < 0 else end + 1), ""
-    return span, generate(known, target, source, settings=vault.settings, embed=left == "embed")
+        return Edit(Span(span.start, len(body) if end < 0 else end + 1), kept and kept + newline)
+    link = generate(known, target, source, settings=vault.settings, embed=left == "embed")
+    return Edit(span, link + (kept and newline * 2 + kept))
 
 
 def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultPath) -> str:

@@ -1,0 +1,127 @@
+"""Footnotes of a part that goes into another note, and of text that joins a note (COMPOSE-6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from obsidian_mcp.core.text.text import Span
+
+from .edits import Edit, apply
+from .elements import Footnote, FootnoteRef
+from .parser import Note, parse
+
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
+_LINE_END = re.compile(r"\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """What becomes of the definitions in a note when a part of it goes: their spans."""
+
+    carried: tuple[Span, ...] = ()
+    """Outside the part: text in the part refers to them."""
+    removed: tuple[Span, ...] = ()
+    """Those of them that nothing refers to in what stays."""
+    kept: tuple[Span, ...] = ()
+    """In the part: text that stays refers to them."""
+    left: tuple[Span, ...] = ()
+    """Those of them that nothing refers to in the part."""
+
+
+def divide(parsed: Note, part: Span) -> Division:
+    """Return how the definitions go to where they are referred to, to both notes if need be.
+
+    A part of definitions alone goes as it is, and so do definitions in quotes and lists.
+    """
+    body = parsed.body
+    found = [note for note in parsed.footnotes if note.span.start == 0 or body[note.span.start - 1] == "\n"]
+    inside = [note for note in found if _holds(part, note.span)]
+    outside = [note for note in found if note.span.end <= part.start or part.end <= note.span.start]
+    if not cut(body, part, (Edit(note.span, "") for note in inside)).strip():
+        return Division()
+
+    def needed(*, there: bool) -> set[str]:
+        ids: set[str] = set()
+        pending = [
+            ref.id
+            for ref in parsed.footnote_refs
+            if _holds(part, ref.span) == there and not any(_holds(note.span, ref.span) for note in found)
+        ]
+        while pending:
+            if (id_ := pending.pop()) not in ids:
+                ids.add(id_)
+                spans = [note.span for note in found if note.id == id_]
+                pending += [ref.id for ref in parsed.footnote_refs if any(_holds(span, ref.span) for span in spans)]
+        return ids
+
+    there, here = needed(there=True), needed(there=False)
+    return Division(
+        carried=tuple(note.span for note in outside if note.id in there),
+        removed=tuple(note.span for note in outside if note.id in there - here),
+        kept=tuple(note.span for note in inside if note.id in here),
+        left=tuple(note.span for note in inside if note.id in here - there),
+    )
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
+    """Return a part of a note with those of some edits that are in it."""
+    inside = [
+        Edit(Span(*(place - part.start for place in edit.span)), edit.text)
+        for edit in changes
+        if _holds(part, edit.span)
+    ]
+    return apply(part.of(body), inside)
+
+
+def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
+    """Return the edits that take whole blocks out of a note, so that no blank lines are left in their place."""
+    found: list[Span] = []
+    for block in sorted(blocks):
+        if found and not body[found[-1].end : block.start].strip():
+            found[-1] = Span(found[-1].start, block.end)
+        else:
+            found.append(block)
+    return [Edit(_with_blank_lines(body, block), "") for block in found]
+
+
+def _with_blank_lines(body: str, block: Span) -> Span:
+    before, after = body[: block.start].rstrip(" \t\r\n"), body[block.end :]
+    line_end = _LINE_END.search(body, len(before))
+    start = min(block.start, len(before) if line_end is None else line_end.end())
+    if not after.strip():
+        return Span(start, len(body))
+    blank = _BLANK_LINES.match(body, block.end)
+    return Span(block.start, blank.end() if blank is not None and (start < block.start or not before) else block.end)
+
+
+def renamed(text: str, there: str) -> str:
+    """Return a text whose footnotes have no id of another text, which it is to join."""
+    if "[^" not in text or "[^" not in there:
+        return text
+    parsed, other = parse(text), parse(there)
+    taken = {note.id for note in _all(other)}
+    own = {note.id for note in _all(parsed)}
+    new: dict[str, str] = {}
+    for id_ in dict.fromkeys(note.id for note in parsed.footnotes if note.id in taken):
+        names = map(str, count(1)) if id_.isdecimal() else (f"{id_}-{n}" for n in count(2))
+        new[id_] = next(name for name in names if name not in taken and name not in own)
+        own.add(new[id_])
+    return apply(
+        text,
+        [
+            Edit(Span(note.span.start, note.span.start + len(f"[^{note.id}]")), f"[^{new[note.id]}]")
+            for note in _all(parsed)
+            if note.id in new
+        ],
+    )
+
+
+def _all(note: Note) -> list[Footnote | FootnoteRef]:
+    return [*note.footnotes, *note.footnote_refs]
