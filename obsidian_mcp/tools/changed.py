@@ -30,9 +30,12 @@ class ChangedFiles:
     """What would change; only with dry_run."""
     etag: str | None = None
     """Of the note, where it is one."""
+    warnings: list[str] | None = None
 
 
-def changed_files(files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None) -> ChangedFiles:
+def changed_files(
+    files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
+) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
     shown = ""
     for file in files if dry_run else ():
@@ -46,4 +49,5 @@ def changed_files(files: Sequence[ChangedFile], *, dry_run: bool, etag: str | No
         more_changed=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
         diff=shown if dry_run else None,
         etag=etag,
+        warnings=list(warnings) or None,
     )

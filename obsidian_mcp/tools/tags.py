@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -9,15 +10,19 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import rename_tag as tag_rename
 from obsidian_mcp.core.text import progress
-from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.text.tags import covers
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 
 from .changed import ChangedFiles, changed_files
 from .params import DryRun, Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
+
+_WORD = re.compile(r"[^\s\"',\[\]{}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ def rename_tag(
     place = app.vaults.get(vault)
     old, new = tag_rename.checked(tag), tag_rename.checked(to)
     plan = partial(_plan, place, old, new)
-    return changed_files(bulk.make(place, "rename_tag", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
+    renamed = bulk.make(place, "rename_tag", plan, dry_run=dry_run)
+    return changed_files(renamed.rewritten, dry_run=dry_run, warnings=renamed.warnings)
 
 
 def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
@@ -102,4 +108,16 @@ def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
             after = rename(body, old, new)
             if after != body:
                 renamed.append(move.Rewritten(content, after))
-    return move.Rewriting(tuple(renamed))
+    broken = [path for path in place.graph.warnings().value if is_note(path) and _may_name(place, path, old)]
+    reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
+    return move.Rewriting(tuple(renamed), (f"{reason}: {move.listed(broken)}.",) if broken else ())
+
+
+def _may_name(place: Vault, path: VaultPath, tag: str) -> bool:
+    """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
+    entry = place.catalog.get(path)
+    body = place.read_text(entry).text.body if entry is not None else ""
+    found = frontmatter.read(body)
+    if found is None or not found.error:
+        return False
+    return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.of(body)))

@@ -135,6 +135,20 @@ def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic
     assert contents(basic) == before
 
 
+def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, basic: Path) -> None:
+    # TAG-30
+    broken = b"---\ntags: [Work/x, y\n---\n#work\n"
+    (basic / "Broken.md").write_bytes(broken)
+    (basic / "Workshop.md").write_bytes(b"---\na: [workshop, homework\n---\n")
+    answer = run(app, "rename_tag", tag="work", to="job")
+
+    assert "Broken.md" in answer["changed"]
+    assert (basic / "Broken.md").read_bytes() == broken.replace(b"#work", b"#job")
+    assert answer["warnings"] == [
+        "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again: Broken.md."
+    ]
+
+
 def test_one_property_is_set_and_nothing_else(app: App, basic: Path) -> None:
     before = (basic / "Projects/Alpha.md").read_bytes()
     run(app, "properties", name="Alpha", property="Due", action="set", value="2027-01-31")
