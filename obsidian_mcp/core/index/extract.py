@@ -225,7 +225,9 @@ def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
     text = parsed.body[start : end if end >= 0 else len(parsed.body)].removesuffix("\r")
     above = bisect_left(parsed.outline, start, key=lambda heading: heading.span.start)
     heading = parsed.outline[above - 1].text if above else None
-    return TaskFact(item.mark or " ", item.line, text, heading, *written_days(text), names_dependency(text))
+    multiline = end >= 0 and end < item.span.end
+    days = written_days(text)
+    return TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
 
 
 def _tag(name: str, at: str, line: int | None) -> TagFact:

@@ -97,6 +97,8 @@ class TaskFact(NamedTuple):
     line: int
     text: str
     """The first line as it stands, without its line end."""
+    multiline: bool
+    """Whether the task goes on below its first line."""
     heading: str | None
     """Source of the nearest heading above, of those that make sections."""
     first_day: str

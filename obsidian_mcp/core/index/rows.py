@@ -225,7 +225,8 @@ class Rows(NamedTuple):
     ) -> list[tuple[VaultPath, TaskFact]]:
         """Every task with a day in this range in its line, but those with one of these marks; and every task that may
         have an id or depend on one."""
-        sql = "SELECT files.path, t.mark, t.line, t.text, t.heading, t.first_day, t.last_day, t.linked FROM tasks t"
+        columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
+        sql = f"SELECT files.path, {columns} FROM tasks t"  # noqa: S608 - our own names
         wanted = [f"t.mark NOT IN ({marks(without_marks)})"]
         values = list(without_marks)
         if days is not None:

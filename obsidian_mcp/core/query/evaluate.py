@@ -342,7 +342,10 @@ def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Conditi
     test = _compile(node.part, replace(field, where="content"))
     musts = [substring(text, match_case=False) for text in required(node.part)]
     anchor = literal_anchor(musts) if musts else None
+    leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
+    is_decided = not field.match_case and all(isinstance(leaf, Word) for leaf in leaves)
     if node.operator == "line":
-        return InPart(test, "line", anchor or expression_anchor(node.part, field.match_case), 15 + test.cost)
+        anchor = anchor or expression_anchor(node.part, field.match_case)
+        return InPart(test, "line", anchor, is_decided, 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
-    return InPart(test, scope, anchor, 30 + test.cost)
+    return InPart(test, scope, anchor, is_decided, 30 + test.cost)

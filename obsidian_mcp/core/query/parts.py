@@ -29,6 +29,8 @@ class InPart:
     scope: scopes.Scope | Literal["line"]
     anchor: Anchor | None
     """Finds what the part must contain: cheaper than to try one part after the other."""
+    is_decided: bool
+    """Whether every part with the anchor satisfies `test`."""
     cost: int
 
     def holds(self, place: Place) -> bool:
@@ -57,7 +59,7 @@ class InPart:
             return
         for part in parts:
             checkpoint()
-            if self.test.holds(place.within(part)):
+            if self.is_decided or self.test.holds(place.within(part)):
                 yield part
 
 

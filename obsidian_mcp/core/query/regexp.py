@@ -19,6 +19,9 @@ __all__ = ["InvalidRegExp", "RegExp", "translate"]
 SECONDS = 1.0
 """Longest time of one regular expression on one text."""
 
+QUICK_STEPS = 10_000_000
+"""A search that cannot take more steps runs without a limit: to keep the time costs more than to search most texts."""
+
 _IN_WORDS = (
     rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
@@ -46,6 +49,8 @@ class RegExp(NamedTuple):
     test: regex.Pattern[str]
     """Matches in the same texts as `pattern`, and is found sooner: its first and last element repeat no more than they
     must (QUERY-62)."""
+    quick: int
+    """The longest text, in code points, in which `test` is searched for without a limit of time (QUERY-33)."""
 
     @property
     def in_words(self) -> bool:
@@ -59,11 +64,8 @@ class RegExp(NamedTuple):
 
     def first(self, text: str, start: int, end: int) -> int:
         """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
-        return self._first(self.pattern, text, start, end)
-
-    def _first(self, pattern: regex.Pattern[str], text: str, start: int, end: int) -> int:
         try:
-            found = pattern.search(text, start, end, timeout=SECONDS)
+            found = self.pattern.search(text, start, end, timeout=SECONDS)
         except TimeoutError:
             raise self._timeout() from None
         return found.start() if found else -1
@@ -74,7 +76,10 @@ class RegExp(NamedTuple):
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
-        return self._first(self.test, text, 0, len(text)) >= 0
+        try:
+            return self.test.search(text, timeout=SECONDS if len(text) > self.quick else None) is not None
+        except TimeoutError:
+            raise self._timeout() from None
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the matches that are not empty. Raises: OperationTimeout."""
@@ -108,7 +113,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     test = pattern
     if shortest != source:
         test = translate(shortest, match_case=match_case, multiline=multiline, dot_all=dot_all).pattern
-    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups, test)
+    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups, test, _quick(shortest))
 
 
 def _shortest(source: str) -> str:
@@ -116,6 +121,17 @@ def _shortest(source: str) -> str:
     for repeat in (rf"\A{_FIRST_REPEAT}", _LAST_REPEAT):
         source = regex.sub(repeat, lambda found: f"{{{found[1]}}}" if found[1] else "", source, count=1)
     return source
+
+
+def _quick(source: str) -> int:
+    """The length up to which no text takes more than QUICK_STEPS: each repeat multiplies them by at most the length.
+
+    0 with groups, alternatives or references, which can multiply them further.
+    """
+    if regex.search(r"[(|]|\\[1-9k]", source):
+        return 0
+    repeats = sum(source.count(mark) for mark in "*+?{")
+    return int(QUICK_STEPS ** (1 / (repeats + 1)))
 
 
 def expression(source: str, match_case: bool | None) -> RegExp:

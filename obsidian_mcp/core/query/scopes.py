@@ -101,7 +101,6 @@ class Structure:
                 starts, ends = self.blocks
             case "section" | "section-tree":
                 starts, ends = self._sections(tree=scope == "section-tree")
-                ends = [without_line_end(self._text, start, end) for start, end in zip(starts, ends, strict=True)]
             case _:
                 marks, starts, ends = self.tasks
                 if scope != "task":
@@ -169,7 +168,7 @@ def _blocks(note: Note) -> list[Span]:
 def parts_within(
     parts: Parts, start: int, end: int, text: str, anchor: Anchor | None, place: int = -1
 ) -> Iterator[Span]:
-    """Yield what lies of the parts in `text[start:end]`; with an anchor, at least those that contain what it looks for.
+    """Yield what lies of the parts in `text[start:end]`, without line ends after it; with an anchor, where it is.
 
     `place` is what the anchor says of `text[start:end]`, if that is known.
     """
@@ -178,8 +177,10 @@ def parts_within(
         yield Span(0, 0)
         return
     searched, at = start, bisect_right(reach, start)
+    end = min(end, reach[-1]) if starts else start
     while at < len(starts) and starts[at] < end:
-        low, high = max(starts[at], start), min(ends[at], end)
+        low = max(starts[at], start)
+        high = without_line_end(text, low, min(ends[at], end))
         if anchor is not None:
             if place < low:
                 searched, place = low, anchor(text, low, end)

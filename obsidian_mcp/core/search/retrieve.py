@@ -9,10 +9,10 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple, TypeVar
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import compat, progress, tokenizer
-from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase
+from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase, substring
 
 from .plan import Plan, quoted
 from .snapshot import Snapshot
@@ -175,7 +175,7 @@ def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
         return _any(found)  # (QUERY-63)
     inner = bounds(snapshot, node.part, field._replace(where="content", scoped=True))
     if node.operator in ("task", "task-todo", "task-done"):
-        inner = _all([_task(snapshot, node.operator), inner])
+        inner = _all([_tasks(snapshot, node, inner.possible), inner])
     return inner.at_most()
 
 
@@ -286,9 +286,20 @@ def _expression(snapshot: Snapshot, leaf: Regex, field: Field) -> Bounds:
 # Tasks, tags and properties
 
 
-def _task(snapshot: Snapshot, operator: Operator) -> Bounds:
-    where = {"task-todo": " WHERE mark = ' '", "task-done": " WHERE mark != ' '"}.get(operator, "")
-    found = _files(snapshot, f"(SELECT DISTINCT file FROM tasks{where})")  # noqa: S608 - our own words
+def _tasks(snapshot: Snapshot, node: Scope, among: AbstractSet[int]) -> Bounds:
+    """Those of some files with such tasks, and with the required texts in them unless one goes on below its line."""
+    from obsidian_mcp.core.query.parts import required
+
+    required_texts = [substring(text, match_case=False) for text in required(node.part)]
+    where = {"task-todo": "WHERE mark = ' '", "task-done": "WHERE mark != ' '"}.get(node.operator, "")
+    rows = snapshot.connection.execute(
+        f"SELECT file, max(multiline), group_concat(text, char(10)) FROM tasks {where} GROUP BY file"  # noqa: S608
+    )
+    found = {
+        file
+        for file, multiline, lines in rows
+        if file in among and (multiline or all(text.search(lines, concurrent=False) for text in required_texts))
+    }
     return _unless(snapshot, Bounds.exact(found), search_document.TRUNCATED, snapshot.table.canvases)
 
 

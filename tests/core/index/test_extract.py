@@ -76,8 +76,8 @@ def test_a_note_is_kept_as_rows() -> None:
         aliases=(AliasFact("other name", "Other Name"),),
         headings=(HeadingFact(1, "A *heading*", place("# A")),),
         tasks=(
-            TaskFact(" ", 9, "- [ ] do #task", "A *heading*", "", "", linked=False),
-            TaskFact("x", 10, "- [x] done [m](sub/m%20n.md#h)", "A *heading*", "", "", linked=False),
+            TaskFact(" ", 9, "- [ ] do #task", False, "A *heading*", "", "", linked=False),
+            TaskFact("x", 10, "- [x] done [m](sub/m%20n.md#h)", False, "A *heading*", "", "", linked=False),
         ),
         list_items=(ListItemsFact(pack_items(note_data(parser.parse(NOTE)).items)),),
     )  # fmt: skip

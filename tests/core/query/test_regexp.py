@@ -117,6 +117,20 @@ def test_an_expression_that_runs_away_is_stopped_after_a_second(source: str, tex
         assert time.process_time() - start < 3  # of processor time, which is what the limit counts
 
 
+@pytest.mark.parametrize("source", ["[ab]*[cd]", "a*a*[bc]", r"\w+\w+\d?\W", "a?a?a?a?[bc]", r"[^x]{2,90}[xy]"])
+def test_where_no_limit_is_kept_no_text_takes_long(source: str) -> None:  # QUERY-33
+    expression = translate(source)
+    assert expression.quick
+    start = time.process_time()
+    assert not expression.found("a" * expression.quick)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("source", ["(a+)+", "a|b", r"(a)\1", r"(?<n>a)\k<n>"])
+def test_groups_alternatives_and_references_always_have_a_limit(source: str) -> None:  # QUERY-33
+    assert translate(source).quick == 0
+
+
 @pytest.mark.parametrize(
     "source",
     ["(" * 5_000 + ")" * 5_000, "(?:a{1000}){1000}", "(?:(?:a{99}){99}){99}", "a{1000000}", "(" * (MAX_DEPTH + 1)],

@@ -9,7 +9,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.query.scopes import Scope, Structure, structure_of
+from obsidian_mcp.core.query.scopes import Scope, Structure, parts_within, structure_of
 from tests.core.search.naive_search import PlainFile
 
 from .test_evaluate import files
@@ -35,8 +35,7 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     structure = structure_of(parse(text))
 
     def shown(scope: Scope) -> list[str]:
-        starts, ends, _ = structure.parts(scope)
-        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        return [span.of(text) for span in parts_within(structure.parts(scope), 0, len(text), text, None)]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
