@@ -197,7 +197,7 @@ def begin(environ: Mapping[str, str], has_app: Callable[[], bool]) -> None:
     if unusual or not hasattr(select, "poll"):
         return
     try:
-        if not (_is_pipe(0) and _is_pipe(1)):
+        if not (is_pipe(0) and is_pipe(1)):
             return
         with open(FILE, encoding="utf-8") as file:  # noqa: PTH123  pathlib costs 5 ms
             answers = json.load(file)
@@ -268,6 +268,7 @@ def _write(data: bytes) -> None:
             select.select([], [1], [])
 
 
-def _is_pipe(fd: int) -> bool:
+def is_pipe(fd: int) -> bool:
+    """Whether it is a pipe or socket."""
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TextIO
 
+from .handshake import is_pipe
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -33,9 +35,8 @@ else:
     import fcntl
 
     def _is_for_loop(fd: int) -> bool:
-        """Whether it is a pipe or socket: files cannot be waited for, and a terminal may block although it is ready."""
-        mode = os.fstat(fd).st_mode
-        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        """Files cannot be waited for, and a terminal may block although it is ready."""
+        return is_pipe(fd)
 
     def _write_without_blocking(fd: int, line: bytes) -> bytes | memoryview:
         """Return what is left to write. Raises: OSError where the reader has gone."""
@@ -195,7 +196,7 @@ class Writer:
         self._broken = False
         self._by_loop = _is_for_loop(fd)
         self._queue: queue.SimpleQueue[bytes | memoryview | None] = queue.SimpleQueue()
-        self._finished = asyncio.Event()
+
         self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
 
     @property
@@ -229,18 +230,8 @@ class Writer:
         """Write what is queued, then end."""
         self._queue.put(None)
 
-    async def drained(self, patience: float) -> None:
-        """After `close`: wait for as long as the client takes something every `patience` seconds."""
-        while not self._finished.is_set():
-            before = self.written
-            with suppress(TimeoutError):
-                async with asyncio.timeout(patience):
-                    await self._finished.wait()
-            if self.written == before:
-                return
-
     def join(self, patience: float) -> None:
-        """`drained` for another thread."""
+        """After `close`, not on the loop: wait for as long as the client takes something every `patience` seconds."""
         while self._thread.is_alive():
             before = self.written
             self._thread.join(patience)
@@ -279,7 +270,6 @@ class Writer:
             if not self._write(batch[0] if len(batch) == 1 else b"".join(batch)):
                 self._notify(self._break)
                 break
-        self._notify(self._finished.set)
 
     def _write(self, data: bytes | memoryview) -> bool:
         """False when the client has gone."""

@@ -106,7 +106,7 @@ async def _serve(conversation: Conversation, load: Callable[[], SdkServer], firs
             conclusion.cancel()
             conversation.reader.stop()
             conversation.writer.close()
-            await asyncio.shield(conversation.writer.drained(conversation.patience))
+            await asyncio.shield(asyncio.to_thread(conversation.writer.join, conversation.patience))
 
 
 def _loaded(load: Callable[[], SdkServer]) -> SdkServer:
