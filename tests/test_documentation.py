@@ -178,9 +178,11 @@ def test_every_error_is_documented(update: bool) -> None:
 
 def test_every_prompt_is_documented(update: bool) -> None:
     rows = [
-        f"| `{prompt.name}` | "
-        + ", ".join(f"`{argument.name}`" + ("" if argument.required else "?") for argument in prompt.arguments)
-        + f" | {' '.join(prompt.description.split())} |\n"
+        f"| `{prompt.entry.name}` | "
+        + ", ".join(
+            f"`{argument.name}`" + ("" if argument.required else "?") for argument in prompt.entry.arguments or ()
+        )
+        + f" | {' '.join((prompt.entry.description or '').split())} |\n"
         for prompt in PROMPTS.values()
     ]
     table = "| prompt | arguments | what for |\n|---|---|---|\n" + "".join(rows)

@@ -40,23 +40,22 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    name: str
-    title: str
-    description: str
-    arguments: tuple[types.PromptArgument, ...]
+    entry: types.Prompt
+    """In the list of prompts."""
     completes: Mapping[str, Completes]
     """What completes each argument."""
     write: Callable[..., str]
 
     def text(self, app: App, given: Mapping[str, str]) -> str:
         """Return the user's message to the model. Raises: InvalidArguments, and the errors of the vault."""
-        known = [argument.name for argument in self.arguments]
+        arguments = self.entry.arguments or ()
+        known = [argument.name for argument in arguments]
         if unknown := sorted(set(given) - set(known)):
             raise InvalidArguments(
-                f"There is no argument {unknown[0]!r} in the prompt {self.name}; it takes {', '.join(known)}.",
+                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes {', '.join(known)}.",
                 argument=unknown[0],
             )
-        for argument in self.arguments:
+        for argument in arguments:
             if argument.required and not given.get(argument.name, "").strip():
                 raise InvalidArguments(
                     f"Missing required argument: {argument.name} ({argument.description}).", argument=argument.name
@@ -75,17 +74,18 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
         parameters = list(inspect.signature(function).parameters.values())[1:]
         names = {parameter.name for parameter in parameters}
         described: dict[str, Described] = {name: hint.__metadata__[0] for name, hint in hints.items() if name in names}
-        arguments = tuple(
+        arguments = [
             types.PromptArgument(
                 name=parameter.name,
                 description=described[parameter.name].description,
                 required=parameter.default is inspect.Parameter.empty,
             )
             for parameter in parameters
-        )
+        ]
         completes = {name: argument.completes for name, argument in described.items()}
         description = inspect.cleandoc(function.__doc__ or "")
-        PROMPTS[function.__name__] = Prompt(function.__name__, title, description, arguments, completes, function)
+        entry = types.Prompt(name=function.__name__, title=title, description=description, arguments=arguments)
+        PROMPTS[entry.name] = Prompt(entry, completes, function)
         return function
 
     return register
@@ -150,14 +150,14 @@ class Prompts:
 
     async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         require_first_page(params)
-        return types.ListPromptsResult(prompts=list(map(_entry, self._prompts.values())))
+        return types.ListPromptsResult(prompts=[prompt.entry for prompt in self._prompts.values()])
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = find(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
         text = await in_thread(self._app.config.timeout, work, context)
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=prompt.description, messages=[message])
+        return types.GetPromptResult(description=prompt.entry.description, messages=[message])
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         given = (params.context.arguments if params.context is not None else None) or {}
@@ -184,12 +184,3 @@ def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: st
             f"There is no argument {name!r} to complete; there are {', '.join(known)}.", argument=name
         )
     return known[name]
-
-
-def _entry(prompt: Prompt) -> types.Prompt:
-    return types.Prompt(
-        name=prompt.name,
-        title=prompt.title,
-        description=prompt.description,
-        arguments=list(prompt.arguments),
-    )
