@@ -10,7 +10,7 @@ from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, Answer, Call
+from .call import WORKSPACE_FILE, Call
 from .output import in_order, tree
 from .words import Refused
 
@@ -120,14 +120,3 @@ def _file(call: Call) -> str:
     subpath = call.text("subpath").removeprefix("#")
     path = call.at(call.text("file")).path if call.text("file") in call.vault.catalog else call.file().path
     return f"{path}#{subpath}" if subpath else str(path)
-
-
-ANSWERS: dict[str, Answer] = {
-    "bookmark": bookmark,
-    "bookmarks": bookmarks,
-    "recents": recents,
-    "tabs": tabs,
-    "workspace": workspace,
-    "workspace:delete": workspace_delete,
-    "workspaces": workspaces,
-}

@@ -9,7 +9,7 @@ from typing import Any
 
 from obsidian_mcp.core.text import json_text
 
-from .call import SETTINGS, Answer, Call
+from .call import SETTINGS, Call
 from .output import in_order, order, pairs
 from .words import Refused
 
@@ -152,16 +152,3 @@ def _switch(call: Call, *, is_on: bool) -> str:
         after = [*before, name] if is_on else [other for other in before if other != name]
         call.change_settings("set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after))
     return f"{'Enabled' if is_on else 'Disabled'}: {name}"
-
-
-ANSWERS: dict[str, Answer] = {
-    "plugins": plugins,
-    "plugins:enabled": plugins_enabled,
-    "snippet:disable": snippet_disable,
-    "snippet:enable": snippet_enable,
-    "snippets": snippets,
-    "snippets:enabled": snippets_enabled,
-    "theme": theme,
-    "theme:set": theme_set,
-    "themes": themes,
-}

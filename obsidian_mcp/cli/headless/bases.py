@@ -9,7 +9,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
-from .call import Answer, Call
+from .call import Call
 from .output import as_json, in_order, separated
 from .words import Refused
 from .writing import check_name, made, new_notes_folder, parsed_path
@@ -39,11 +39,11 @@ def _view(base: Base, call: Call) -> View:
     return found
 
 
-def views(call: Call) -> str:
+def base_views(call: Call) -> str:
     return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(_base(call))).views])
 
 
-def query(call: Call) -> str:
+def base_query(call: Call) -> str:
     from obsidian_mcp.cli.query_output import cell_text
     from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
     from obsidian_mcp.core.expressions.answer import Page
@@ -76,7 +76,7 @@ def markdown(lines: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
-def create(call: Call) -> str:
+def base_create(call: Call) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 
@@ -90,6 +90,3 @@ def create(call: Call) -> str:
     for key, value in item.properties.items():
         content = set_property(content, key, value)
     return made(call, path, content, numbered=True)
-
-
-ANSWERS: dict[str, Answer] = {"base:create": create, "base:query": query, "base:views": views, "bases": bases}

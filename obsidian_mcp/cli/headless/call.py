@@ -286,9 +286,6 @@ class Call:
         return [path for path in paths if path in self.vault.catalog]
 
 
-Answer = Callable[[Call], str]
-
-
 def _path(path: str) -> VaultPath:
     from obsidian_mcp.core.text.vault_path import VaultPath
 

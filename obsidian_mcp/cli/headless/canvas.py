@@ -6,7 +6,7 @@ from typing import Any
 
 from obsidian_mcp.core.text.vault_path import extension
 
-from .call import Answer, Call
+from .call import Call
 from .words import Refused
 
 EXTENSION = ".canvas"
@@ -46,7 +46,7 @@ def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def add(call: Call) -> str:
+def canvas_add(call: Call) -> str:
     kind = next((kind for key, kind in KINDS.items() if call.text(key)), None)
     if kind is None:
         raise Refused("Missing required parameter: text, note, url or label")
@@ -54,11 +54,11 @@ def add(call: Call) -> str:
     return f"Added: {_edit(call, {'op': 'add', 'type': kind, **values})}"
 
 
-def connect(call: Call) -> str:
+def canvas_connect(call: Call) -> str:
     return f"Connected: {_edit(call, {'op': 'connect', **_given(call, ('from', 'to', 'label', 'color'))})}"
 
 
-def edit(call: Call) -> str:
+def canvas_edit(call: Call) -> str:
     card = _given(call, ("card",))
     changes, place = _given(call, (*KINDS, *LOOK)), _given(call, PLACE)
     operations = [{"op": "edit", **card, **changes}] if changes or not place else []
@@ -67,14 +67,6 @@ def edit(call: Call) -> str:
     return f"Edited: {_edit(call, *operations)}"
 
 
-def remove(call: Call) -> str:
+def canvas_remove(call: Call) -> str:
     operation = {"op": "remove", **_given(call, ("card",)), "contents": call.has("contents")}
     return f"Removed: {_edit(call, operation)}"
-
-
-ANSWERS: dict[str, Answer] = {
-    "canvas:add": add,
-    "canvas:connect": connect,
-    "canvas:edit": edit,
-    "canvas:remove": remove,
-}

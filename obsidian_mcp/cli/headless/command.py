@@ -120,7 +120,7 @@ def _answered(words: Words, options: Options) -> str:
     place = Place(settings, folder)
     module = import_module(f".{command.module}", __package__)
     try:
-        answer: str = module.ANSWERS[command.name](Call(place, words, writes="writes" in command.marks))
+        answer: str = getattr(module, command.function)(Call(place, words, writes="writes" in command.marks))
     finally:
         place.close()
     return answer

@@ -8,7 +8,7 @@ from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
-from .call import Answer, Call
+from .call import Call
 from .output import as_json, in_order, pairs, tree
 from .words import Refused
 
@@ -118,7 +118,7 @@ def _random(call: Call) -> FileEntry | None:
     return secrets.choice(found) if found else None
 
 
-def random_note(call: Call) -> str:
+def random(call: Call) -> str:
     entry = _random(call)
     return entry.path if entry else "No markdown files found."
 
@@ -154,17 +154,3 @@ def outline(call: Call) -> str:
     if call.words.format == "md":
         return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in headings)
     return tree([(heading.level, heading.text) for heading in headings])
-
-
-ANSWERS: dict[str, Answer] = {
-    "file": file,
-    "files": files,
-    "folder": folder,
-    "folders": folders,
-    "outline": outline,
-    "random": random_note,
-    "random:read": random_read,
-    "read": read,
-    "vault": vault,
-    "wordcount": wordcount,
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .call import Answer, Call
+from .call import Call
 from .output import in_order, order
 
 
@@ -45,12 +45,3 @@ def deadends(call: Call) -> str:
     hidden = call.vault.hides()
     found = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
     return call.listed(in_order(found), "No dead-end files found.")
-
-
-ANSWERS: dict[str, Answer] = {
-    "backlinks": backlinks,
-    "deadends": deadends,
-    "links": links,
-    "orphans": orphans,
-    "unresolved": unresolved,
-}

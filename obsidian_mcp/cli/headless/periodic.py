@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files import names
@@ -13,7 +12,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import NoteNotFound
 
-from .call import Answer, Call
+from .call import Call
 from .output import in_order, pairs
 from .words import Refused
 from .writing import appended, prepended
@@ -23,64 +22,73 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.periodic_notes import Located
 
 
-def _located(call: Call, period: Period) -> Located:
-    return call.vault.periodic.locate(period, call.text("date") or "today")
+def _adjective(call: Call) -> str:
+    """`weekly` of the command `weekly:append`: the functions for days are those for longer periods too."""
+    return call.words.command.partition(":")[0]
 
 
-def path(period: Period, call: Call) -> str:
-    return str(_located(call, period).path)
+def _period(call: Call) -> Period:
+    return ADJECTIVES[_adjective(call)]
 
 
-def read(period: Period, call: Call) -> str:
-    located = _located(call, period)
+def _located(call: Call) -> Located:
+    return call.vault.periodic.locate(_period(call), call.text("date") or "today")
+
+
+def daily_path(call: Call) -> str:
+    return str(_located(call).path)
+
+
+def daily_read(call: Call) -> str:
+    located = _located(call)
     if located.entry is None:
         raise Refused(f'File "{located.path}" not found.')
     return call.vault.shown(located.entry).data.decode("utf-8", "surrogateescape")
 
 
-def _opened(call: Call, period: Period, change: Callable[[str], str] | None) -> str:
+def _opened(call: Call, change: Callable[[str], str] | None = None) -> str:
     try:
-        opened = call.vault.periodic.open("daily_note", period, call.text("date") or "today", change)
+        opened = call.vault.periodic.open("daily_note", _period(call), call.text("date") or "today", change)
     except NoteNotFound as error:
         sentence, rest, _ = error.message.partition(" not set up.")
         raise Refused(f"{sentence}{rest}") from None
     return str(opened.located.path)
 
 
-def make(period: Period, call: Call) -> str:
-    return _opened(call, period, None)
+def daily(call: Call) -> str:
+    return _opened(call)
 
 
-def append(period: Period, call: Call) -> str:
+def daily_append(call: Call) -> str:
     content, inline = call.words.content, call.has("inline")
-    return f"Appended to: {_opened(call, period, lambda body: appended(body, content, inline=inline))}"
+    return f"Appended to: {_opened(call, lambda body: appended(body, content, inline=inline))}"
 
 
-def prepend(period: Period, call: Call) -> str:
+def daily_prepend(call: Call) -> str:
     content, inline = call.words.content, call.has("inline")
-    return f"Prepended to: {_opened(call, period, lambda body: prepended(body, content, inline=inline))}"
+    return f"Prepended to: {_opened(call, lambda body: prepended(body, content, inline=inline))}"
 
 
-def day(adjective: str, period: Period, call: Call) -> str:
-    settings = call.vault.periodic.settings
+def daily_date(call: Call) -> str:
+    settings, period = call.vault.periodic.settings, _period(call)
     named = call.text("path")
     found = note_day(settings.rules[period], named, settings.locale, call.vault.calendar.today)
     if found is None:
-        raise Refused(f'"{named}" is not a {adjective} note.')
+        raise Refused(f'"{named}" is not a {_adjective(call)} note.')
     return start_of(period, found, settings.locale).isoformat()
 
 
-def settings_of(period: Period, call: Call) -> str:
-    rule = call.vault.periodic.settings.rules[period]
+def daily_settings(call: Call) -> str:
+    rule = call.vault.periodic.settings.rules[_period(call)]
     enabled = "true" if rule.configured else "false"
     return pairs({"folder": rule.folder, "format": rule.format, "template": rule.template, "enabled": enabled})
 
 
-def listed(period: Period, call: Call) -> str:
+def daily_list(call: Call) -> str:
     try:
-        found = call.vault.periodic.listed(period)
+        found = call.vault.periodic.listed(_period(call))
     except NoteNotFound:
-        folder = call.vault.periodic.settings.rules[period].folder.strip("/")
+        folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise Refused(f'Folder "{folder}" not found.') from None
     return call.listed(in_order(entry.path for entry, _ in found))
 
@@ -150,22 +158,3 @@ def filled(call: Call, template: FileEntry, title: str) -> str:
 def template_read(call: Call) -> str:
     title = call.text("title") or "Untitled"
     return template_text(call, call.text("name"), title if call.has("resolve") else None)
-
-
-ANSWERS: dict[str, Answer] = {
-    "template:insert": template_insert,
-    "template:read": template_read,
-    "templates": templates,
-    "unique": unique,
-}
-for _adjective, _period in ADJECTIVES.items():
-    ANSWERS |= {
-        _adjective: partial(make, _period),
-        f"{_adjective}:append": partial(append, _period),
-        f"{_adjective}:date": partial(day, _adjective, _period),
-        f"{_adjective}:list": partial(listed, _period),
-        f"{_adjective}:path": partial(path, _period),
-        f"{_adjective}:prepend": partial(prepend, _period),
-        f"{_adjective}:read": partial(read, _period),
-        f"{_adjective}:settings": partial(settings_of, _period),
-    }

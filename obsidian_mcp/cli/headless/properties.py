@@ -11,7 +11,7 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import Answer, Call
+from .call import Call
 from .output import as_json, compact_json, in_order, order, whole
 from .words import Refused
 
@@ -176,12 +176,3 @@ def _aliases_of_vault(call: Call) -> dict[str, list[str]]:
         return {path: parser.aliases({"aliases": value}) or [] for path, value in column.items() if path in visible}
 
     return call.vault.graph.evaluate(query, lambda _: 0).value
-
-
-ANSWERS: dict[str, Answer] = {
-    "aliases": aliases,
-    "properties": properties,
-    "property:read": property_read,
-    "tag": tag,
-    "tags": tags,
-}

@@ -10,7 +10,7 @@ from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import Answer, Call
+from .call import Call
 from .output import compact_json, in_order
 
 NOTHING = "No matches found."
@@ -77,6 +77,3 @@ def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]
         places = [numbers.line(span.start) for span in matcher.find(Document(path, body)) or ()]
         table[path] = [{"line": line + 1, "text": written[line].strip()} for line in places]
     return table
-
-
-ANSWERS: dict[str, Answer] = {"search": search, "search:context": search_context}

@@ -141,6 +141,9 @@ TEXTS: Final = {
 """What the help says of a key."""
 
 
+LONGER: Final = ("weekly", "monthly", "quarterly", "yearly")
+
+
 class Parameter(NamedTuple):
     name: str
     placeholder: str
@@ -167,10 +170,16 @@ class Command(NamedTuple):
     `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
     verdict: Verdict
     module: str
-    """Module of this package; empty for what needs the app."""
+    """Module of this package, with a function of the command's name; empty for what needs the app."""
     summary: str
     marks: frozenset[str] = frozenset()
     """`writes`; `developer`: listed at the end of the help; `ours`: the official program does not have it."""
+
+    @property
+    def function(self) -> str:
+        """Name of the function that answers: `daily_append` for `daily:append` and for the same of longer periods."""
+        period, colon, rest = self.name.partition(":")
+        return f"{'daily' if period in LONGER else period}{colon}{rest}".replace(":", "_")
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -327,11 +336,7 @@ eval | code! | app | | Run JavaScript | developer
 def _period_rows() -> str:
     """The commands of longer periods, which are those of days under another name."""
     daily = [line for line in _ROWS.splitlines() if line.startswith("daily")]
-    return "\n".join(
-        f"{line.replace('daily', adjective)} | ours"
-        for adjective in ("weekly", "monthly", "quarterly", "yearly")
-        for line in daily
-    )
+    return "\n".join(f"{line.replace('daily', adjective)} | ours" for adjective in LONGER for line in daily)
 
 
 _CELL_END = re.compile(r"\s\|(?=\s|$)")

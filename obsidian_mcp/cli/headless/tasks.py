@@ -9,7 +9,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import NO_NOTE, Answer, Call
+from .call import NO_NOTE, Call
 from .output import order, pairs
 from .properties import in_one_file
 from .words import Refused
@@ -150,6 +150,3 @@ def _new_mark(call: Call, mark: str) -> str | None:
     if call.has("toggle"):
         return "x" if mark == " " else " "
     return None
-
-
-ANSWERS: dict[str, Answer] = {"task": task, "tasks": tasks}

@@ -21,7 +21,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatab
 from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.errors import NoteExists
 
-from .call import Answer, Call
+from .call import Call
 from .words import Refused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
@@ -325,17 +325,3 @@ def note_merge(call: Call) -> str:
 
 def note_extract(call: Call) -> str:
     return f"Extracted: {_compose(call, 'extract')}"
-
-
-ANSWERS: dict[str, Answer] = {
-    "append": append,
-    "create": create,
-    "delete": delete,
-    "move": move,
-    "note:extract": note_extract,
-    "note:merge": note_merge,
-    "prepend": prepend,
-    "property:remove": property_remove,
-    "property:set": property_set,
-    "rename": rename,
-}

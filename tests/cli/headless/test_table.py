@@ -35,7 +35,7 @@ def test_each_command_from_the_files_has_its_function() -> None:
     for command in COMMANDS.values():
         if command.verdict in ("files", "limits") and command.module != "own":
             module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
-            assert command.name in module.ANSWERS
+            assert callable(getattr(module, command.function)), command.name
 
 
 def test_words_are_keys_flags_and_formats() -> None:
