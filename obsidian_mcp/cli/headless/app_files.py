@@ -10,7 +10,7 @@ from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, Call
+from .call import WORKSPACE_FILE, Call, shown_file
 from .output import in_order, tree
 from .words import Refused
 
@@ -72,9 +72,7 @@ def _items(node: object, with_ids: bool, level: int = 0) -> Iterator[tuple[int, 
 def _tab(leaf: Mapping[str, Any]) -> str:
     state = leaf.get("state")
     state = state if isinstance(state, dict) else {}
-    inner = state.get("state")
-    file = inner.get("file") if isinstance(inner, dict) else None
-    title = state.get("title") or (basename(file) if isinstance(file, str) else "")
+    title = state.get("title") or basename(shown_file(leaf))
     return f"[{state.get('type') or 'empty'}] {title}".rstrip()
 
 

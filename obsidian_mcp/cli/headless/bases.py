@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
-from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
@@ -20,16 +19,6 @@ def bases(call: Call) -> str:
     return call.listed(in_order(found), "No base files found in vault")
 
 
-def _base(call: Call, status: int = 0) -> FileEntry:
-    """The base that the words mean. Raises: Refused, with this exit status for one that is not there."""
-    entry = call.of_kind(EXTENSION) if call.names_file else call.active()
-    if entry is None:
-        raise Refused(f"Base file not found: {call.text('path') or call.text('file')}", status)
-    if extension(entry.path) != EXTENSION:
-        raise Refused(f"Active file is not a base file: {entry.path}")
-    return entry
-
-
 def _view(base: Base, call: Call) -> View:
     """The view that the words name, with this very name, or the first one. Raises: Refused."""
     name = call.text("view")
@@ -40,7 +29,7 @@ def _view(base: Base, call: Call) -> View:
 
 
 def base_views(call: Call) -> str:
-    return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(_base(call))).views])
+    return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(call.of_kind(EXTENSION, "base"))).views])
 
 
 def base_query(call: Call) -> str:
@@ -50,7 +39,7 @@ def base_query(call: Call) -> str:
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
     from obsidian_mcp.core.vault.queries import Query, run_query
 
-    entry = _base(call)
+    entry = call.of_kind(EXTENSION, "base")
     body = call.body(entry)
     view = _view(read(body), call).name
     now = call.vault.calendar.now()
@@ -80,7 +69,7 @@ def base_create(call: Call) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 
-    body = call.body(_base(call, status=1))
+    body = call.body(call.of_kind(EXTENSION, "base", status=1))
     base = read(body)
     item = new_item(body, base, _view(base, call))
     name = call.text("name") or "Untitled"

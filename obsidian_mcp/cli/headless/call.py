@@ -6,13 +6,15 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
-from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files, parse_registry
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, is_note, name_key
+from obsidian_mcp.adapters.app_registry import registered_vaults, registries
+from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied
 
 from .output import rows
@@ -39,20 +41,9 @@ class NoVault(Exception):
     """No vault is meant, or none of that name is known."""
 
 
-def registered(folders: Iterable[Path]) -> tuple[RegisteredVault, ...]:
-    """The vaults of the app's registry, in the order of the file."""
-    for folder in folders:
-        try:
-            text = (folder / "obsidian.json").read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            continue
-        return parse_registry(text)
-    return ()
-
-
 def locate(name: str | None, options: Options, settings: config.Config) -> Path:
     """Return the folder of the vault that is meant. Raises: NoVault."""
-    known = registered(settings.app_folders)
+    known = next(registries(settings.app_folders), ())
     if name is not None:
         return _named(name, known, settings)
     if options.vaults:
@@ -67,11 +58,9 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
         return nearest
     if settings.vaults:
         return settings.vaults[0]
-    latest = sorted(known, key=lambda vault: (not vault.open, -vault.opened))
-    found = next((Path(vault.path) for vault in latest if Path(vault.path).is_dir()), None)
-    if found is None:
-        raise NoVault
-    return found
+    for folder in registered_vaults(settings.app_folders):
+        return folder
+    raise NoVault
 
 
 def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path:
@@ -144,14 +133,21 @@ class Call:
             return self.called(name)
         return self.active()
 
-    def of_kind(self, suffix: str) -> FileEntry | None:
-        """The file that is named, of this kind; a note may have the same name. None where there is no such file."""
+    def of_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
+        """The file of this kind that is named, though a note may have the same name, else the active one.
+
+        Raises: Refused, with this exit status for a file that is not there.
+        """
+        if not self.names_file:
+            if extension((active := self.active()).path) != suffix:
+                raise Refused(f"Active file is not a {kind} file: {active.path}")
+            return active
         path, name = self.text("path"), self.text("file")
-        try:
+        with suppress(Refused):
             entry = self.at(path) if path else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
-        except Refused:
-            return None
-        return entry if entry.path.lower().endswith(suffix) else None
+            if entry.path.lower().endswith(suffix):
+                return entry
+        raise Refused(f"{kind.capitalize()} file not found: {path or name}", status)
 
     def note(self) -> FileEntry:
         """As `file`, for notes only."""
@@ -292,6 +288,14 @@ def _path(path: str) -> VaultPath:
     return VaultPath(path)
 
 
+def shown_file(leaf: Mapping[str, Any]) -> str:
+    """The path of the file that a leaf of `workspace.json` shows; "" without one."""
+    match leaf:
+        case {"state": {"state": {"file": str(file)}}}:
+            return file
+    return ""
+
+
 def _active_in(layout: Mapping[str, Any]) -> str:
     """The path of the active tab in `workspace.json`; "" without one."""
     active = layout.get("active")
@@ -300,10 +304,7 @@ def _active_in(layout: Mapping[str, Any]) -> str:
         node = pending.pop()
         if isinstance(node, dict):
             if active and node.get("id") == active:
-                state = node.get("state")
-                inner = state.get("state") if isinstance(state, dict) else None
-                file = inner.get("file") if isinstance(inner, dict) else None
-                return file if isinstance(file, str) else ""
+                return shown_file(node)
             pending += node.values()
         elif isinstance(node, list):
             pending += node

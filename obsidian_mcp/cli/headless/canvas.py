@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from obsidian_mcp.core.text.vault_path import extension
-
 from .call import Call
 from .words import Refused
 
-EXTENSION = ".canvas"
 NUMBERS = ("x", "y", "width", "height")
 PLACE = ("x", "y", "beside", "side", "group")
 LOOK = ("width", "height", "color")
@@ -21,18 +18,8 @@ def _edit(call: Call, *operations: dict[str, Any]) -> str:
     """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
     from obsidian_mcp.tools.canvas import edit_canvas  # imports pydantic: only for these commands
 
-    path = _canvas(call)
-    edited: Any = edit_canvas(call.place.app, path, list(operations))
+    edited: Any = edit_canvas(call.place.app, call.of_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
-
-
-def _canvas(call: Call) -> str:
-    entry = call.of_kind(EXTENSION) if call.names_file else call.active()
-    if entry is None:
-        raise Refused(f"Canvas file not found: {call.text('path') or call.text('file')}")
-    if extension(entry.path) != EXTENSION:
-        raise Refused(f"Active file is not a canvas file: {entry.path}")
-    return entry.path
 
 
 def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:

@@ -35,9 +35,9 @@ def version() -> str:
 
 
 def vaults(words: Words, settings: Config) -> str:
-    from .call import registered  # imports the reader of settings
+    from obsidian_mcp.adapters.app_registry import registries  # imports the reader of settings
 
-    paths = [Path(vault.path) for vault in registered(settings.app_folders)]
+    paths = [Path(vault.path) for vault in next(registries(settings.app_folders), ())]
     if not paths:
         paths = [path.absolute() for path in settings.vaults]
     if words.has("total"):
