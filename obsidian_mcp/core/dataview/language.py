@@ -31,10 +31,6 @@ def _name(name: str) -> Evaluate:
     return evaluate
 
 
-def _null(_scope: Scope) -> Value:
-    return None
-
-
 def _call(node: Call, compiler: Compiler) -> Evaluate:
     arguments = [compiler.compile(argument) for argument in node.arguments]
     if isinstance(node.callee, Name):

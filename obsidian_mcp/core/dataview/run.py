@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.dataview.pages import Page, PageStore
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.values import Link
 
 
 @dataclass(slots=True)
@@ -40,7 +39,3 @@ def run_of(context: Context) -> Run:
     """The context as what it is in every Dataview query."""
     assert isinstance(context, Run)  # noqa: S101 - only this package makes the contexts of its queries
     return context
-
-
-Row = Mapping[str, Value]
-"""The fields of one row."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from obsidian_mcp.core.text import tokenizer
 
@@ -85,13 +84,3 @@ def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
         )
     )
     return {"texts": texts, "search": places}
-
-
-def odd(connection: Connection) -> dict[int, int]:
-    """Return the flags of the files that have any (`search_document.ODD_KEYS` and others), by number."""
-    return dict(connection.execute("SELECT file, odd FROM texts WHERE odd != 0").fetchall())
-
-
-def quoted(phrase: Sequence[str], *, prefix: bool = False) -> str:
-    """Return an FTS5 phrase of words that follow each other; with `prefix` the last one may go on."""
-    return f'"{" ".join(phrase)}"{"*" if prefix else ""}'

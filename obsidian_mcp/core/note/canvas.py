@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
-from obsidian_mcp.core.text.text import Lines, Span
+from obsidian_mcp.core.text.text import Span
 
 FIELDS = ("text", "file", "subpath", "url", "label", "background")
 """Texts of a card that are kept with their places."""
@@ -76,11 +76,6 @@ def _card(node: dict[str, Any], places: dict[str, Quoted]) -> Card:
     # A repeated key: the last one counts, and a place is good only if it is that one's.
     texts = {key: quoted for key, quoted in places.items() if node.get(key) == quoted.value}
     return Card(_text(node.get("id")), _text(node.get("type")), **texts)
-
-
-def line_of(body: str, quoted: Quoted, offset: int = 0) -> int:
-    """The line of the file, counted from 0, in which a character of one of its texts stands."""
-    return Lines(body).line(quoted.place(Span(offset, offset)).start)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]')

@@ -146,12 +146,6 @@ class Snapshot(NamedTuple):
             found = self.flags[bits] = frozenset(number for (number,) in rows if number in self.table.paths)
         return found
 
-    def texts(self, files: AbstractSet[int]) -> Iterator[tuple[int, str]]:
-        """Yield the texts of files; of many, in one pass over the table."""
-        truncated = self.flagged(search_document.TRUNCATED)
-        for number, text in self._rows("file, text", files):
-            yield number, self.whole_text(number) if number in truncated else text
-
     def documents(self, files: AbstractSet[int]) -> Iterator[tuple[int, StoredDocument]]:
         """Yield files with their texts and structures; of many, in one pass over the table."""
         truncated = self.flagged(search_document.TRUNCATED)

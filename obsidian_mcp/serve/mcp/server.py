@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cache, partial
 from typing import Any
@@ -28,8 +27,6 @@ from .prompts import Prompts
 from .request_thread import Context, in_thread
 from .resources import Resources, require_first_page
 from .subscriptions import Subscriptions
-
-log = logging.getLogger(__name__)
 
 _SUBJECTS = (
     ("obsidian_daily_note", "daily notes"),
