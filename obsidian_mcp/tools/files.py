@@ -75,8 +75,8 @@ def list_files(
     elif sort == "size":
         files.sort(key=lambda entry: -entry.size)
     elif sort == "opened":
-        workspace = (place.files.config("workspace.json") or b"").decode("utf-8", "replace")
-        ranks = {path: rank for rank, path in enumerate(last_open_files(workspace))}
+        latest = last_open_files(place.files.config("workspace.json"))
+        ranks = {path: rank for rank, path in enumerate(latest)}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
     return Listing(

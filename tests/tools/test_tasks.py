@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE
+from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
+from obsidian_mcp.core.tasks.settings import SETTINGS_FILE
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, QueryInvalid, TextNotFound, TextNotUnique
 from obsidian_mcp.tools import call
 from tests.core.tasks.vectors import Case, measured, needs_vectors

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, enabled_plugins
 from obsidian_mcp.core.text import json_text
 
 from .call import SETTINGS, Call
@@ -58,9 +59,8 @@ def plugins(call: Call) -> str:
 
 
 def plugins_enabled(call: Call) -> str:
-    enabled = call.settings_file("community-plugins.json")
-    ids = enabled if isinstance(enabled, list) else []
-    community = {name: version for name, version in _community(call).items() if name in ids}
+    enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
+    community = {name: version for name, version in _community(call).items() if name in enabled}
     return _plugins(call, {name: "" for name, is_on in _core(call).items() if is_on}, community)
 
 

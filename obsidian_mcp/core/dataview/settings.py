@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 from obsidian_mcp.core.dataview.query_text import INLINE_PREFIX
+from obsidian_mcp.core.files.settings import Members
 
 SETTINGS_FILE = "plugins/dataview/data.json"
-ENABLED_PLUGINS_FILE = "community-plugins.json"
 BOOKMARKS_FILE = "bookmarks.json"
-"""All in the app's settings folder."""
+"""Both in the app's settings folder."""
 _NAMES = {
     "null_text": "renderNullAs",
     "date_format": "defaultDateFormat",
@@ -30,16 +28,6 @@ class Settings:
     date_time_format: str = "h:mm a - MMMM dd, yyyy"
     id_column: str = "File"
     inline_prefix: str = INLINE_PREFIX
-
-
-@lru_cache(maxsize=8)
-def uses_dataview(enabled_plugins: bytes | None) -> bool:
-    """Whether the list of the enabled plugins, as it stands in its file, names Dataview (DV-19)."""
-    try:
-        found = json.loads(enabled_plugins or b"[]")
-    except ValueError:
-        return False
-    return isinstance(found, list) and "dataview" in found
 
 
 def read_bookmarks(data: object) -> frozenset[str]:
@@ -60,6 +48,5 @@ def read_bookmarks(data: object) -> frozenset[str]:
 
 def read_settings(data: object) -> Settings:
     """The settings of a parsed `data.json`; what is missing or no text has its default."""
-    found: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-    chosen = {field.name: found.get(_NAMES[field.name]) for field in fields(Settings)}
-    return replace(Settings(), **{name: value for name, value in chosen.items() if isinstance(value, str)})
+    members, standard = Members(data), Settings()
+    return Settings(**{name: members.value(key, getattr(standard, name)) for name, key in _NAMES.items()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, PropertyType
@@ -21,6 +22,7 @@ TrashOption = Literal["system", "local", "none"]
 
 SETTINGS_FOLDER = ".obsidian"
 """Folder of a vault that holds the app's settings."""
+ENABLED_PLUGINS_FILE = "community-plugins.json"
 
 FILTER_SECONDS = 0.05
 """Time one regular expression of `userIgnoreFilters` may take on one path."""
@@ -61,9 +63,13 @@ class RegisteredVault(NamedTuple):
     open: bool = False
 
 
-def app_settings(text: str | None) -> AppSettings:
-    """`app.json` of a vault; None when there is no such file."""
-    source, default = _Source(text), AppSettings()
+Content = bytes | str | None
+"""Of a settings file; None when there is no such file."""
+
+
+def app_settings(content: Content) -> AppSettings:
+    """`app.json` of a vault."""
+    source, default = Members(read_json(content)), AppSettings()
     return AppSettings(
         new_link_format=source.choice("newLinkFormat", LinkFormat, default.new_link_format),
         use_markdown_links=source.value("useMarkdownLinks", default.use_markdown_links),
@@ -75,22 +81,22 @@ def app_settings(text: str | None) -> AppSettings:
     )
 
 
-def last_open_files(text: str | None) -> tuple[str, ...]:
+def last_open_files(content: Content) -> tuple[str, ...]:
     """Return the paths of `workspace.json` that were open last, the latest first; some may be gone."""
-    return _Source(text).texts("lastOpenFiles")
+    return Members(read_json(content)).texts("lastOpenFiles")
 
 
-def property_types(text: str | None) -> PropertyTypes:
+def property_types(content: Content) -> PropertyTypes:
     """`types.json` of a vault; `tags`, `aliases` and `cssclasses` are what they are, whatever it says."""
     known = [kind for kind in get_args(PropertyType) if kind != "unknown"]
-    assigned = {name.lower(): kind for name, kind in _Source(text).members("types") if kind in known}
+    assigned = {name.lower(): kind for name, kind in Members(read_json(content)).members("types") if kind in known}
     return PropertyTypes({**assigned, **TYPES_FIXED})
 
 
-def parse_registry(text: str | None) -> tuple[RegisteredVault, ...]:
+def parse_registry(content: Content) -> tuple[RegisteredVault, ...]:
     """`obsidian.json` of the user: the vaults that the app has opened, in the order of the file."""
     vaults = []
-    for id_, facts in _Source(text).members("vaults"):
+    for id_, facts in Members(read_json(content)).members("vaults"):
         if isinstance(facts, dict) and isinstance(path := facts.get("path"), str) and path:
             opened: Any = facts.get("ts")
             time = int(opened) if type(opened) in (int, float) and abs(opened) < 1e18 else 0
@@ -135,16 +141,28 @@ def _found(pattern: regex.Pattern[str], path: str) -> bool:
         return False
 
 
-class _Source:
-    """The object in one settings file, empty where the file holds none."""
+@lru_cache(maxsize=8)
+def enabled_plugins(content: Content) -> frozenset[str]:
+    """The ids of the community plugins that are switched on, as ENABLED_PLUGINS_FILE names them."""
+    found = read_json(content)
+    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()
 
-    def __init__(self, text: str | None) -> None:
-        import json  # 2 ms, which reading one note does without
 
-        try:
-            values = json.loads((text or "").removeprefix("\ufeff"))
-        except (ValueError, RecursionError):
-            values = None
+def read_json(content: Content) -> Any:
+    """What a settings file says; None for one that is missing or no JSON."""
+    import json  # 2 ms, which reading one note does without
+
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content or ""
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+
+
+class Members:
+    """The members of the object in a settings file; none where it holds anything else."""
+
+    def __init__(self, values: object) -> None:
         self._values: dict[str, Any] = values if isinstance(values, dict) else {}
 
     def value(self, key: str, default: _T) -> _T:

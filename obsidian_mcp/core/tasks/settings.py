@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from obsidian_mcp.core.files.settings import Members, enabled_plugins, read_json
+
 from .statuses import DEFAULTS, TYPES, Status, StatusRegistry
 
 PLUGIN_ID = "obsidian-tasks-plugin"
-ENABLED_PLUGINS_FILE = "community-plugins.json"
 SETTINGS_FILE = f"plugins/{PLUGIN_ID}/data.json"
-"""Both relative to the folder of the app's settings, `.obsidian`."""
+"""Relative to the folder of the app's settings, `.obsidian`."""
 
 ReadNotation = Literal["emoji", "dataview", "both"]
 """How fields are written. `both` reads either, where the plugin is not in use."""
@@ -62,44 +62,30 @@ WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
 
 
 @lru_cache(maxsize=16)
-def read(enabled_plugins: bytes | None, data: bytes | None) -> TaskSettings:
+def read(enabled: bytes | None, data: bytes | None) -> TaskSettings:
     """Return the settings in the contents of ENABLED_PLUGINS_FILE and SETTINGS_FILE; None stands for a missing file.
 
     Contents that are no JSON count as missing: the plugin then starts with its defaults too.
     """
-    enabled = _json(enabled_plugins)
-    if not isinstance(enabled, list) or PLUGIN_ID not in enabled:
-        return WITHOUT_PLUGIN
-    members = _json(data)
-    return of_members(members if isinstance(members, dict) else {})
+    return of_members(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
 
 
-def of_members(members: Mapping[str, Any]) -> TaskSettings:
-    """Return the settings in the members of the plugin's file. Members of another type than expected are ignored."""
-
-    def flag(name: str, default: bool) -> bool:
-        value = members.get(name)
-        return value if isinstance(value, bool) else default
-
-    def text(name: str) -> str:
-        value = members.get(name)
-        return value if isinstance(value, str) else ""
-
-    folders = members.get("filenameAsDateFolders")
+def of_members(said: object) -> TaskSettings:
+    """Return the settings in the object of the plugin's file. Members of another type than expected are ignored."""
+    members: Mapping[str, Any] = said if isinstance(said, dict) else {}
+    value = Members(said).value
     return TaskSettings(
-        global_filter=text("globalFilter"),
+        global_filter=value("globalFilter", ""),
         notation="dataview" if members.get("taskFormat") == "dataview" else "emoji",
-        set_created_date=flag("setCreatedDate", False),
-        set_done_date=flag("setDoneDate", True),
-        set_cancelled_date=flag("setCancelledDate", True),
-        recurrence_on_next_line=flag("recurrenceOnNextLine", False),
-        remove_scheduled_date_on_recurrence=flag("removeScheduledDateOnRecurrence", False),
-        use_filename_as_scheduled_date=flag("useFilenameAsScheduledDate", False),
-        filename_date_format=text("filenameAsScheduledDateFormat"),
-        filename_date_folders=tuple(folder for folder in folders if isinstance(folder, str))
-        if isinstance(folders, list)
-        else (),
-        global_query=text("globalQuery"),
+        set_created_date=value("setCreatedDate", False),
+        set_done_date=value("setDoneDate", True),
+        set_cancelled_date=value("setCancelledDate", True),
+        recurrence_on_next_line=value("recurrenceOnNextLine", False),
+        remove_scheduled_date_on_recurrence=value("removeScheduledDateOnRecurrence", False),
+        use_filename_as_scheduled_date=value("useFilenameAsScheduledDate", False),
+        filename_date_format=value("filenameAsScheduledDateFormat", ""),
+        filename_date_folders=Members(said).texts("filenameAsDateFolders"),
+        global_query=value("globalQuery", ""),
         presets=_presets(members),
         statuses=_statuses(members.get("statusSettings")),
     )
@@ -135,10 +121,3 @@ def _status(row: Any) -> Status | None:
         str(row.get("nextStatusSymbol") or " "),
         kind if kind in TYPES else "TODO",
     )
-
-
-def _json(data: bytes | None) -> Any:
-    try:
-        return None if data is None else json.loads(data)
-    except ValueError:
-        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from obsidian_mcp.core.dataview.settings import (
 )
 from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
@@ -172,7 +172,7 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[Answer]:
         IndexedNotes,
         created_ns=lambda entry: vault.files.created_ns(entry.disk),
         read_text=lambda entry: _text_of(vault, entry),
-        bookmarks=lambda: read_bookmarks(_config(vault, BOOKMARKS_FILE)),
+        bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
     )
     return vault.graph.evaluate_on(
         view,
@@ -190,15 +190,7 @@ def _text_of(vault: Vault, entry: FileEntry) -> str | None:
 
 
 def _dataview_settings(vault: Vault) -> Settings:
-    return read_settings(_config(vault, SETTINGS_FILE))
-
-
-def _config(vault: Vault, name: str) -> object:
-    """A JSON file of the app's settings; None where it is not there or is no JSON."""
-    try:
-        return json.loads(vault.files.config(name) or b"null")
-    except ValueError:
-        return None
+    return read_settings(read_json(vault.files.config(SETTINGS_FILE)))
 
 
 def _tasks(vault: Vault, query: Query) -> TaskPage:

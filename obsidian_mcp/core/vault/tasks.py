@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.periodic.moment_parse import parse_moment
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
@@ -21,7 +22,7 @@ from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
 from obsidian_mcp.core.tasks.query import Query, parse_query
-from obsidian_mcp.core.tasks.settings import ENABLED_PLUGINS_FILE, SETTINGS_FILE, TaskSettings, read
+from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Place, Task, calendar_day, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task

@@ -13,7 +13,15 @@ from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
-from obsidian_mcp.core.files.settings import AppSettings, IgnoreFilters, PropertyTypes, app_settings, property_types
+from obsidian_mcp.core.files.settings import (
+    ENABLED_PLUGINS_FILE,
+    AppSettings,
+    IgnoreFilters,
+    PropertyTypes,
+    app_settings,
+    enabled_plugins,
+    property_types,
+)
 from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
@@ -281,22 +289,19 @@ class Vault:
         data = self.files.config("app.json") or b""
         with self.lock:
             if data != self._settings[0]:
-                self._settings = (data, app_settings(data.decode("utf-8", "replace")))
+                self._settings = (data, app_settings(data))
                 self._excluded = IgnoreFilters(self._settings[1].ignore_filters)
             return self._settings[1]
 
     @property
     def property_types(self) -> PropertyTypes:
         """The types that the user has currently assigned to properties."""
-        data = self.files.config("types.json")
-        return property_types(None if data is None else data.decode("utf-8", "replace"))
+        return property_types(self.files.config("types.json"))
 
     @property
     def uses_dataview(self) -> bool:
         """Whether the plugin Dataview is switched on, so that inline fields are properties (DV-19)."""
-        from obsidian_mcp.core.dataview.settings import ENABLED_PLUGINS_FILE, uses_dataview
-
-        return uses_dataview(self.files.config(ENABLED_PLUGINS_FILE))
+        return "dataview" in enabled_plugins(self.files.config(ENABLED_PLUGINS_FILE))
 
     def hides(self) -> Callable[[str], bool]:
         """Return the test for files that the user excludes from search, graph, tags and properties (semantics 8.3)."""
