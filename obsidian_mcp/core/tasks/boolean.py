@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, cast
 
 from obsidian_mcp.errors import QueryInvalid
@@ -72,6 +73,10 @@ def _tokens(line: str, left: str, right: str) -> list[_Token]:
         rf"[ {opening}{closing}]+| *{closing} *(?:AND|OR|XOR) *{opening} *|(?:AND|OR|XOR|NOT) *{opening}"
         rf"|{closing} *(?:AND|OR|XOR)|AND|OR|XOR|NOT"
     ).fullmatch
+    if left == right and re.search(
+        rf"{left} *{left}", "".join(piece if is_structure(piece) else "_" for piece in pieces)
+    ):
+        raise _malformed("a filter in quotes cannot begin or end with a quote")
     tokens: list[_Token] = []
     for piece in pieces:
         tokens += _structure(piece, left, right) if is_structure(piece) else [_Operand(piece)]
@@ -87,6 +92,8 @@ def _structure(piece: str, left: str, right: str) -> list[_Token]:
 
 def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
     """The tokens with every operator behind its operands. Raises: _Malformed."""
+    if ("NOT", "NOT") in pairwise(tokens):
+        raise _malformed("NOT stands twice")
     output: list[_Operand | Operator] = []
     pending: list[Operator | Literal["("]] = []
     expects_operand = True

@@ -179,7 +179,7 @@ def _priority(line: str, lower: str, _: Environment) -> Filter | None:
     if match is None:
         return None
     relation, level = match.groups()
-    explanation = line if relation else f"priority is {level}"
+    explanation = line if relation else f"priority is {line.rsplit(maxsplit=1)[-1]}"
     return Filter(priority_predicate(relation, level), Explanation(explanation))
 
 

@@ -168,7 +168,7 @@ def group_tasks(tasks: Iterable[Task], groupers: Sequence[Grouper]) -> list[Grou
         for grouper in groupers:
             names = grouper.names(task)
             paths = [(*path, name) for path in paths for name in names]
-        for path in dict.fromkeys(paths):
+        for path in paths:  # a task that has a tag twice stands twice in its group, as in the plugin
             groups.setdefault(path, []).append(task)
     found = [Group(names, tuple(members)) for names, members in groups.items()]
     for level in reversed(range(len(groupers))):

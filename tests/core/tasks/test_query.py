@@ -162,6 +162,8 @@ def test_filters(query: str, wanted: list[str]) -> None:
         ("(done) AND ((not done)", "no closing"),
         ("(done)) AND (not done)", "no opening"),
         ("(not done) AND NOT {done}", "delimiter"),
+        ("NOT NOT (done)", "NOT stands twice"),
+        ('"done" OR NOT "folder includes "Work""', "quotes"),
     ],
 )
 def test_mistakes_are_refused_with_their_reason(query: str, says: str) -> None:
@@ -225,6 +227,22 @@ def test_groups_nest_and_are_sorted_by_name() -> None:
     urgencies = run("group by urgency\npriority above none").groups
     assert urgencies is not None
     assert [group.names for group in urgencies] == [("15.26",), ("10.41",)]
+
+
+def test_a_task_that_has_a_tag_twice_stands_twice_in_its_group() -> None:
+    """TASK-113."""
+    settings = TaskSettings()
+    tasks = tasks_of({"a.md": "- [ ] a #x b #x #y\n"}, settings)
+    groups = parse_query("group by tags", environment_of(settings, TODAY, tasks)).run(tasks).groups
+    assert groups is not None
+    assert [(group.names, len(group.tasks)) for group in groups] == [(("#x",), 2), (("#y",), 1)]
+
+
+def test_a_priority_is_explained_as_it_was_written() -> None:
+    """TASK-120."""
+    explanation = parse_query("Priority is High\nexplain", environment_of(TaskSettings(), TODAY, [])).explanation
+    assert explanation is not None
+    assert "    priority is High\n" in explanation
 
 
 def test_missing_values_turn_round_with_reverse() -> None:
