@@ -278,6 +278,10 @@ def test_what_cannot_be_composed_is_an_error(opened: Opened, arguments: dict[str
             "[[Sec]]\r\n# End\r\n\r\nx\r\n",
             "# Sec\r\nb[^1]\r\n\r\n[^1]: one\r\n",
         ),
+        # blank lines keep what stays from becoming a part of its neighbours
+        ("a[^1]\n# Sec\nb\n\n[^1]: one \n# End\n", "Sec", "a[^1]\n[[Sec]]\n\n[^1]: one\n \n# End\n", "# Sec\nb\n"),
+        # a definition that nothing refers to keeps what it refers to
+        ("[^1]: one [^2]\n# Sec\nb\n\n[^2]: two\n", "Sec", "[^1]: one [^2]\n[[Sec]]\n\n[^2]: two\n", "# Sec\nb\n"),
         # a part of definitions alone is what was named
         ("a[^1]\n\n[^1]: one\n", "3-3", "a[^1]\n\n[[Sec]]\n", "[^1]: one\n"),
     ],
@@ -297,7 +301,7 @@ def test_footnotes_that_stay_take_the_place_of_a_part_that_leaves_nothing(opened
     """COMPOSE-6"""
     app = opened({"Old.md": "a[^1]\n# Sec\nb\n\n[^1]: one\n"})
     run(app, action="extract", name="Old", part="Sec", leave="nothing")
-    assert files(app) == {"Old.md": "a[^1]\n[^1]: one\n", "Sec.md": "# Sec\nb\n"}
+    assert files(app) == {"Old.md": "a[^1]\n\n[^1]: one\n", "Sec.md": "# Sec\nb\n"}
 
 
 @pytest.mark.parametrize("action", ["merge", "extract"])

@@ -37,27 +37,30 @@ def divide(parsed: Note, part: Span) -> Division:
     A part of definitions alone goes as it is, and so do definitions in quotes and lists.
     """
     body = parsed.body
+    part = Span(part.start, part.end + len(body[part.end :]) - len(body[part.end :].lstrip(" \t")))
     found = [note for note in parsed.footnotes if note.span.start == 0 or body[note.span.start - 1] == "\n"]
     inside = [note for note in found if _holds(part, note.span)]
     outside = [note for note in found if note.span.end <= part.start or part.end <= note.span.start]
     if not cut(body, part, (Edit(note.span, "") for note in inside)).strip():
         return Division()
 
-    def needed(*, there: bool) -> set[str]:
+    def reached(pending: list[str]) -> set[str]:
         ids: set[str] = set()
-        pending = [
-            ref.id
-            for ref in parsed.footnote_refs
-            if _holds(part, ref.span) == there and not any(_holds(note.span, ref.span) for note in found)
-        ]
         while pending:
             if (id_ := pending.pop()) not in ids:
                 ids.add(id_)
-                spans = [note.span for note in found if note.id == id_]
-                pending += [ref.id for ref in parsed.footnote_refs if any(_holds(span, ref.span) for span in spans)]
+                pending += refs_in(note.span for note in found if note.id == id_)
         return ids
 
-    there, here = needed(there=True), needed(there=False)
+    def refs_in(spans: Iterable[Span]) -> list[str]:
+        return [ref.id for span in spans for ref in parsed.footnote_refs if _holds(span, ref.span)]
+
+    in_text = [ref for ref in parsed.footnote_refs if not any(_holds(note.span, ref.span) for note in found)]
+    going = [ref.id for ref in in_text if _holds(part, ref.span)]
+    staying = [ref.id for ref in in_text if not _holds(part, ref.span)]
+    unused = [note for note in found if note.id not in reached([*going, *staying])]
+    there = reached(going + refs_in(note.span for note in unused if _holds(part, note.span)))
+    here = reached(staying + refs_in(note.span for note in unused if not _holds(part, note.span)))
     return Division(
         carried=tuple(note.span for note in outside if note.id in there),
         removed=tuple(note.span for note in outside if note.id in there - here),

@@ -28,6 +28,8 @@ from .move import applied, listed, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
+_BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
+_TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 
 
@@ -152,7 +154,7 @@ def extract(
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
     stays = [edit for edited in planned if edited.path == source.path for edit in edited.edits]
-    kept = before.text.newline.join(footnotes.cut(body, block, stays) for block in notes.kept)
+    kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     left_edit = _left(vault, found_names, body, span, source.path, target, left, kept)
     if existing is not None:
         planned = [edited for edited in planned if edited.path != existing.path]
@@ -284,11 +286,16 @@ def _left(
 ) -> Edit:
     """What takes the part's place: a link, and the footnotes that are `kept`."""
     newline = edits.newline_of(body, "")
-    if left == "nothing":
-        end = body.find("\n", span.end)
-        return Edit(Span(span.start, len(body) if end < 0 else end + 1), kept and kept + newline)
-    link = generate(known, target, source, settings=vault.settings, embed=left == "embed")
-    return Edit(span, link + (kept and newline * 2 + kept))
+    end, text = span.end, ""
+    if left != "nothing":
+        text = generate(known, target, source, settings=vault.settings, embed=left == "embed")
+    else:
+        end = body.find("\n", end) + 1 or len(body)
+    if kept:  # blank lines around them, or they would be text of a paragraph, or the next one a part of them
+        apart = "" if not body[: span.start].strip("\r\n") or _BLANK_BEFORE.search(body[: span.start]) else newline
+        text = text + newline * 2 + kept if text else apart + kept + newline
+        text += newline if _TEXT_NEXT.match(body, end) else ""
+    return Edit(Span(span.start, end), text)
 
 
 def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultPath) -> str:
