@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, InvalidName, NoteExists
+from obsidian_mcp.errors import AmbiguousName, AppError, InvalidName, NoteExists
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 from tests.vaults import contents
@@ -104,6 +104,20 @@ def test_nothing_is_moved_over_another_file(app: App, basic: Path) -> None:
     with pytest.raises(InvalidName):
         run(app, "move_note", name="Projects", to="Projects/Inner")
     assert contents(basic) == before
+
+
+def test_a_name_that_a_note_and_a_folder_have_is_not_guessed(app: App, basic: Path) -> None:
+    # MOVE-06
+    (basic / "Deep").mkdir()
+    (basic / "Deep/Projects.md").write_bytes(b"a note of the folder's name")
+    before = contents(basic)
+    with pytest.raises(AmbiguousName) as refused:
+        run(app, "move_note", name="Projects", to="Work")
+    assert refused.value.data["candidates"] == ["Deep/Projects.md", "Projects/"]
+    assert contents(basic) == before
+    assert run(app, "move_note", name="Projects/", to="Work")["to"] == "Work"
+    assert (basic / "Work/Alpha.md").exists()
+    assert run(app, "move_note", name="Deep/Projects.md", to="Deep/Plans")["to"] == "Deep/Plans.md"
 
 
 def test_links_can_be_left_alone(app: App, basic: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files import bookmarks, names
@@ -27,7 +28,15 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
-from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName, NoteExists, NoteNotFound
+from obsidian_mcp.errors import (
+    AmbiguousName,
+    AppError,
+    InvalidArguments,
+    InvalidName,
+    NoteExists,
+    NoteNotFound,
+    PermissionDenied,
+)
 
 from .changes import Move, Operation, Write
 from .content import Content
@@ -191,16 +200,25 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
 
 
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
-    """Return the path of the file or folder to move, its spelling on disk, and whether it is a folder."""
+    """Return the path of the file or folder to move, its spelling on disk, and whether it is a folder (MOVE-06)."""
     if isinstance(name, FileEntry):
         return name.path, name.disk, False
+    folder: tuple[VaultPath, str, bool] | None = None
+    with suppress(PermissionDenied, InvalidName):
+        path, disk = vault.folders.spelled(parse(name.strip().strip("/")))
+        if vault.folders.below(disk) is not None:
+            folder = VaultPath(path), disk, True
+    if folder is not None and name.strip().endswith("/"):
+        return folder
     try:
         entry = vault.find(name)
     except NoteNotFound:
-        path, disk = vault.folders.spelled(parse(name.strip().strip("/")))
-        if vault.folders.below(disk) is None:
+        if folder is None:
             raise
-        return VaultPath(path), disk, True
+        return folder
+    if folder is not None:
+        found = [str(entry.path), f"{folder[0]}/"]
+        raise AmbiguousName(f"{name!r} is a file and a folder. Give {found[0]!r} or {found[1]!r}.", candidates=found)
     return entry.path, entry.disk, False
 
 
