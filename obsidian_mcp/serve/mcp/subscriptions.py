@@ -106,19 +106,19 @@ class WatchedResources:
                     continue
                 self._files[vault] = _files(place)
                 now = self._files[vault][1]
-                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
-                if not different:
+                listed |= not vault and before.keys() != now.keys()
+                if not self._addresses and not self._static:  # most clients only list
                     continue
+                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 keys = {name_key(place.name), name_key(str(place.files.root))}
                 for path in different:
                     for key in keys:
                         found |= self._addresses.get((key, name_key(path)), set())
-                if vault:
+                if vault or not different:
                     continue
-                listed = before.keys() != now.keys()
                 found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
-                if place.periodic.locate("day").path in different:
-                    found |= self._static & {resources.TODAY}
+                if resources.TODAY in self._static and place.periodic.locate("day").path in different:
+                    found.add(resources.TODAY)
         return Changes(sorted(found), listed)
 
 
