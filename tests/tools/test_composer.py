@@ -280,6 +280,12 @@ def test_what_cannot_be_composed_is_an_error(opened: Opened, arguments: dict[str
         ),
         # blank lines keep what stays from becoming a part of its neighbours
         ("a[^1]\n# Sec\nb\n\n[^1]: one \n# End\n", "Sec", "a[^1]\n[[Sec]]\n\n[^1]: one\n \n# End\n", "# Sec\nb\n"),
+        (
+            "# Sec\nb[^1]\n# End\n[^1]: one\n\n## Next\n",
+            "Sec",
+            "[[Sec]]\n# End\n\n## Next\n",
+            "# Sec\nb[^1]\n\n[^1]: one\n",
+        ),
         # a definition that nothing refers to keeps what it refers to
         ("[^1]: one [^2]\n# Sec\nb\n\n[^2]: two\n", "Sec", "[^1]: one [^2]\n[[Sec]]\n\n[^2]: two\n", "# Sec\nb\n"),
         # a part of definitions alone is what was named

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -44,29 +45,41 @@ def divide(parsed: Note, part: Span) -> Division:
     if not cut(body, part, (Edit(note.span, "") for note in inside)).strip():
         return Division()
 
-    def reached(pending: list[str]) -> set[str]:
-        ids: set[str] = set()
-        while pending:
-            if (id_ := pending.pop()) not in ids:
-                ids.add(id_)
-                pending += refs_in(note.span for note in found if note.id == id_)
-        return ids
-
-    def refs_in(spans: Iterable[Span]) -> list[str]:
-        return [ref.id for span in spans for ref in parsed.footnote_refs if _holds(span, ref.span)]
-
-    in_text = [ref for ref in parsed.footnote_refs if not any(_holds(note.span, ref.span) for note in found)]
-    going = [ref.id for ref in in_text if _holds(part, ref.span)]
-    staying = [ref.id for ref in in_text if not _holds(part, ref.span)]
-    unused = [note for note in found if note.id not in reached([*going, *staying])]
-    there = reached(going + refs_in(note.span for note in unused if _holds(part, note.span)))
-    here = reached(staying + refs_in(note.span for note in unused if not _holds(part, note.span)))
+    starts = [note.span.start for note in found]
+    in_notes: list[list[str]] = [[] for _ in found]
+    going: list[str] = []
+    staying: list[str] = []
+    for ref in parsed.footnote_refs:
+        at = bisect_right(starts, ref.span.start) - 1
+        if at >= 0 and _holds(found[at].span, ref.span):
+            in_notes[at].append(ref.id)
+        else:
+            (going if _holds(part, ref.span) else staying).append(ref.id)
+    needs: dict[str, list[str]] = {}
+    for note, ids in zip(found, in_notes, strict=True):
+        needs.setdefault(note.id, []).extend(ids)
+    used = _reached([*going, *staying], needs)
+    for note, ids in zip(found, in_notes, strict=True):
+        if note.id not in used:
+            (going if _holds(part, note.span) else staying).extend(ids)
+    there, here = _reached(going, needs), _reached(staying, needs)
     return Division(
         carried=tuple(note.span for note in outside if note.id in there),
-        removed=tuple(note.span for note in outside if note.id in there - here),
+        removed=tuple(note.span for note in outside if note.id in there and note.id not in here),
         kept=tuple(note.span for note in inside if note.id in here),
-        left=tuple(note.span for note in inside if note.id in here - there),
+        left=tuple(note.span for note in inside if note.id in here and note.id not in there),
     )
+
+
+def _reached(pending: list[str], needs: Mapping[str, list[str]]) -> set[str]:
+    """The ids that text refers to, by itself and by what it refers to."""
+    ids: set[str] = set()
+    pending = list(pending)
+    while pending:
+        if (id_ := pending.pop()) not in ids:
+            ids.add(id_)
+            pending += needs.get(id_, ())
+    return ids
 
 
 def _holds(outer: Span, inner: Span) -> bool:
@@ -100,8 +113,9 @@ def _with_blank_lines(body: str, block: Span) -> Span:
     start = min(block.start, len(before) if line_end is None else line_end.end())
     if not after.strip():
         return Span(start, len(body))
-    blank = _BLANK_LINES.match(body, block.end)
-    return Span(block.start, blank.end() if blank is not None and (start < block.start or not before) else block.end)
+    ends = _BLANK_LINES if start < block.start or not before else _LINE_END
+    end = ends.match(body, block.end)
+    return Span(block.start, block.end if end is None else end.end())
 
 
 def renamed(text: str, there: str) -> str:
@@ -111,9 +125,10 @@ def renamed(text: str, there: str) -> str:
     parsed, other = parse(text), parse(there)
     taken = {note.id for note in _all(other)}
     own = {note.id for note in _all(parsed)}
+    numbers = (name for name in map(str, count(1)) if name not in taken and name not in own)
     new: dict[str, str] = {}
     for id_ in dict.fromkeys(note.id for note in parsed.footnotes if note.id in taken):
-        names = map(str, count(1)) if id_.isdecimal() else (f"{id_}-{n}" for n in count(2))
+        names = numbers if id_.isdecimal() else (f"{id_}-{n}" for n in count(2))
         new[id_] = next(name for name in names if name not in taken and name not in own)
         own.add(new[id_])
     return apply(
