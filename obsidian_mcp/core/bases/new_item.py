@@ -23,20 +23,30 @@ class NewItem:
 
 def new_item(text: str, base: Base, view: View) -> NewItem:
     """Return what follows from `newItemFolder` and from the filters that must all hold: `property == value`,
-    `file.hasTag("a")`, `file.inFolder("b")`. `text` is the YAML that `base` was read from."""
-    item, tags = NewItem(), []
+    `property.contains(link("c"))`, `file.hasTag("a")`, `tags.contains("a")`, `file.inFolder("b")`. `text` is the YAML
+    that `base` was read from."""
+    item, tags = NewItem(), list[str]()
+    links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_required(base.filters), *_required(view.filters)):
         try:
             node = parser.parse(statement.text)
         except SyntaxProblem:
             continue
         match node:
-            case Binary("==", left, Literal(str() | bool() | int() | float() as value)) if name := _property(left):
+            case Binary("==", left, right) if (name := _property(left)) and (value := _written(right)) is not None:
                 item.properties.setdefault(name, value)
+            case Call(Field(Field(Name("file"), "tags") | Name("tags"), "contains"), (Literal(str() as tag),)):
+                tags.append(tag.removeprefix("#"))
+            case Call(Field(of, "contains"), (Call() as link,)) if (name := _property(of)) and (
+                value := _written(link)
+            ):
+                links.setdefault(name, []).append(value)
             case Call(Field(Name("file"), "hasTag"), arguments):
                 tags += [tag.removeprefix("#") for tag in map(_text, arguments) if tag]
             case Call(Field(Name("file"), "inFolder"), (Literal(str() as folder),)):
                 item.folder = item.folder or folder.strip("/")
+    for name, values in links.items():
+        item.properties.setdefault(name, values)
     if tags:
         item.properties["tags"] = list(dict.fromkeys(tags))
     named = yaml12.load(text).get("newItemFolder") if text.strip() else None
@@ -57,9 +67,23 @@ def _required(part: Filter | None) -> Iterator[Statement]:
             yield from _required(only)
 
 
-def _property(node: Node) -> str:
-    """The name of the note's property that an expression reads; "" for anything else."""
+def _written(node: Node) -> str | bool | float | None:
+    """The value of a literal or a link as a property has it; None for anything else."""
     match node:
+        case Literal(str() | bool() | float() as value):
+            return value
+        case Call(Name("link"), (Literal(str() as target),)):
+            return target if target.startswith("[[") else f"[[{target}]]"
+        case Call(Name("link"), (Literal(str() as target), Literal(str() as display))):
+            return f"[[{target}|{display}]]"
+    return None
+
+
+def _property(node: Node) -> str:
+    """The name of the note's property that an expression reads, also as `list(property)`; "" for anything else."""
+    match node:
+        case Call(Name("list"), (inner,)):
+            return _property(inner)
         case Name(name) if name not in ("file", "formula", "this", "note"):
             return name
         case Field(Name("note"), name) | Index(Name("note"), Literal(str() as name)):
