@@ -259,14 +259,15 @@ def _resolve_week(fields: Fields, locale: Locale, today: date | None) -> date | 
 
 
 def _in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -> date | None:
-    """The day of a year near `week_year` whose week belongs to it; moment takes the present year, which is no use."""
+    """The day of a year near `week_year` whose week belongs to it, else of that year, which a week number behind it may
+    make good; moment takes the present year, which is no use."""
     candidates = []
     for year in (week_year, week_year - 1, week_year + 1):
         try:
             candidates.append(date(year, month, day))
         except ValueError:
             continue
-    return next((found for found in candidates if week_of(found, *rule)[0] == week_year), None)
+    return next((found for found in candidates if week_of(found, *rule)[0] == week_year), next(iter(candidates), None))
 
 
 def _resolve_time(fields: Fields, locale: Locale) -> timedelta | None:

@@ -111,6 +111,7 @@ def test_settings_that_cannot_be_read_are_the_default_and_said_so() -> None:
     ("settings", "period", "path", "day"),
     [
         (_weekly("gggg-MM-ww"), "week", "2020-02-07.md", "2020-02-09"),
+        (_weekly("GGGG-[W]WW MMM"), "week", "2028-W02 Jan.md", "2028-01-10"),
         (_weekly("gggg-MM-[W]ww"), "week", "2020-02-W07 Foo.md", None),
         (_settings(daily_notes={"format": "YYYY-M-D"}), "day", "2026-01-02.md", None),
         (_settings(daily_notes={"format": "[Journal]/YYYY/MM/DD"}), "day", "Journal/2026/11/22.md", "2026-11-22"),
