@@ -22,13 +22,13 @@ _MONTHS = tuple(map(str.capitalize, MONTHS))
 _DAYS = tuple(map(str.capitalize, WEEKDAYS))
 _MINUTES = timedelta(minutes=1)
 _MACROS = {
-    "D": "M/d/yyyy", "DD": "LLL d, yyyy", "DDD": "LLLL d, yyyy", "DDDD": "cccc, LLLL d, yyyy",
+    "D": "M/d/y", "DD": "LLL d, y", "DDD": "LLLL d, y", "DDDD": "cccc, LLLL d, y",
     "t": "h:mm a", "tt": "h:mm:ss a", "ttt": "h:mm:ss a ZZZZ", "tttt": "h:mm:ss a ZZZZZ",
     "T": "HH:mm", "TT": "HH:mm:ss", "TTT": "HH:mm:ss ZZZZ", "TTTT": "HH:mm:ss ZZZZZ",
-    "f": "M/d/yyyy, h:mm a", "ff": "LLL d, yyyy, h:mm a", "fff": "LLLL d, yyyy 'at' h:mm a ZZZZ",
-    "ffff": "cccc, LLLL d, yyyy 'at' h:mm a ZZZZZ",
-    "F": "M/d/yyyy, h:mm:ss a", "FF": "LLL d, yyyy, h:mm:ss a", "FFF": "LLLL d, yyyy 'at' h:mm:ss a ZZZZ",
-    "FFFF": "cccc, LLLL d, yyyy 'at' h:mm:ss a ZZZZZ",
+    "f": "M/d/y, h:mm a", "ff": "LLL d, y, h:mm a", "fff": "LLLL d, y 'at' h:mm a ZZZZ",
+    "ffff": "cccc, LLLL d, y 'at' h:mm a ZZZZZ",
+    "F": "M/d/y, h:mm:ss a", "FF": "LLL d, y, h:mm:ss a", "FFF": "LLLL d, y 'at' h:mm:ss a ZZZZ",
+    "FFFF": "cccc, LLLL d, y 'at' h:mm:ss a ZZZZZ",
 }  # fmt: skip
 """What a format of one of these letters stands for."""
 
@@ -194,6 +194,8 @@ def format_duration(duration: Duration, form: str) -> str:
 # Reading
 
 _MONTH_PARTS = frozenset({"month", "short_month", "long_month", "quarter"})
+_WEEK_PARTS = frozenset({"week", "weekyear", "weekyear2"})
+_DAY_PARTS = _MONTH_PARTS | _WEEK_PARTS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
 _TWO_DIGITS_ARE_2000_UNTIL = 60
 _READ = {
     "y": r"(?P<year>\d{1,6})", "yy": r"(?P<year2>\d{2,4})", "yyyy": r"(?P<year>\d{4})", "yyyyy": r"(?P<year>\d{4,6})",
@@ -237,7 +239,9 @@ def parse_date_as(text: str, form: str, now: datetime) -> Date:
 def _pattern(form: str) -> re.Pattern[str]:
     source, used = "", set()
     for part in _parts(form):
-        for piece in _parts(_MACROS[part.text]) if not part.literal and part.text in _MACROS else (part,):
+        for piece in (
+            _parts(_MACROS[part.text].replace("y", "yyyyy")) if not part.literal and part.text in _MACROS else (part,)
+        ):
             read = None if piece.literal else _READ.get(piece.text)
             for placeholder, names in _NAMES.items():
                 read = read.replace(placeholder, names) if read else read
@@ -252,54 +256,77 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 def _date(parts: dict[str, str], now: datetime) -> Date:
     """Raises: ValueError for what is no day of the calendar, or another day of the week."""
-    day = _day(parts, now)
-    if "weekday_name" in parts and not _DAYS[day.weekday()].lower().startswith(parts["weekday_name"].lower()):
+    moment = _day(parts, now)
+    if moment.isoweekday() != _weekday(parts, moment):
         raise ValueError
-    hour = int(parts.get("hour", "0"))
-    if "meridiem" in parts:
-        hour = hour % 12 + (12 if parts["meridiem"].upper() == "PM" else 0)
+    given = bool(parts.keys() & _DAY_PARTS)
+    clock: list[int] = []
+    for unit in ("hour", "minute", "second"):
+        given = given or unit in parts
+        clock.append(int(parts.get(unit, "0")) if given else getattr(now, unit))
+    hour, minute, second = clock
+    moment = moment.replace(hour=hour, minute=minute, second=second)
+    if not parts.keys() - {"meridiem"}:
+        raise ValueError
+    if "hour" in parts and "meridiem" in parts:
+        if parts["meridiem"].upper() == "PM":
+            moment = moment.replace(hour=moment.hour + 12 if moment.hour < 12 else moment.hour)
+        elif moment.hour == 12:
+            moment = moment.replace(hour=0)
     fraction = int(float(f"0.{parts.get('fraction', '0')}") * 1000)
-    moment = day.replace(
-        hour=hour,
-        minute=int(parts.get("minute", "0")),
-        second=int(parts.get("second", "0")),
-        microsecond=int(parts.get("milli", fraction)) * 1000,
-    )
+    moment = moment.replace(microsecond=int(parts.get("milli", fraction)) * 1000)
     if "zone" in parts:
         return from_milliseconds(Date(moment.replace(tzinfo=ZoneInfo(parts["zone"]))).milliseconds)
     if "offset" not in parts:
-        return Date(moment, has_time=bool(parts.keys() & {"hour", "minute", "second"}))
+        return Date(moment, has_time=not parts.keys() <= _DAY_PARTS)
     digits = parts["offset"][1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     aware = moment.replace(tzinfo=timezone(-offset if parts["offset"][0] == "-" else offset))
     return from_milliseconds(Date(aware).milliseconds)
 
 
+def _weekday(parts: dict[str, str], default: datetime) -> int:
+    """1 is Monday."""
+    if "weekday_name" in parts:
+        short = parts["weekday_name"][:3].capitalize()
+        return next(number for number, name in enumerate(_DAYS, 1) if name.startswith(short))
+    return int(parts.get("weekday", default.isoweekday()))
+
+
 def _day(parts: dict[str, str], now: datetime) -> datetime:
-    year = _year(parts, "year", "year2", now)
-    if "week" in parts or "weekyear" in parts:
+    """Midnight of the day. Raises: ExpressionError for days named in two ways, as the plugin does."""
+    has_year, has_month = bool(parts.keys() & {"year", "year2"}), bool(parts.keys() & _MONTH_PARTS)
+    has_day, has_ordinal = "day" in parts, "ordinal" in parts
+    if parts.keys() & _WEEK_PARTS:
+        if has_year or has_month or has_day or has_ordinal:
+            raise ExpressionError("Can't mix weekYear/weekNumber units with year/month/day or ordinals")
         week_year = _year(parts, "weekyear", "weekyear2", now)
-        return datetime.fromisocalendar(week_year, int(parts.get("week", "1")), int(parts.get("weekday", "1")))
-    if "ordinal" in parts:
+        week = int(parts.get("week", "1" if parts.keys() & {"weekyear", "weekyear2"} else now.isocalendar().week))
+        return datetime.fromisocalendar(week_year, week, _weekday(parts, datetime.min))  # noqa: DTZ901 - a Monday
+    year = _year(parts, "year", "year2", now)
+    if has_ordinal:
+        if has_month or has_day:
+            raise ExpressionError("Can't mix ordinal dates with month/day")
         found = datetime(year, 1, 1) + timedelta(days=int(parts["ordinal"]) - 1)  # noqa: DTZ001 - local
         if found.year != year:
             raise ValueError
         return found
-    has_year, has_month = bool(parts.keys() & {"year", "year2"}), bool(parts.keys() & _MONTH_PARTS)
+    if not (has_year or has_month or has_day):
+        calendar = now.isocalendar()
+        return datetime.fromisocalendar(calendar.year, calendar.week, _weekday(parts, now))
     month = int(parts["month"]) if "month" in parts else 1 if has_year else now.month
     if "short_month" in parts or "long_month" in parts:
         name = parts.get("short_month", parts.get("long_month", "")).lower()
         month = next(number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name))
     elif "quarter" in parts:
         month = int(parts["quarter"]) * 3 - 2
-    day = int(parts["day"]) if "day" in parts else 1 if has_year or has_month else now.day
-    return datetime(year, month, day)  # noqa: DTZ001 - local
+    return datetime(year, month, int(parts.get("day", "1")))  # noqa: DTZ001 - local
 
 
 def _year(parts: dict[str, str], whole: str, short: str, now: datetime) -> int:
     if whole in parts:
         return int(parts[whole])
     if short not in parts:
-        return now.year
+        return now.isocalendar().year if whole == "weekyear" else now.year
     year = int(parts[short])
-    return year if len(parts[short]) > 2 else year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)
+    return year if year > 99 else year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)

@@ -19,6 +19,7 @@ from obsidian_mcp.core.text.text import Span
 from .limits import Budget
 from .values import ExpressionError
 
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
 _TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]*)>)")
 
 
@@ -77,7 +78,10 @@ class RegExp:
 
     def _compiled(self) -> Compiled:
         flags = self.flags
-        return translate(self.source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
+        source = self.source
+        if "\\p" in source.lower() and not {"u", "v"} & set(flags):  # without them `\p` is a `p`
+            source = _ESCAPE.sub(lambda found: found[0][found[0] in ("\\p", "\\P") :], source)
+        return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _found(self, text: str) -> Iterator[Any]:
         pattern = self._compiled().pattern

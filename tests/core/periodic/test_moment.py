@@ -212,7 +212,7 @@ def test_the_weeks_of_every_rule_follow_each_other(day: date, first_day: int, do
 @given(st.text(), st.text())
 def test_no_text_and_no_format_break_anything(text: str, pattern: str) -> None:
     written = format_moment(NOW, pattern)
-    assert written or not re.sub(r"\[\]|z", "", pattern)  # z is the name of a zone, and this time has none
+    assert written or not re.sub(r"\[\]|z|\\", "", pattern)  # z is the name of a zone, and this time has none
     assert format_moment(NOW, f"[{text}]") == text or "[" in text or "]" in text
     found = parse_moment(text, pattern, today=date(2026, 11, 22))
     assert found is None or found.tzinfo is None
