@@ -270,7 +270,6 @@ def _apply(method: Method, name: str, scope: Scope, receiver: Value, arguments: 
 
 
 BASES = Language(
-    name="bases",
     binary=BINARY,
     unary=UNARY,
     lazy=LAZY,

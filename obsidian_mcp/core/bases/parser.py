@@ -74,7 +74,7 @@ class _Token(NamedTuple):
 def parse(text: str) -> Node:
     """The node of a whole expression. Raises: SyntaxProblem."""
     if len(text) > MAX_LENGTH:
-        raise SyntaxProblem(text, MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
+        raise SyntaxProblem(MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
     return _Parser(text).whole()
 
 
@@ -98,7 +98,7 @@ class _Parser:
         found = _TOKEN.match(self._text, at)
         if found is None:
             start = len(self._text) - len(self._text[at:].lstrip())
-            raise SyntaxProblem(self._text, start, f"the character {self._text[start]!r} has no meaning here")
+            raise SyntaxProblem(start, f"the character {self._text[start]!r} has no meaning here")
         kind = str(found.lastgroup)
         return _Token(kind, found[kind], found.start(kind), found.end())
 
@@ -120,7 +120,7 @@ class _Parser:
     def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
         if not problem:
             problem = "the expression ends here" if token.kind == "end" else f'"{token.text}" cannot stand here'
-        return SyntaxProblem(self._text, token.at, problem, expected, _HINTS.get(token.text, ""))
+        return SyntaxProblem(token.at, problem, expected, _HINTS.get(token.text, ""))
 
     # Grammar
 
@@ -155,15 +155,14 @@ class _Parser:
                     raise self._problem(token, "an operator", "a bare number has no fields or methods")
                 if self._token.kind != "name":
                     raise self._problem(self._token, "the name of a field or function")
-                name = self._next()
-                node = Field(node, name.text, name.at)
+                node = Field(node, self._next().text)
             elif token.text == "[":
                 self._enter(token)
                 node = Index(node, self._expression())
                 self._leave()
                 self._closes("]", token)
             else:
-                node = Call(node, self._list(")", token), token.at)
+                node = Call(node, self._list(")", token))
         return node
 
     def _primary(self) -> Node:
@@ -175,7 +174,7 @@ class _Parser:
                 self._next()
                 if token.text in _CONSTANTS:
                     return Literal(_CONSTANTS[token.text])
-                return Name(token.text, token.at)
+                return Name(token.text)
             case "quote":
                 return Literal(self._string(token))
             case "operator" if token.text == "/":
@@ -207,7 +206,7 @@ class _Parser:
     def _enter(self, opened: _Token) -> None:
         self._nesting += 1
         if self._nesting > MAX_NESTING:
-            raise SyntaxProblem(self._text, opened.at, f"brackets are nested more than {MAX_NESTING} deep")
+            raise SyntaxProblem(opened.at, f"brackets are nested more than {MAX_NESTING} deep")
 
     def _leave(self) -> None:
         self._nesting -= 1
@@ -215,7 +214,7 @@ class _Parser:
     def _string(self, token: _Token) -> str:
         found = _STRING[token.text].match(self._text, token.end)
         if found is None:
-            raise SyntaxProblem(self._text, token.at, "a quote is not closed", f"a second {token.text}")
+            raise SyntaxProblem(token.at, "a quote is not closed", f"a second {token.text}")
         self._token = self._read(found.end())
         return _ESCAPE.sub(_unescape, found[1]) if "\\" in found[1] else found[1]
 
@@ -224,11 +223,11 @@ class _Parser:
         if found is None:
             raise self._problem(token, "a value, or a closed regular expression such as /a+/g")
         if not _FLAGS.issuperset(found[2]) or len(set(found[2])) < len(found[2]):
-            raise SyntaxProblem(self._text, found.start(2), f'"{found[2]}" are no flags of a regular expression')
+            raise SyntaxProblem(found.start(2), f'"{found[2]}" are no flags of a regular expression')
         try:
             expression = RegExp(found[1], found[2])
         except ExpressionError as error:
-            raise SyntaxProblem(self._text, token.at, error.message.rstrip(".")) from None
+            raise SyntaxProblem(token.at, error.message.rstrip(".")) from None
         self._token = self._read(found.end())
         return expression
 

@@ -85,7 +85,6 @@ def _file_field(node: Field | Index, compiler: Compiler) -> Evaluate | None:
 
 _FILE = Name("file")
 LANGUAGE = Language(
-    name="dataview",
     binary=OPERATORS,
     unary=UNARY,
     lazy={},

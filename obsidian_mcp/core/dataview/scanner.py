@@ -10,7 +10,6 @@ from __future__ import annotations
 import regex
 
 from obsidian_mcp.core.dataview.characters import EMOJI, NUMBER, SPACE, TAG
-from obsidian_mcp.core.expressions.syntax import position
 from obsidian_mcp.errors import QueryInvalid
 
 _SPACES = regex.compile(f"{SPACE}*")
@@ -109,7 +108,8 @@ class Scanner:
     def error(self, hint: str = "") -> QueryInvalid:
         """The syntax error at the furthest place that any alternative reached (DV-31)."""
         at = self._furthest
-        line, column = position(self.text, at)
+        before = self.text[:at]
+        line, column = before.count("\n") + 1, at - before.rfind("\n")
         shown = _SHOWN.match(self.text, at)
         found = f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
         expected = _listed(list(self._expected))

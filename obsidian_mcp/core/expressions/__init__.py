@@ -3,7 +3,7 @@
 A language is a parser and a `Language`, the tables in which the languages differ. This package holds what they have in
 common, and imports no language:
 
-- `syntax`: the nodes that every parser makes, and `SyntaxProblem`, the error with a line and a column.
+- `syntax`: the nodes that every parser makes, and `SyntaxProblem`, the error with the place where it was noticed.
 - `values`: `Link`, `File`, `ExpressionError`. Numbers are always float, null is None, text str, lists list,
   objects dict (insertion order). A language may add types of its own.
 - `dates`: `Date`, `Duration` and calendar arithmetic.

@@ -114,7 +114,6 @@ class Function:
 class Language:
     """The tables in which the languages differ. Operators take (left, right, context)."""
 
-    name: str
     binary: Mapping[str, Callable[[Value, Value, Context], Value]]
     unary: Mapping[str, Callable[[Value, Context], Value]]
     lazy: Mapping[str, Callable[[Evaluate, Evaluate], Evaluate]]

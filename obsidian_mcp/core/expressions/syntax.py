@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .values import Value
 
@@ -22,8 +22,6 @@ class Name:
     """A bare name: a field, a root such as `file`, a parameter, or a function that is called."""
 
     name: str
-    at: int = field(default=0, compare=False)
-    """Code points from the start of the expression, as in all nodes that have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,6 @@ class Field:
 
     of: Node
     name: str
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,6 @@ class Call:
 
     callee: Node
     arguments: tuple[Node, ...]
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +85,13 @@ Node = Literal | Name | Field | Index | Call | Unary | Binary | ListOf | ObjectO
 class SyntaxProblem(Exception):
     """A text that does not parse. `at` is the code point where it was noticed, in the text that was parsed."""
 
-    def __init__(self, text: str, at: int, problem: str, expected: str = "", hint: str = "") -> None:
+    def __init__(self, at: int, problem: str, expected: str = "", hint: str = "") -> None:
         super().__init__(problem)
         self.at = at
         self.problem = problem
         """What stands there: `"==" cannot stand here`, `the text ends here`."""
         self.expected = expected
         self.hint = hint
-        self.line, self.column = position(text, at)
-
-    @property
-    def message(self) -> str:
-        """`line 1, column 8: … Expected …. Hint`."""
-        return f"line {self.line}, column {self.column}: {self.explanation}"
 
     @property
     def explanation(self) -> str:
@@ -109,12 +99,6 @@ class SyntaxProblem(Exception):
         expected = f" Expected {self.expected}." if self.expected else ""
         hint = f" {self.hint}" if self.hint else ""
         return f"{self.problem}.{expected}{hint}"
-
-
-def position(text: str, at: int) -> tuple[int, int]:
-    """Line and column of a code point, both from 1."""
-    before = text[:at]
-    return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
 
 
 def children(node: Node) -> tuple[Node, ...]:

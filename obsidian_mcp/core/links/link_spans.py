@@ -81,7 +81,6 @@ class CardPath:
     """A path of the vault in a canvas: the file of a card or the picture of a group, with the subpath beside it."""
 
     path: Quoted
-    at: str
     subpath: Quoted | None = None
 
 
@@ -93,8 +92,6 @@ class Referrer:
     body: str
     places: tuple[LinkPlace, ...] = ()
     card_paths: tuple[CardPath, ...] = ()
-    error: str | None = None
-    """Why there is nothing, where the file could not be read."""
 
 
 def read(path: VaultPath, body: str) -> Referrer:
@@ -120,10 +117,10 @@ def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
                 LinkPlace(link, card.text.value, card.text, card.key) for link in parser.parse(card.text.value).links
             ]
         if card.file is not None:
-            paths.append(CardPath(card.file, card.key, card.subpath))
+            paths.append(CardPath(card.file, card.subpath))
         if card.background is not None:
-            paths.append(CardPath(card.background, card.key))
-    return Referrer(path, body, tuple(places), tuple(paths), drawn.error)
+            paths.append(CardPath(card.background))
+    return Referrer(path, body, tuple(places), tuple(paths))
 
 
 def _places(parsed: parser.Note) -> Iterator[LinkPlace]:

@@ -124,4 +124,4 @@ def test_an_expression_that_does_not_parse_says_where_and_what_to_write(
     assert problem in warning
     found = parse_or_problem(expression)
     assert isinstance(found, SyntaxProblem)
-    assert (found.line, found.column) == (1, column)
+    assert found.at == column - 1
