@@ -8,7 +8,7 @@ import click
 
 from .examples import epilog
 from .options import Options, json_option, vault_option
-from .output import readable, shown_progress, write
+from .output import readable, shown_progress, write, write_json
 
 
 @click.group()
@@ -36,7 +36,7 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
-    write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
+    write_json(facts) if as_json else write(readable(facts))
 
 
 @index.command("update", epilog=epilog("index update"))

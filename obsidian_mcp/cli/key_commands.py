@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from .examples import epilog
 from .options import Options, json_option
-from .output import readable, write
+from .output import readable, write, write_json
 
 
 @click.group("keys", invoke_without_command=True)
@@ -29,7 +27,7 @@ def list_keys(options: Options, as_json: bool = False) -> None:
 
     rows = [api_keys.described(key) for key in compose.api_keys(options.config())]
     if as_json:
-        write(json.dumps({"keys": rows}, ensure_ascii=False, indent=2) + "\n")
+        write_json({"keys": rows})
     elif rows:
         write(readable({"keys": rows}))
     else:
@@ -65,7 +63,7 @@ def add(
         tools=tools or options.tools,
     )
     if as_json:
-        write(json.dumps({"name": name, "key": key, "file": str(file)}, ensure_ascii=False, indent=2) + "\n")
+        write_json({"name": name, "key": key, "file": str(file)})
         return
     write(key + "\n")
     click.echo(f"Its hash is in {file}. Restart the server, and send the key as: Authorization: Bearer KEY", err=True)
@@ -81,6 +79,6 @@ def remove(options: Options, name: str, as_json: bool) -> None:
 
     file = api_keys.remove(options.config(), name)
     if as_json:
-        write(json.dumps({"removed": name, "file": str(file)}, ensure_ascii=False, indent=2) + "\n")
+        write_json({"removed": name, "file": str(file)})
     else:
         click.echo(f"Removed {name} from {file}. Restart the server.")

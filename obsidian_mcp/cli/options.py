@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from obsidian_mcp import config
 
 if TYPE_CHECKING:
+    from obsidian_mcp.app import App
     from obsidian_mcp.core.vault.vault import Vault
 
 INTERRUPTED = 130
@@ -47,15 +48,21 @@ class Options(NamedTuple):
         return settings._replace(vaults=tuple(dict.fromkeys(folders)))
 
     @contextmanager
-    def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
-        """The first of the vaults, open for one command. Raises: VaultNotFound."""
+    def app(self, vaults: tuple[str, ...] = ()) -> Iterator[App]:
+        """The vaults, open for one command."""
         from obsidian_mcp import compose
 
         app = compose.build(self.with_vaults(vaults).config())
         try:
-            yield app.vaults.get()
+            yield app
         finally:
             app.vaults.close()
+
+    @contextmanager
+    def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
+        """The first of the vaults, open for one command. Raises: VaultNotFound."""
+        with self.app(vaults) as app:
+            yield app.vaults.get()
 
 
 def _folder(named: Path, settings: config.Config) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -30,6 +31,11 @@ def write(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_json(data: object) -> None:
+    """Write data as JSON that people can read."""
+    write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
 def readable(data: Mapping[str, Any], indent: str = "") -> str:
     """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other lists a line each."""
     lines = []
@@ -50,14 +56,18 @@ def readable(data: Mapping[str, Any], indent: str = "") -> str:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     """Return the lines of a table: titles, then the rows; columns are as wide as their widest cell."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [[column.replace("_", " ").upper() for column in columns]]
-    cells += [[_cell(row.get(column, ""), column) for column in columns] for row in rows]
-    widths = [max(_columns(line[at]) for line in cells) for at in range(len(columns))]
-    right = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[key.replace("_", " ").upper() for key in keys]]
+    cells += [[_cell(row.get(key, ""), key) for key in keys] for row in rows]
+    return aligned(cells, [all(isinstance(row.get(key, 0), int | float) for row in rows) for key in keys])
+
+
+def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
+    """Return a line for each row of cells, columns as wide as their widest cell; those of `right` end at the right."""
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield "  ".join(
-            " " * (room - _columns(cell)) + cell if to_right else cell + " " * (room - _columns(cell))
+            " " * (room - columns(cell)) + cell if to_right else cell + " " * (room - columns(cell))
             for cell, room, to_right in zip(line, widths, right, strict=True)
         ).rstrip()
 
@@ -92,7 +102,8 @@ def _local(time: str) -> str:
     return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
     return sum(map(width, text))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from .output import aligned, columns
 from .render import safe, width
 from .task_output import tasks_text
 
@@ -89,24 +90,15 @@ def _table(data: Mapping[str, Any]) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
     cells = [[_short(cell_text(cell)) for cell in row] for row in data["rows"]]
-    widths = [max(map(_columns, column)) for column in zip(titles, *cells, strict=True)]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
         for column in zip(*data["rows"], strict=True)
     ] or [False] * len(titles)
-
-    def line(texts: Sequence[str]) -> str:
-        parts = [
-            " " * (room - _columns(text)) + text if right else text + " " * (room - _columns(text))
-            for text, room, right in zip(texts, widths, numeric, strict=True)
-        ]
-        return "  ".join(parts).rstrip() + "\n"
-
-    parts = [line(titles)]
-    shown = iter(cells)
+    lines = aligned([titles, *cells], numeric)
+    parts = [f"{next(lines)}\n"]
     for key, summaries, rows in _grouped(data):
         parts += [f"== {safe(key)}\n"] if key is not None else []
-        parts += [line(texts) for texts in islice(shown, len(rows))]
+        parts += [f"{line}\n" for line in islice(lines, len(rows))]
         parts += [f"{safe(text)}\n" for text in _summaries(summaries, data)]
     return "".join(parts)
 
@@ -153,17 +145,13 @@ def _markdown_row(cells: Sequence[Any]) -> str:
 
 def _short(text: str) -> str:
     text = safe(text)
-    if _columns(text) <= WIDEST:
+    if columns(text) <= WIDEST:
         return text
     room, end = WIDEST - 1, 0
     while room >= width(text[end]):
         room -= width(text[end])
         end += 1
     return f"{text[:end]}…"
-
-
-def _columns(text: str) -> int:
-    return sum(map(width, text))
 
 
 _WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

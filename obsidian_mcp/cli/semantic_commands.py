@@ -10,7 +10,7 @@ import click
 
 from .examples import epilog
 from .options import Options, json_option, vault_option
-from .output import readable, shown_progress, write
+from .output import readable, shown_progress, write, write_json
 
 
 @click.group()
@@ -80,7 +80,7 @@ def status_command(options: Options, vault: tuple[str, ...], as_json: bool) -> N
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": place.name}
             facts["pending"] = len(place.meaning.pending()) if place.meaning is not None else None
     facts = {name: value for name, value in facts.items() if value is not None}
-    write(json.dumps(facts, ensure_ascii=False, indent=2) + "\n" if as_json else readable(facts))
+    write_json(facts) if as_json else write(readable(facts))
 
 
 @semantic.command("off", epilog=epilog("semantic off"))

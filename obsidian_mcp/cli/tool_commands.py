@@ -8,7 +8,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
@@ -16,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 from pydantic.fields import FieldInfo
 
+from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
@@ -27,7 +29,7 @@ from obsidian_mcp.tools.schema import set_type
 from . import query_output
 from .examples import epilog
 from .options import Options, json_option
-from .output import readable, shown_progress, write
+from .output import readable, shown_progress, write, write_json
 from .task_output import task_remarks, task_text, tasks_remarks, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
@@ -158,19 +160,13 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
     """Names of the vault that begin with what was typed, for the shell."""
 
     def names(ctx: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
-        from obsidian_mcp import compose
-
         before = ctx.find_root().params  # of the program itself, which has not run
         options = ctx.find_object(Options) or Options(
             tuple(before.get("vaults") or ()), scope=before.get("scope") or "", key=before.get("key") or ""
         )
         try:
-            settings = options_for(options, ctx.params.get("vault") or "").config()
-            app = compose.build(settings)
-            try:
+            with options_for(options, ctx.params.get("vault") or "").app() as app:
                 return [CompletionItem(value) for value in complete(app, kind, typed).values]
-            finally:
-                app.vaults.close()
         except AppError:  # a shell shows nothing where there is nothing to show
             return []
 
@@ -211,25 +207,27 @@ def runner(tool: Tool) -> Callable[..., None]:
 
 def run_tool(tool: Tool, options: Options, arguments: Mapping[str, Any], *, as_json: bool) -> None:
     """Call a tool once and print its whole answer."""
-    from obsidian_mcp import compose
-
-    settings = options.config()
-    app = compose.build(settings)
-    token = whole_answers.set(True)
     client.set(Client("command line"))
+    with whole(options) as app:
+        outcome = call(app, tool.name, arguments)
+    print_outcome(outcome, tool, arguments, as_json=as_json, colours=app.config.colours)
+
+
+@contextmanager
+def whole(options: Options, vaults: tuple[str, ...] = ()) -> Iterator[App]:
+    """The vaults, open for calls of tools, whose answers are whole."""
+    token = whole_answers.set(True)
     try:
-        with shown_progress():
-            outcome = call(app, tool.name, arguments)
+        with options.app(vaults) as app, shown_progress():
+            yield app
     finally:
         whole_answers.reset(token)
-        app.vaults.close()
-    print_outcome(outcome, tool, arguments, as_json=as_json, colours=settings.colours)
 
 
 def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *, as_json: bool, colours: bool) -> None:
     if as_json:
         data = outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
-        write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        write_json(data)
     elif outcome.picture is not None and not sys.stdout.isatty():
         sys.stdout.flush()
         sys.stdout.buffer.write(outcome.picture.image)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import webbrowser
@@ -17,7 +16,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 
 from .examples import epilog
 from .options import Options, json_option, vault_option
-from .output import shown_progress, write
+from .output import write, write_json
 
 MOST_IMAGES: Final = 20
 PREVIEW_CHARACTERS: Final = 600
@@ -45,7 +44,7 @@ def _page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., 
             with _opened(options, vault) as ask:
                 data = build(ask, **given)
             if as_json:
-                write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+                write_json(data)
             else:
                 _show(name, data, output, no_open=no_open)
 
@@ -57,23 +56,17 @@ def _page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., 
 
 @contextmanager
 def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Ask]:
-    from obsidian_mcp import compose
-    from obsidian_mcp.tools.params import whole_answers
     from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
 
-    app = compose.build(options.with_vaults(vault).config())
-    token = whole_answers.set(True)
+    from .tool_commands import whole
 
-    def ask(tool: str, **arguments: Any) -> dict[str, Any]:
-        name = f"obsidian_{tool}"
-        return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
+    with whole(options, vault) as app:
 
-    try:
-        with shown_progress():
-            yield ask
-    finally:
-        whole_answers.reset(token)
-        app.vaults.close()
+        def ask(tool: str, **arguments: Any) -> dict[str, Any]:
+            name = f"obsidian_{tool}"
+            return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
+
+        yield ask
 
 
 @view.command("graph", epilog=epilog("view graph"))
