@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,27 +30,14 @@ def as_json(value: Any) -> str:
     """JSON as `JSON.stringify` writes it with an indent of two spaces."""
     import json
 
-    return json.dumps(whole(value), ensure_ascii=False, indent=2)
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def compact_json(value: Any) -> str:
     """JSON on one line, without blanks."""
     import json
 
-    return json.dumps(whole(value), ensure_ascii=False, separators=(",", ":"))
-
-
-def whole(value: Any) -> Any:
-    """The value with numbers as JavaScript writes them: 2.0 as 2, and null for what is no number."""
-    if isinstance(value, dict):
-        return {key: whole(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [whole(item) for item in value]
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return int(value) if value.is_integer() and abs(value) < 1e21 else value
-    return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def rows(found: Sequence[Mapping[str, object]], form: str) -> str:

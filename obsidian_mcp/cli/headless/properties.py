@@ -12,7 +12,7 @@ from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import Call
-from .output import as_json, compact_json, in_order, order, whole
+from .output import as_json, compact_json, in_order, order
 from .words import Refused
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def block(values: Mapping[str, Any]) -> str:
     """Properties as YAML, as the app writes them."""
     found = []
     for key, value in values.items():
-        first, below = yaml_style.lines(whole(value), "")
+        first, below = yaml_style.lines(value, "")
         found += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
     return "\n".join(found)
 
@@ -111,7 +111,7 @@ def cell(value: Any) -> str:
         return compact_json(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "" if value is None else str(whole(value))
+    return "" if value is None else str(value)
 
 
 def _of_vault(call: Call) -> str:
