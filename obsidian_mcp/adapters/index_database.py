@@ -116,14 +116,8 @@ class IndexDatabase:
                 connection = self._only()
                 connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
-                try:
+                with connection:
                     yield connection
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        with contextlib.suppress(sqlite3.Error):
-                            connection.execute("ROLLBACK")
-                    raise
         finally:
             self._write.release()
 
@@ -263,7 +257,7 @@ class IndexDatabase:
         if _user_version(connection) == self._version:
             return
         connection.execute("BEGIN IMMEDIATE")
-        try:
+        with connection:
             found = _user_version(connection)  # another process may have been faster
             if found not in (0, self._version):
                 raise _damage("not an index")
@@ -272,11 +266,6 @@ class IndexDatabase:
                     connection.execute(statement)
                 connection.execute("INSERT INTO state VALUES (?, 0)", (os.urandom(8).hex(),))
                 connection.execute(f"PRAGMA user_version={self._version}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
 
 def _connect(name: str, *more: str) -> Connection:
