@@ -170,7 +170,7 @@ class ObsidianCommand:
         parameters = {"query": _required(query, "query"), "format": "json"}
         if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
             parameters["path"] = inside
-        found = self._json(Request("search", parameters), empty=[])
+        found = self._json(Request("search", parameters))
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
             raise unexpected(found)
         return tuple(found)
@@ -288,18 +288,19 @@ class ObsidianCommand:
         with self._channel.turn() as turn:
             return _listed(turn, turn.ask(request))
 
-    def _json(self, request: Request, *, empty: Any) -> Any:
+    def _json(self, request: Request) -> Any:
+        """The list that a request for JSON is answered with."""
         with self._channel.turn() as turn:
             answer = turn.ask(request)
             if NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
-                return empty
+                return []
             try:
                 return json.loads(answer.text)
             except ValueError as error:
                 raise turn.failure(answer) from error
 
     def _rows(self, request: Request) -> list[dict[str, object]]:
-        return json_objects(self._json(request, empty=[]))
+        return json_objects(self._json(request))
 
 
 # Answers

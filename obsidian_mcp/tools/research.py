@@ -14,7 +14,7 @@ from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, basename, extension
 from obsidian_mcp.core.vault.vault import Vault
 
 from .registry import RESEARCH_TOOLS, tool
@@ -51,7 +51,7 @@ def search(app: App, query: Annotated[str, Field(description="1 to 3 distinctive
     place = app.vaults.get()
     found = place.search.find(Request(query, limit=MOST_FOUND, snippets=0))
     paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
-    return Results([Found(path, _title(path), _url(app, place, path)) for path in paths])
+    return Results([Found(path, basename(path), _url(app, place, path)) for path in paths])
 
 
 @tool(title="Fetch note", among=RESEARCH_TOOLS)
@@ -67,11 +67,7 @@ def fetch(app: App, id: Annotated[str, Field(description="An id that search foun
     if warnings := hidden_text.warnings(body):
         app.hidden_text_reads.add(entry.path)
         metadata["warnings"] = " ".join(warnings)
-    return Fetched(entry.path, _title(entry.path), shown, _url(app, place, entry.path), metadata)
-
-
-def _title(path: VaultPath) -> str:
-    return path.rpartition("/")[2].removesuffix(NOTE_EXTENSION)
+    return Fetched(entry.path, basename(entry.path), shown, _url(app, place, entry.path), metadata)
 
 
 def _url(app: App, place: Vault, path: VaultPath) -> str:
