@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import EMOJI, SPACE
+from obsidian_mcp.core.dataview.characters import SPACE
 from obsidian_mcp.core.expressions.javascript import SPACES
 
 MAX_LINE = 32_768
@@ -28,7 +28,9 @@ _SHORTHANDS = {
     "due": re.compile("(?:\U0001f4c5|\U0001f4c6|\U0001f5d3\ufe0f?)" + _DATE, re.ASCII),
     "completion": re.compile("\u2705" + _DATE, re.ASCII),
 }
-_KEY = regex.compile(rf"[^0-9A-Za-z_\p{{L}}]*+((?:[A-Za-z\p{{L}}_/-]++|{SPACE}++|{EMOJI}|[0-9])*+)[_*~`]*")
+_EMOJI = r"[0-9#*]\ufe0f?\u20e3|(?!\p{ASCII})(?=\p{Emoji})[\u0000-\uffff]\ufe0f?"
+"""Those that the plugin takes within a key: no pictures beyond U+FFFF, by a slip in its pattern."""
+_KEY = regex.compile(rf"[^0-9A-Za-z_\p{{L}}]*+((?:{_EMOJI}|(?:[0-9A-Za-z\p{{L}}_/-]|{SPACE})++)*+)[_*~`]*")
 
 
 class InlineField(NamedTuple):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice, pairwise
 
 from obsidian_mcp.core.dataview import literals, syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
@@ -23,6 +25,8 @@ _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*-?(?:\d+\.?|\.\d+|\d+\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[+-][0-2]\d:[0-5]\d|Z)", re.ASCII)
 """A moment in a CSV file, which is read as the local date and time."""
+_SAFE_INTEGERS = 2.0**53
+_SAMPLE_RECORDS = 10
 _BOOLEANS = {"true": True, "TRUE": True, "false": False, "FALSE": False}
 _PLACES = ("link", "embed", "property")
 MAX_CSV_CELLS = 1_000_000
@@ -125,13 +129,9 @@ class Sources:
 
 
 def _rows(text: str) -> Iterable[dict[str, Value]]:
-    lines = (line for line in io.StringIO(text.removeprefix("\ufeff"), newline="") if not line.startswith("#"))
-    reader = csv.reader(lines, delimiter=_delimiter(text), strict=False)
     header: list[str] = []
     cells = 0
-    for record in reader:
-        if not record or (len(record) == 1 and not record[0]):
-            continue
+    for record in _records(text, _delimiter(text)):
         if not header:
             header = record
             continue
@@ -145,9 +145,21 @@ def _rows(text: str) -> Iterable[dict[str, Value]]:
 
 
 def _delimiter(text: str) -> str:
-    """The sign that separates the columns of the first line."""
-    first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
-    return max((",", "\t", "|", ";"), key=first.count)
+    """The sign that separates the columns most evenly in the first lines, as Papa Parse 5.4 looks for it."""
+    best, least_change, most_columns = ",", math.inf, 1.99
+    for sign in ",\t|;\x1e\x1f":
+        counts = [len(record) for record in islice(_records(text, sign), _SAMPLE_RECORDS)]
+        change = sum(abs(after - before) for before, after in pairwise(counts))
+        columns = sum(counts) / len(counts) if counts else 0
+        if change <= least_change and columns > most_columns:
+            best, least_change, most_columns = sign, change, columns
+    return best
+
+
+def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+    lines = (line for line in io.StringIO(text.removeprefix("\ufeff"), newline="") if not line.startswith("#"))
+    records = csv.reader(lines, delimiter=delimiter, strict=False)
+    return (record for record in records if record and (len(record) > 1 or record[0]))
 
 
 def _csv_value(written: str) -> Value:
@@ -155,7 +167,7 @@ def _csv_value(written: str) -> Value:
         return None
     if written in _BOOLEANS:
         return _BOOLEANS[written]
-    if _NUMBER.fullmatch(written):
+    if _NUMBER.fullmatch(written) and abs(float(written)) < _SAFE_INTEGERS:
         return float(written)
     if _INSTANT.fullmatch(written):
         with suppress(ValueError, ExpressionError):  # no moment of the calendar: a text

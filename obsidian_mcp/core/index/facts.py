@@ -17,7 +17,7 @@ from .search_document import Content
 if TYPE_CHECKING:
     pass
 
-VERSION = "5"
+VERSION = "6"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024

@@ -165,6 +165,16 @@ def test_pages_of_an_answer_are_cut_after_the_query() -> None:
     assert (found.rows, found.total) == ([["[[a/one.md|one]]"]], 3)
 
 
+def test_the_columns_of_a_csv_file_are_told_from_several_lines() -> None:
+    """DV-49"""
+    vault = NoteVault(
+        {"a.csv": "one,text\n1;a,b\n2;c,d\n", "b.csv": "a;b\n1;x, y, z\n2;u\n", "c.csv": "n\n9007199254740993\n"}
+    )
+    assert vault.rows('TABLE one, text FROM csv("a.csv")')[1][1:] == ["2;c", "d"]
+    assert vault.rows('TABLE a, b FROM csv("b.csv")') == [["b.csv#0", 1, "x, y, z"], ["b.csv#1", 2, "u"]]
+    assert vault.rows('LIST n FROM csv("c.csv")') == [["c.csv#0", "9007199254740993"]]
+
+
 def test_csv_files_are_rows() -> None:
     """DV-49, DV-21: beside the note first, then from the root; raw and canonical column names."""
     found = VAULT.run('TABLE the-score, row["The Score"], ok FROM csv("data.csv")')
