@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DIFF_CHARACTERS, DryRun, Etag, Name, VaultName
+from .params import DIFF_CHARACTERS, DryRun, Etag, Name, Unset, VaultName
 from .registry import tool
 
 Operation = Literal[
@@ -43,7 +43,7 @@ def edit_note(
     app: App,
     name: Name,
     operation: Annotated[Operation, Field(description="append: add at the end")],
-    content: Annotated[str, Field(description="New text, or new heading")] = "",
+    content: Annotated[str | Unset, Field(description="New text, or new heading")] = None,
     find: Annotated[str, Field(description="replace_text: exact text that stands there once")] = "",
     heading: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
     all: Annotated[bool, Field(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
@@ -55,7 +55,7 @@ def edit_note(
     *_section work on what stands under a heading, which stays.
     """
     place = app.vaults.get(vault)
-    _check(operation, content, find, heading)
+    content = _checked(operation, content, find, heading)
     entry = place.find(name)
     if operation == "rename_heading":
         return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
@@ -119,10 +119,12 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
     )
 
 
-def _check(operation: Operation, content: str, find: str, heading: str) -> None:
-    """Raises: InvalidArguments for an argument that the operation needs or cannot use."""
+def _checked(operation: Operation, content: str | None, find: str, heading: str) -> str:
+    """Return the content. Raises: InvalidArguments for an argument that the operation needs or cannot use."""
     if not content and operation.startswith(("append", "prepend")):
         raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
+    if content is None and operation.startswith("replace"):
+        raise InvalidArguments(f"{operation} needs content: the new text, empty to delete.", argument="content")
     if operation == "replace_text" and not find:
         raise InvalidArguments("replace_text needs find: the exact text to replace.", argument="find")
     if operation.endswith(("_section", "_heading")) and not heading:
@@ -136,3 +138,4 @@ def _check(operation: Operation, content: str, find: str, heading: str) -> None:
             else f"heading is for the section operations, not for {operation}.",
             argument="heading",
         )
+    return content or ""

@@ -32,7 +32,7 @@ _CRLF = re.compile("\r\n")
 def replace(
     app: App,
     find: Annotated[str, Field(description="Exact text, or JavaScript regular expression", min_length=1)],
-    content: Annotated[str, Field(description="What takes its place; $1: first group of a regex")] = "",
+    content: Annotated[str, Field(description="What takes its place; $1: first group of a regex")],
     regex: Annotated[bool, Field(description="find is a regular expression")] = False,
     ignore_case: Annotated[bool, Field(description="Ignore upper and lower case")] = False,
     names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed

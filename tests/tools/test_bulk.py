@@ -106,7 +106,14 @@ def test_a_line_end_is_one_whatever_bytes_it_has(
 def test_a_broken_expression_is_refused_before_anything_is_written(app: App, notes: Path) -> None:
     before = contents(notes)
     with pytest.raises(InvalidArguments, match="regular expression"):
-        run(app, "replace", find="(", regex=True, query="heron")
+        run(app, "replace", find="(", content="", regex=True, query="heron")
+    assert contents(notes) == before
+
+
+def test_a_forgotten_content_deletes_nothing(app: App, notes: Path) -> None:  # EDIT-06
+    before = contents(notes)
+    with pytest.raises(InvalidArguments, match="content"):
+        run(app, "replace", find="heron", query="heron")
     assert contents(notes) == before
 
 

@@ -78,6 +78,22 @@ def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Pat
     assert (basic / "Projects/Alpha.md").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "where", [{"operation": "replace_text", "find": "Alpha"}, {"operation": "replace_section", "heading": "Part"}]
+)
+def test_a_forgotten_content_deletes_nothing_and_an_empty_one_deletes(
+    app: App, basic: Path, where: dict[str, str]
+) -> None:
+    # EDIT-06
+    part = basic / "Part.md"
+    part.write_bytes(b"# Part\nAlpha\n")
+    with pytest.raises(InvalidArguments, match="needs content: the new text, empty to delete"):
+        call(app, "obsidian_edit_note", {"name": "Part", **where})
+    assert part.read_bytes() == b"# Part\nAlpha\n"
+    call(app, "obsidian_edit_note", {"name": "Part", "content": "", **where})
+    assert b"Alpha" not in part.read_bytes()
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> None:
     # EDIT-07
     before = (basic / "Home.md").read_bytes()
