@@ -171,7 +171,7 @@ class Bridge:
         if not isinstance(reply.body, dict) or not isinstance(reply.body.get("tools"), list):
             raise self._garbage(reply)
         given, entries = reply.body.get("hash"), reply.body["tools"]
-        return PluginTools(_tools(entries), given if isinstance(given, str) and given else _hash(entries), "v1")
+        return PluginTools(_tools(entries), given if isinstance(given, str) and given else _hash(entries))
 
     def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         path = f"/bridge/v1/tools/{quote(name, safe='')}/call"
@@ -209,7 +209,7 @@ class Bridge:
             cursor = {"cursor": result["nextCursor"]} if isinstance(result.get("nextCursor"), str) else {}
             if not cursor:
                 break
-        return PluginTools(_tools(entries), _hash(entries), "mcp")
+        return PluginTools(_tools(entries), _hash(entries))
 
     def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         result = self._mcp("tools/call", {"name": name, "arguments": dict(arguments)}, limit)

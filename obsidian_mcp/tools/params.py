@@ -41,6 +41,15 @@ def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], i
     return found[offset : offset + limit], next_offset(offset, limit, len(found))
 
 
+def fitting(items: list[T], room: int) -> list[T]:
+    """Return the first items whose JSON fits so many bytes."""
+    for number, item in enumerate(items):
+        room -= len(to_json(item)) + 1
+        if room < 0:
+            return items[:number]
+    return items
+
+
 def count_fitting(*columns: Sequence[object]) -> int:
     """Return how many rows of lists that are shown side by side fit an answer for a model, at least one (TOOL-07)."""
     longest = max(map(len, columns))

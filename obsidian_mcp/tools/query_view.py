@@ -17,7 +17,7 @@ from obsidian_mcp.core.vault import queries
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import VIEW_BYTES, whole_answers
+from .params import VIEW_BYTES, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool
 
 PAGE_ROWS = 50
@@ -66,12 +66,14 @@ def show_query(
         given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
+    if not whole_answers.get():
+        rows = fitting(rows, VIEW_BYTES - len(to_json(columns)) - 500) or rows[:1]
     data: dict[str, Any] = {
         "view": "query",
         "vault": place.name,
         "layout": layout or ("board" if group else kind if kind in ("cards", "list") else "table"),
         "columns": columns,
-        "rows": rows if whole_answers.get() else _fitting(rows, len(to_json(columns))),
+        "rows": rows,
         "total": total,
         "offset": offset,
         "tasks": tasks,
@@ -210,13 +212,3 @@ def _groups_of_page(groups: list[tuple[str, int]], offset: int, count: int) -> l
             found.append({"label": label, "rows": numbers})
         start += size
     return found
-
-
-def _fitting(rows: list[dict[str, Any]], used: int) -> list[dict[str, Any]]:
-    """The rows that fit an answer, at least one."""
-    room = VIEW_BYTES - used - 500
-    for number, row in enumerate(rows):
-        room -= len(to_json(row)) + 1
-        if room < 0:
-            return rows[: max(number, 1)]
-    return rows

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
-from .params import PAGE, VIEW_BYTES, Offset, whole_answers
+from .params import PAGE, VIEW_BYTES, Offset, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -83,8 +83,8 @@ def show_note(
         "path": entry.path,
         "title": basename(entry.path),
         "etag": place.read_text(entry).etag,
-        "properties": _bounded([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
-        "outline": _bounded(
+        "properties": fitting([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
+        "outline": fitting(
             [[found.level, found.text[:HEADING_CHARACTERS], found.line + 1] for found in note.outline], OUTLINE_BYTES
         ),
         "excerpt": printable(note.body[start : start + EXCERPT_CHARACTERS]),
@@ -143,16 +143,6 @@ def _page_end(body: str, start: int) -> int:
         if found >= 0:
             return found + len(mark)
     return end
-
-
-def _bounded(items: list[Any], most: int) -> list[Any]:
-    """The first items whose JSON fits."""
-    room = most
-    for number, item in enumerate(items):
-        room -= len(to_json(item)) + 1
-        if room < 0:
-            return items[:number]
-    return items
 
 
 def _value(value: Any) -> tuple[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, children
+from obsidian_mcp.core.expressions.syntax import Literal, SyntaxProblem, walk
 from obsidian_mcp.errors import QueryInvalid
 
 from .base_file import Path, Places, expressions, mistakes, parse_or_problem, read
@@ -52,12 +52,9 @@ def text_literals(text: str) -> Iterator[tuple[int, str]]:
     places = Places(text)
     for path, expression in expressions(base, base.views):
         node = parse_or_problem(expression)
-        pending: list[Node] = [] if isinstance(node, SyntaxProblem) else [node]
-        while pending:
-            current = pending.pop()
-            if isinstance(current, Literal) and isinstance(current.value, str):
-                yield places.find(path)[0], current.value
-            pending += children(current)
+        for part in () if isinstance(node, SyntaxProblem) else walk(node):
+            if isinstance(part, Literal) and isinstance(part.value, str):
+                yield places.find(path)[0], part.value
 
 
 def _subject(path: Path) -> str:

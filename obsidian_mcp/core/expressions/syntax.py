@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .values import Value
@@ -123,12 +124,15 @@ def children(node: Node) -> tuple[Node, ...]:
     return ()
 
 
-def uses_name(node: Node, name: str) -> bool:
-    """Whether a bare name stands anywhere in an expression."""
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all nodes inside it."""
     pending = [node]
     while pending:
         current = pending.pop()
-        if isinstance(current, Name) and current.name == name:
-            return True
+        yield current
         pending += children(current)
-    return False
+
+
+def uses_name(node: Node, name: str) -> bool:
+    """Whether a bare name stands anywhere in an expression."""
+    return any(isinstance(part, Name) and part.name == name for part in walk(node))

@@ -30,7 +30,6 @@ class PluginTools:
     tools: tuple[PluginTool, ...]
     hash: str
     """Never empty; another one means that the tools changed."""
-    dialect: Dialect
 
 
 @dataclass(frozen=True, slots=True)
