@@ -21,6 +21,7 @@ from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import BATCH_FILES
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault, apply
+from tests.index_dump import dump
 
 SCHEMA = ("CREATE TABLE state (identity TEXT, generation INTEGER)", "CREATE TABLE words (word TEXT UNIQUE)")
 PACKAGE = Path(__file__).parents[2]
@@ -363,7 +364,7 @@ def vault_of_build(place: Path | None = None) -> MemoryVault:
 def dump_of_build() -> dict[str, list[tuple[object, ...]]]:
     vault = vault_of_build()
     apply(vault.index, vault.contents())
-    return vault.index.dump()
+    return dump(vault.index)
 
 
 # INDEX-14
@@ -375,7 +376,7 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
 
     vault = vault_of_build(tmp_path / "v.db")
     assert vault.indexer.pending() == {}
-    assert vault.index.dump() == dump_of_build()
+    assert dump(vault.index) == dump_of_build()
 
 
 # INDEX-15
@@ -389,4 +390,4 @@ def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> No
     vault = vault_of_build(tmp_path / "v.db")
     assert len(vault.indexer.pending()) == 400 - BATCH_FILES
     assert [found.source for found in vault.graph.backlinks(VaultPath("399.md")).value] == ["398.md"] * 20
-    assert vault.index.dump() == dump_of_build()
+    assert dump(vault.index) == dump_of_build()

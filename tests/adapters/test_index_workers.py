@@ -26,6 +26,7 @@ from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.index.ingest import Batch, ingest
 from obsidian_mcp.core.text.vault_path import VaultPath
+from tests.index_dump import dump
 
 NOTES = {
     "a.md": b"---\ntags: [x]\n---\n[[b|c]] #t\n- [ ] task",
@@ -59,7 +60,7 @@ class Vault:
         """The rows that this process gives for all files."""
         here = open_index(None)
         ingest(here, self.head, self.disk.stat, sorted(Catalog(self.disk.scan())))
-        rows = here.dump()
+        rows = dump(here)
         here.close()
         return rows
 
@@ -107,7 +108,7 @@ def test_the_background_stores_the_rows_that_this_process_would(
 
     assert bool(processes()) == (pool_files == 1)
     assert vault.indexer.pending() == {}
-    assert vault.index.dump() == vault.expected()
+    assert dump(vault.index) == vault.expected()
 
 
 # INDEX-29
@@ -132,7 +133,7 @@ def test_workers_end_when_there_is_no_work(
     eventually(processes)
     vault.indexer.complete()
     eventually(lambda: not processes())
-    assert vault.index.dump() == vault.expected()
+    assert dump(vault.index) == vault.expected()
 
 
 # INDEX-29
@@ -144,7 +145,7 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
         process.kill()
     vault.indexer.complete()
 
-    assert vault.index.dump() == vault.expected()
+    assert dump(vault.index) == vault.expected()
     eventually(lambda: not processes())
 
 
@@ -155,7 +156,7 @@ def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
     workers.start()
     vault.indexer.complete()
     workers.stop()
-    assert vault.index.dump() == vault.expected()
+    assert dump(vault.index) == vault.expected()
     vault.index.close()
 
 

@@ -29,6 +29,7 @@ from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.ingest import ingest
 from tests.generate import generate
+from tests.index_dump import dump
 from tests.performance.conftest import FIGURES
 
 NOTES = 2_000
@@ -138,7 +139,7 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
     disk = Disk(server.vault)
     entries = list(Catalog(disk.scan()))
     assert ingest(fresh, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, entries) == []
-    assert kept.dump() == fresh.dump()
+    assert dump(kept) == dump(fresh)
     kept.close()
     fresh.close()
 

@@ -22,8 +22,6 @@ SCHEMA = (
     # `tokenizer.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
     "INSERT INTO search (search, rank) VALUES ('automerge', 16)",  # fewer merges: half the time of a build
-    # the full-text index as rows, for tests
-    "CREATE VIRTUAL TABLE places USING fts5vocab(search, 'instance')",
 )
 """Every row depends on the bytes and the path of its file alone; `words` may hold more than the files do."""
 
@@ -66,21 +64,3 @@ class Writer:
             "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
             ((word, None if word.isascii() else tokenizer.plain(word)) for word, _ in found.most_common()),
         )
-
-
-def dump(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
-    """Return the contents by path, and the entries of the full-text index, in order: equal for equal vaults."""
-    columns = ", ".join(f"t.{name}" for name in ("odd", *FIELDS[1:], "structure", "text"))
-    texts = list(
-        connection.execute(
-            f"SELECT files.path, {columns} FROM texts t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
-            " ORDER BY files.path"
-        )
-    )
-    places = list(
-        connection.execute(
-            "SELECT files.path, p.col, p.offset, p.term FROM places p LEFT JOIN files ON files.id = p.doc"
-            " ORDER BY 1, 2, 3"
-        )
-    )
-    return {"texts": texts, "search": places}

@@ -233,21 +233,6 @@ class Index:
         database = self.database
         return Status(database.file, database.size(), files, counts, warned, database.warning)
 
-    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Return every row of every table with paths in place of row ids, in order: equal for equal vaults."""
-        with self.database.reading() as connection:
-            files = "SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path"
-            kept = {"files": list(connection.execute(files))}
-            for table, row in TABLES.items():
-                columns = ", ".join(f"t.{column}" for column in row._fields)
-                kept[table] = list(
-                    connection.execute(
-                        f"SELECT files.path, t.n, {columns} FROM {table} t"  # noqa: S608 - our own names
-                        " JOIN files ON files.id = t.file ORDER BY files.path, t.n"
-                    )
-                )
-            return kept | fulltext.dump(connection)
-
 
 class _Known(NamedTuple):
     disk: bytes | None

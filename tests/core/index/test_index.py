@@ -13,6 +13,7 @@ from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from tests.core.memory import MemoryVault, apply
+from tests.index_dump import dump
 
 NAMES = [
     "a.md",
@@ -98,7 +99,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
 
             fresh.index.clear()
             apply(fresh.index, vault.contents())
-            assert vault.index.dump() == fresh.index.dump()
+            assert dump(vault.index) == dump(fresh.index)
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
             graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog)
@@ -123,7 +124,7 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
 def test_other_files_have_no_rows_and_are_never_read() -> None:
     with MemoryVault({"a.md": "![[c.png]]", "c.png": "", "d.base": "views: []", "e.txt": "[[a]]"}) as vault:
         vault.indexer.complete()
-        assert [row[0] for row in vault.index.dump()["files"]] == ["a.md"]
+        assert [row[0] for row in dump(vault.index)["files"]] == ["a.md"]
         assert vault.reads == ["a.md"]
         assert [found.source for found in vault.graph.backlinks(VaultPath("c.png")).value] == ["a.md"]
 
@@ -150,7 +151,7 @@ def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
         refused = apply(vault.index, contents, stat=vault.stat)
 
         assert [entry.path for entry in refused] == ["a.md", "b.md"]
-        assert vault.index.dump()["files"] == []
+        assert dump(vault.index)["files"] == []
 
 
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
@@ -158,7 +159,7 @@ def test_a_path_that_is_both_gone_and_there_is_there() -> None:
         contents = vault.contents()
         apply(vault.index, contents)
         apply(vault.index, contents, [contents[0][0].path])
-        assert len(vault.index.dump()["links"]) == 1
+        assert len(dump(vault.index)["links"]) == 1
 
 
 def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, PermissionDenied
 from tests.core.memory import MemoryVault, apply
+from tests.index_dump import dump
 
 MANY = 300
 
@@ -342,13 +343,13 @@ def test_while_another_program_writes_the_rows_answer_as_they_are(tmp_path: Path
 
 def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
     large.indexer.complete()
-    before = large.index.dump()
+    before = dump(large.index)
     stamp = large.indexer.query(lambda rows: rows.stamp)
     large.write("000.md", large.data["000.md"])
     large.look()
     large.indexer.step()
 
-    after = large.index.dump()
+    after = dump(large.index)
     assert after["links"] == before["links"]
     assert after["files"] != before["files"]
     assert large.indexer.query(lambda rows: rows.stamp) == stamp  # nothing was parsed and stored anew
@@ -378,7 +379,7 @@ def test_questions_and_changes_in_many_threads_agree_in_the_end(large: MemoryVau
 
     with MemoryVault() as fresh:
         apply(fresh.index, large.contents())
-        assert large.index.dump() == fresh.index.dump()
+        assert dump(large.index) == dump(fresh.index)
         assert Indexer(fresh.index, lambda: list(large.catalog), large.read).pending() == {}
 
 

@@ -1,0 +1,36 @@
+"""All that an index holds, to compare two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from obsidian_mcp.core.index.database import Connection
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.rows import TABLES
+from obsidian_mcp.core.index.search_document import FIELDS
+
+
+def dump(index: Index) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every row of every table with paths in place of row ids, in order: equal for equal vaults."""
+    with index.database.writing() as connection:
+        connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING fts5vocab(main, search, 'instance')")
+        return dict(_tables(connection))
+
+
+def _tables(connection: Connection) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    def rows(table: str, columns: Sequence[str], key: str, order: str) -> tuple[str, list[tuple[Any, ...]]]:
+        found = connection.execute(
+            f"SELECT files.path, {', '.join(f't.{column}' for column in columns)} FROM {table} t"
+            f" LEFT JOIN files ON files.id = t.{key} ORDER BY {order}"
+        )
+        return table, list(found)
+
+    yield (
+        "files",
+        list(connection.execute("SELECT path, disk, size, mtime_ns, digest, warnings FROM files ORDER BY path")),
+    )
+    for table, row in TABLES.items():
+        yield rows(table, ("n", *row._fields), "file", "1, 2")
+    yield rows("texts", ("odd", *FIELDS[1:], "structure", "text"), "file", "1")
+    yield rows("places", ("col", "offset", "term"), "doc", "1, 2, 3")
