@@ -56,9 +56,6 @@ class ItemRecord(Computed):
         names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
         return (name for name in names if name in self)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
     def _found(self, name: str) -> Value:
         """A field of every item, of a task, of its own, in this order; `ABSENT` without one."""
         compute = _ITEM_FIELDS.get(name)

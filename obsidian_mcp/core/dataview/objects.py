@@ -16,6 +16,9 @@ class Record(Mapping[str, Value]):
 
     __slots__ = ()
 
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
 
 class Computed(Record):
     """An object whose `get` computes a field; subclasses define it, with its keys."""
@@ -53,9 +56,6 @@ class Extended(Record):
             if name not in self.below:
                 yield name
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
 
 class Identified(Record):
     """The fields of a row that is no note, with what identifies it: a group by its key, a row of a CSV file."""
@@ -74,6 +74,3 @@ class Identified(Record):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)

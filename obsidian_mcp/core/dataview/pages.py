@@ -159,9 +159,6 @@ class Page(Computed):
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete())
 
-    def __len__(self) -> int:
-        return len(self._complete())
-
     def _found(self, name: str) -> Value:
         """The value of a name; `ABSENT` without one."""
         store, path = self.store, self.path
@@ -231,9 +228,6 @@ class PageFile(Record):
         yield from _FILE_KEYS
         if self.get("day") is not None:
             yield "day"
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     @property
     def link(self) -> Link:
