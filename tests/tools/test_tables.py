@@ -39,6 +39,15 @@ def test_several_operations_are_one_change_and_one_undo(app: App, basic: Path) -
     assert note.read_bytes() == before
 
 
+def test_columns_are_renamed_moved_and_removed(app: App) -> None:
+    """TABLE-4"""
+    rename = {"op": "rename_column", "column": "mm", "value": "size"}
+    moved = run(app, name="Alpha", operations=[rename, {"op": "move_column", "column": "size", "at": 1}])
+    assert moved["table"].startswith("| size | part |\n| --- | --- |\n| 42 | wheel |\n")
+    removed = run(app, name="Alpha", operations=[{"op": "remove_column", "column": "part"}])
+    assert removed["table"].startswith("| size |\n| --- |\n| 42 |\n")
+
+
 def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
     """TABLE-7"""
     before = (basic / "Projects/Alpha.md").read_bytes()
@@ -52,6 +61,7 @@ def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
         {"op": "add_row", "values": "x"},
         {"op": "remove_row", "row": 1, "column": 1},
         {"op": "move_row", "row": 1},
+        {"op": "move_row", "row": 1, "at": True},
         {"op": "add_column", "column": "x", "align": "up"},
     ):
         with pytest.raises(InvalidArguments, match=r"Operation 2: .* Nothing was written"):
