@@ -13,7 +13,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from obsidian_mcp.core.dataview.durations import shift_to
-from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
+from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds, on_the_clock
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.day_words import MONTHS, WEEKDAYS
@@ -278,7 +278,7 @@ def _date(parts: dict[str, str], now: datetime) -> Date:
     if "zone" in parts:
         return from_milliseconds(Date(moment.replace(tzinfo=ZoneInfo(parts["zone"]))).milliseconds)
     if "offset" not in parts:
-        return Date(moment, has_time=not parts.keys() <= _DAY_PARTS)
+        return Date(on_the_clock(moment), has_time=not parts.keys() <= _DAY_PARTS)
     digits = parts["offset"][1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     aware = moment.replace(tzinfo=timezone(-offset if parts["offset"][0] == "-" else offset))

@@ -11,7 +11,7 @@ import regex
 
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalized
-from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.dates import Date, Duration, on_the_clock
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import Link, Value, from_json
 
@@ -71,7 +71,9 @@ def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
         )
     except OverflowError:
         return None
-    return Date(moment.replace(tzinfo=zone), has_time=bool(found[4])), found.end()
+    has_time = bool(found[4])
+    moment = moment.replace(tzinfo=zone)
+    return Date(on_the_clock(moment) if has_time else moment, has_time=has_time), found.end()
 
 
 def _zone(written: str) -> tzinfo | None:

@@ -110,16 +110,29 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     """
     months = math.trunc(_finite(duration.years)) * 12 + math.trunc(_finite(duration.months))
     fraction_days = math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
-    days = _finite(duration.weeks * 7 + duration.days)
-    whole_days = math.trunc(days)
-    rest = timedelta_of(duration.time_ms + (fraction_days + math.fmod(days, 1)) * DAY_MS)
+    weeks, days = _finite(duration.weeks), _finite(duration.days)
+    whole_days = math.trunc(weeks) * 7 + math.trunc(days)
+    fraction_days += math.fmod(weeks, 1) * 7 + math.fmod(days, 1)
+    rest = timedelta_of(duration.time_ms + fraction_days * DAY_MS)
     try:
-        moment = clock.shift(date.moment, months, "M") + timedelta(days=whole_days)
+        moment = on_the_clock(clock.shift(date.moment, months, "M") + timedelta(days=whole_days))
         if rest:
-            moment = _later(moment, rest) if elapsed else moment + rest
+            moment = _later(moment, rest) if elapsed else on_the_clock(moment + rest)
     except (OverflowError, ValueError, OSError):
         raise _out_of_range() from None
     return replace(date, moment=moment)
+
+
+def on_the_clock(moment: datetime) -> datetime:
+    """The moment; a local time that the clocks skip is moved on by as much as they skip, as JavaScript does."""
+    if moment.tzinfo is None:
+        try:
+            skipped = moment.timestamp() - moment.replace(fold=1).timestamp()
+        except (OverflowError, ValueError, OSError):  # a year of which the system knows no local time
+            return moment
+        if skipped > 0:
+            return moment + timedelta(seconds=skipped)
+    return moment
 
 
 def timedelta_of(milliseconds: float) -> timedelta:

@@ -181,6 +181,7 @@ def test_dates_are_local_unless_they_name_a_zone() -> None:
         assert VAULT.rows("= date(2024-03-31) + dur(24 hours)") == [["2024-04-01T01:00:00"]]
         assert VAULT.rows("= date(2024-03-31) + dur(1 day)") == [["2024-04-01"]]
         assert VAULT.rows('= dateformat(date(2024-07-01), "ZZ")') == [["+02:00"]]
+        assert VAULT.rows("= date(2024-03-31T02:30)") == [["2024-03-31T03:30:00"]]
 
 
 def test_the_clock_is_read_once_and_given() -> None:

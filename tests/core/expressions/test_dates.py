@@ -24,6 +24,22 @@ def date(text: str) -> Date:
 
 
 @pytest.mark.usefixtures("new_york")
+def test_a_time_that_the_clocks_skip_is_moved_on() -> None:
+    """EXPR-12: 2:30 on 8 March 2026 is 3:30, and a minute later 3:31."""
+    before = date("2026-03-07T02:30")
+    assert shift(before, Duration(days=1), elapsed=True) == date("2026-03-08T03:30")
+    assert shift(before, Duration(days=1, minutes=1), elapsed=True) == date("2026-03-08T03:31")
+    assert shift(before, Duration(hours=24), elapsed=False) == date("2026-03-08T03:30")
+
+
+@pytest.mark.usefixtures("new_york")
+def test_a_fraction_of_a_week_is_time_that_passes() -> None:
+    """EXPR-12"""
+    before = date("2026-03-07T00:00")
+    assert shift(before, Duration(weeks=0.25), elapsed=True) == date("2026-03-08T19:00")
+
+
+@pytest.mark.usefixtures("new_york")
 def test_a_local_date_knows_daylight_saving() -> None:
     """EXPR-10"""
     passed = date("2026-03-09").milliseconds - date("2026-03-08").milliseconds
