@@ -144,6 +144,13 @@ def humanize(duration: Duration) -> str:
 
 
 def relative_text(date: Date, now: datetime) -> str:
-    """`in 3 days`, `a day ago`, seen from `now`."""
-    passed = difference(date, Date(now))
-    return f"in {humanize(passed)}" if passed.milliseconds > 0 else f"{humanize(passed)} ago"
+    """`in 3 days`, `a day ago`, seen from `now`: whole months of the calendar, then the time that is left (BASE-46)."""
+    here = Date(now)
+    first, last = sorted((here, date), key=lambda end: end.milliseconds)
+    months = (last.moment.year - first.moment.year) * 12 + last.moment.month - first.moment.month
+    reached = shift(first, Duration(months=months), elapsed=False)
+    if reached.milliseconds > last.milliseconds:
+        months -= 1
+        reached = shift(first, Duration(months=months), elapsed=False)
+    text = humanize(Duration(months=months, milliseconds=last.milliseconds - reached.milliseconds))
+    return f"in {text}" if date.milliseconds > here.milliseconds else f"{text} ago"
