@@ -49,7 +49,7 @@ def decode(line: bytes) -> Message | Refusal:
         # NaN and Infinity are not JSON, although Python's own parser accepts them.
         value = from_json(line, allow_inf_nan=False)
     except ValueError as exc:
-        return _refuse(PARSE_ERROR, _parse_problem(str(exc)))
+        return _refuse(PARSE_ERROR, _parse_problem(str(exc)), _id_in(line))
     if not isinstance(value, dict):
         if isinstance(value, list):
             problem = "an array came (batches are not supported); send each message as an object on a line of its own"
@@ -139,6 +139,18 @@ def _decode_object(value: dict[str, Any]) -> Message | Refusal:
 _UNSOUND_ANSWER: Final = (
     'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code and message.'
 )
+
+
+def _id_in(line: bytes) -> RequestId | None:
+    """The id of a request that is JSON but for `NaN`, half of a character or its depth: its client would wait."""
+    import json  # for broken lines only
+
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    found = value.get("id") if isinstance(value, dict) and "method" in value else None
+    return found if is_id(found) and not _SURROGATES.search(str(found)) else None
 
 
 def _is_sound_answer(value: dict[str, Any]) -> bool:
