@@ -20,7 +20,7 @@ from obsidian_mcp.core.note.parser import Note
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TAG = regex.compile(TAG)
-_HASH_WORD = regex.compile(rf"""#(?:(?!{SPACE})[^,;.:!?'"`()\[\]{{}}])+""")
+_HASH_WORD = regex.compile(rf"""#[^{SPACE[1:-1]},;.:!?'"`()\[\]{{}}]+""")
 
 
 class ItemLink(NamedTuple):
