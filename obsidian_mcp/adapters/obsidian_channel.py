@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import (
@@ -22,6 +22,9 @@ from obsidian_mcp.errors import (
 
 from .obsidian_answer import NO_ACCESS, OUTCOME_UNKNOWN, Answer, Request, can_carry
 
+if TYPE_CHECKING:
+    from .obsidian_program import Outcome
+
 _DOWN = "The CLI is unable to find Obsidian"
 _DISABLED = "Command line interface is not enabled"
 _NO_VAULT = "Vault not found."
@@ -29,17 +32,6 @@ _NO_VAULT = "Vault not found."
 SameFolder = Callable[[str, Callable[[], Sequence[str]]], bool]
 """Whether the app's vault is the one that is meant: by the path of its folder, and by its files where that says
 nothing."""
-
-
-class Outcome(Protocol):
-    """Output and exit status of one run."""
-
-    @property
-    def stdout(self) -> bytes: ...
-    @property
-    def stderr(self) -> bytes: ...
-    @property
-    def status(self) -> int: ...
 
 
 class Program(Protocol):
