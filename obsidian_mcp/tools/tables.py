@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import edits, table
+from obsidian_mcp.core.note import table
 from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
@@ -79,18 +79,17 @@ def edit_table(
                 raise type(error)(message, **{**error.data, "operation": number}) from None
         return table.written(body, located, after)
 
-    if dry_run:
-        before = place.read_note(entry)
-        after = change(before.text.body)
-        shown = edits.diff(entry.path, before.text.body, after)
-        changed, tag, merged = after != before.text.body, before.etag, None
-    else:
-        edited = place.edit("edit_table", entry, change, etag)
-        after, shown = edited.after.text.body, None
-        changed, tag, merged = edited.before.etag != edited.after.etag, edited.after.etag, edited.merged or None
-    located = table.locate(after, table_number, heading)
-    text = "\n".join(located.table.lines)[:TABLE_CHARACTERS]
-    return EditedTable(entry.path, changed, tag, located.line, text, shown, merged)
+    edited = place.edit("edit_table", entry, change, etag, dry_run=dry_run)
+    located = table.locate(edited.after.text.body, table_number, heading)
+    return EditedTable(
+        entry.path,
+        edited.before.etag != edited.after.etag,
+        (edited.before if dry_run else edited.after).etag,
+        located.line,
+        "\n".join(located.table.lines)[:TABLE_CHARACTERS],
+        edited.diff if dry_run else None,
+        edited.merged or None,
+    )
 
 
 def _applied(now: Table, given: Mapping[str, Any]) -> Table:

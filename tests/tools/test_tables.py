@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.errors import InvalidArguments, StaleEtag
 from obsidian_mcp.tools import call
 
 
@@ -73,4 +73,7 @@ def test_a_dry_run_shows_the_change(app: App, basic: Path) -> None:
     before = (basic / "Projects/Alpha.md").read_bytes()
     shown = run(app, name="Alpha", operations=[{"op": "remove_row", "row": "wheel"}], dry_run=True)
     assert "-| wheel | 42 |" in shown["diff"]
+    assert (shown["changed"], shown["etag"]) == (True, run(app, "read_note", name="Alpha")["etag"])
+    with pytest.raises(StaleEtag):
+        run(app, name="Alpha", operations=[{"op": "remove_row", "row": 1}], dry_run=True, etag="0" * 64)
     assert (basic / "Projects/Alpha.md").read_bytes() == before
