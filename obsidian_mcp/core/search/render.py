@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.casefold import fold
 from obsidian_mcp.core.text.tokenizer import plain
@@ -165,15 +166,6 @@ def fitted(hit: Hit, room: int) -> Hit:
 # Snippets
 
 
-class Heading(NamedTuple):
-    """A heading, or the beginning of a canvas card, whose id is the text."""
-
-    text: str
-    start: int
-    level: int
-    """From 1 on; 0 of a card."""
-
-
 class Place(NamedTuple):
     """Where something that the query names is, what it is, and its weight."""
 
@@ -203,7 +195,7 @@ class Renderer:
         self._least = SHOWN_SHARE * max(scores, default=0.0)
         self._left = [item.number for item in page if item.number is not None]
         self._fields = found.fields
-        self._headings: dict[int, list[Heading]] = {}
+        self._headings: dict[int, list[HeadingFact]] = {}
         self._value = None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
 
     def hit(self, item: Item) -> Hit:
@@ -252,11 +244,11 @@ class Renderer:
         files = ", ".join(map(str, some))
         sql = f"SELECT file, text, start, level FROM headings WHERE file IN ({files}) ORDER BY file, n"  # noqa: S608
         for file, text, start, level in self._snapshot.connection.execute(sql):
-            self._headings[file].append(Heading(text, start, level))
+            self._headings[file].append(HeadingFact(level, text, start))
 
 
 def choose(
-    text: str, places: Iterable[Place], headings: Sequence[Heading], most: int, *, alike: bool = False
+    text: str, places: Iterable[Place], headings: Sequence[HeadingFact], most: int, *, alike: bool = False
 ) -> list[Snippet]:
     """Return the lines that together have the most of what the query names, in their order.
 
@@ -325,7 +317,7 @@ def _together(lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]) -
     return round(sum(weights.values()), 6), round(total, 6)
 
 
-def _part_of(headings: Sequence[Heading], start: int) -> Heading | None:
+def _part_of(headings: Sequence[HeadingFact], start: int) -> HeadingFact | None:
     """The heading, or card, that a line stands under; a heading stands under one of a higher level (SEARCH-72)."""
     above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
     if above >= 0 and headings[above].start == start and headings[above].level:
@@ -335,7 +327,7 @@ def _part_of(headings: Sequence[Heading], start: int) -> Heading | None:
     return headings[above] if above >= 0 else None
 
 
-def on_page(snippet: Snippet, text: str, pages: Sequence[Heading]) -> Snippet:
+def on_page(snippet: Snippet, text: str, pages: Sequence[HeadingFact]) -> Snippet:
     """Return a line of a PDF as a line of its page, whose number stands in the place of a card (PDF-1)."""
     page = int(snippet.card or "1")
     above = text.count("\n", 0, pages[page - 1].start)
