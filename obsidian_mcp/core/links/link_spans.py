@@ -89,7 +89,6 @@ class Referrer:
     """A file and everything in it that leads to other files."""
 
     path: VaultPath
-    body: str
     places: tuple[LinkPlace, ...] = ()
     card_paths: tuple[CardPath, ...] = ()
 
@@ -99,15 +98,15 @@ def read(path: VaultPath, body: str) -> Referrer:
     if is_note(path):
         return of_note(path, parser.parse(body))
     if extension(path) == CANVAS_EXTENSION:
-        return of_canvas(path, body, canvas.read(body))
-    return Referrer(path, body)
+        return of_canvas(path, canvas.read(body))
+    return Referrer(path)
 
 
 def of_note(path: VaultPath, parsed: parser.Note) -> Referrer:
-    return Referrer(path, parsed.body, tuple(_places(parsed)))
+    return Referrer(path, tuple(_places(parsed)))
 
 
-def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
+def of_canvas(path: VaultPath, drawn: canvas.Canvas) -> Referrer:
     """The links of a canvas: those in the text of its cards, and the files that its cards show."""
     places: list[LinkPlace] = []
     paths: list[CardPath] = []
@@ -120,7 +119,7 @@ def of_canvas(path: VaultPath, body: str, drawn: canvas.Canvas) -> Referrer:
             paths.append(CardPath(card.file, card.subpath))
         if card.background is not None:
             paths.append(CardPath(card.background))
-    return Referrer(path, body, tuple(places), tuple(paths))
+    return Referrer(path, tuple(places), tuple(paths))
 
 
 def _places(parsed: parser.Note) -> Iterator[LinkPlace]:
