@@ -68,6 +68,6 @@ def daily_note(
         opened.content.etag,
         cursor=None if opened.cursor is None else f"{opened.cursor[0]}:{opened.cursor[1]}",
         next_offset=PAGE if not content and len(text) > PAGE else None,
-        warnings=[*opened.warnings] or None,
+        warnings=[*opened.located.warnings, *opened.warnings] or None,
     )
     return facts if content or not text else Document(facts, text[:PAGE])

@@ -83,6 +83,18 @@ def test_the_core_plugin_makes_no_folder_but_those_of_its_format(opened: Opened)
     assert run(app, content="x")["path"] == "Daily/2026/22.md"
 
 
+def test_settings_that_cannot_be_read_are_named_in_the_answer(opened: Opened) -> None:
+    """PERIODIC-5"""
+    app = opened(daily_notes={"folder": "", "format": "YYYY/DD"})
+    assert "warnings" not in run(app, content="x")
+    (app.vaults.get().files.root / ".obsidian/daily-notes.json").write_bytes(b'{"format": "YYYY')
+    made = run(app, content="x")
+    assert made["path"] == "2026-11-22.md"
+    (warning,) = made["warnings"]
+    assert warning.startswith("daily-notes.json: it is not readable as JSON")
+    assert warning.endswith("; the default is used.")
+
+
 def test_the_plugins_make_their_folders(opened: Opened) -> None:
     """PERIODIC-14"""
     app = opened(periodic_notes={"monthly": {"enabled": True, "folder": "A/B", "format": "YYYY/MMMM"}})

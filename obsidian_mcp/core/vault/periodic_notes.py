@@ -44,6 +44,8 @@ class Located:
     first: date
     """First day of the period."""
     entry: FileEntry | None
+    warnings: tuple[str, ...]
+    """Settings that cannot be read, so that this may be another place than the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class PeriodicNotes:
                 paths = [str(entry.path) for entry in vault.catalog if is_note(entry.path)]
             elsewhere = find_elsewhere(rule, day, settings.locale, paths)
             entry = None if elsewhere is None else vault.at(VaultPath(elsewhere))
-        return Located(rule, entry.path if entry else path, day, first, entry)
+        return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
     def _made(self, located: Located) -> Filled:
         """The text of a new note. Raises: NoteNotFound, TemplateFailed, InvalidName."""
