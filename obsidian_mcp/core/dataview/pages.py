@@ -19,6 +19,7 @@ from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Record
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
+from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import File, Link, Value, from_json
 from obsidian_mcp.core.note.links import shown
 
@@ -283,8 +284,8 @@ def _written(value: Value) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
-        case float() if value.is_integer():
-            return str(int(value))
+        case float():
+            return number_text(value)
         case dict():
             return "[object Object]"
         case list():

@@ -188,6 +188,13 @@ def test_a_note_has_its_fields(rule: str, expression: str, value: Any) -> None:
     assert VAULT.value(expression, "f/2024-05-06 note.md") == value, rule
 
 
+def test_numbers_among_aliases_and_tags_are_written_as_javascript_does() -> None:
+    """DV-18"""
+    vault = NoteVault({"note.md": "---\naliases: [0.00001, 7.0, 1e21]\ntags: [2024, 0.00005]\n---\n"})
+    assert vault.value("file.aliases") == ["0.00001", "7", "1e+21"]
+    assert vault.value("file.etags") == ["#2024", "#0.00005"]
+
+
 def test_a_raw_key_hides_a_canonical_one() -> None:
     """DV-12: `Key` has no canonical name beside a raw `key`."""
     vault = NoteVault({"note.md": "Key:: 1\n\nkey:: 2\n\nKEY:: 3\n"})
