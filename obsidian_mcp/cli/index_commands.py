@@ -36,7 +36,10 @@ def index_status(options: Options, vault: tuple[str, ...], as_json: bool) -> Non
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
-    write_json(facts) if as_json else write(readable(facts))
+    if as_json:
+        write_json(facts)
+    else:
+        write(readable(facts))
 
 
 @index.command("update", epilog=epilog("index update"))

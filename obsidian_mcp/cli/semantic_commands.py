@@ -80,7 +80,10 @@ def status_command(options: Options, vault: tuple[str, ...], as_json: bool) -> N
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": place.name}
             facts["pending"] = len(place.meaning.pending()) if place.meaning is not None else None
     facts = {name: value for name, value in facts.items() if value is not None}
-    write_json(facts) if as_json else write(readable(facts))
+    if as_json:
+        write_json(facts)
+    else:
+        write(readable(facts))
 
 
 @semantic.command("off", epilog=epilog("semantic off"))
