@@ -66,7 +66,7 @@ def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) ->
                 files = set(json.loads(f"[{rows}]")) if rows else NOTHING
                 if within is not None:
                     files = files & within
-                elif not snapshot.table.is_complete:
+                elif snapshot.table.unlisted:
                     files = files & snapshot.table.files
         if alternative.exact is not None and (files is None or files):
             among = bounds(snapshot, alternative.exact)
@@ -360,7 +360,7 @@ def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[in
 
 def _counted(snapshot: Snapshot, found: set[int]) -> set[int]:
     """Leave out rows of files that are hidden or gone."""
-    if not snapshot.table.is_complete:
+    if snapshot.table.unlisted:
         found &= snapshot.table.files
     return found
 

@@ -271,16 +271,20 @@ class Search:
             is_same = known.stamp is not None and known.stamp.identity == stamp.identity
             table, words = known.table, known.words if is_same else Vocabulary()
             changed = rows.changed_since(known.stamp.generation) if is_same and known.stamp is not None else {}
+            row_count = rows.file_count()
             is_table_same = (
                 is_same
                 and known.filters is filters
                 and known.catalog == generation
                 and all(table.paths.get(number) == path for path, number in changed.items())
-                and rows.file_count() == table.row_count
+                and row_count == table.row_count
             )
             if not is_table_same:
                 is_hidden = filters.match if filters else None
-                table = table_of(rows.numbers(), self._catalog.by_path(), is_hidden)
+                numbers = {**table.numbers, **table.unlisted, **changed} if is_same else {}
+                if len(numbers) != row_count:  # some are gone
+                    numbers = rows.numbers()
+                table = table_of(numbers, self._catalog.by_path(), is_hidden)
             self._state = _State(stamp, generation, filters, table, vocabulary.grown(words, rows.connection), {})
             return self._state
 

@@ -37,16 +37,19 @@ class FileTable:
 
     paths: Mapping[int, VaultPath]
     """Notes, canvases and PDFs by their number in the index; files without rows are not here."""
+    unlisted: Mapping[VaultPath, int]
+    """Numbers of the files with rows that are not in `paths`: the user hides them, or they are gone."""
     others: tuple[FileEntry, ...]
     """Files without text, such as images, and PDFs that are not read, by path."""
-    row_count: int
-    """Files that have rows, whether they are listed or not."""
-    is_complete: bool
-    """Whether all of them are in `paths`."""
     is_hidden: Callable[[str], bool] | None
     """Whether the user hides the file at a path; None if nothing is hidden."""
     has_pdfs: bool
     """Whether PDFs are among them, read or not."""
+
+    @property
+    def row_count(self) -> int:
+        """Files that have rows, whether they are listed or not."""
+        return len(self.paths) + len(self.unlisted)
 
     @cached_property
     def files(self) -> frozenset[int]:
@@ -106,10 +109,11 @@ def table_of(
         shown = {path: entry for path, entry in entries.items() if not is_hidden(path)}
     # With the strings of the entries, so that those of the rows can be freed.
     paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
+    unlisted = {path: numbers[path] for path in numbers.keys() - shown.keys()}
     others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
     others.sort(key=lambda entry: entry.path)
     has_pdfs = PDF in "\n".join(shown).lower() and any(path[-4:].lower() == PDF for path in shown)
-    return FileTable(paths, tuple(others), len(numbers), len(paths) == len(numbers), is_hidden, has_pdfs)
+    return FileTable(paths, unlisted, tuple(others), is_hidden, has_pdfs)
 
 
 class Snapshot(NamedTuple):
