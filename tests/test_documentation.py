@@ -177,14 +177,12 @@ def test_every_error_is_documented(update: bool) -> None:
 
 
 def test_every_prompt_is_documented(update: bool) -> None:
-    rows = [
-        f"| `{prompt.entry.name}` | "
-        + ", ".join(
-            f"`{argument.name}`" + ("" if argument.required else "?") for argument in prompt.entry.arguments or ()
-        )
-        + f" | {' '.join((prompt.entry.description or '').split())} |\n"
-        for prompt in PROMPTS.values()
-    ]
+    rows = []
+    for prompt in PROMPTS.values():
+        entry = prompt.entry
+        assert entry.description
+        arguments = [f"`{argument.name}`" + ("" if argument.required else "?") for argument in entry.arguments or ()]
+        rows.append(f"| `{entry.name}` | {', '.join(arguments)} | {' '.join(entry.description.split())} |\n")
     table = "| prompt | arguments | what for |\n|---|---|---|\n" + "".join(rows)
     generated(ROOT / "docs/clients.md", "prompts", table, update)
 
