@@ -79,6 +79,28 @@ def test_several_operations_are_one_change_and_one_undo(app: App, basic: Path) -
     assert (basic / "Board.canvas").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("side", "first", "second"),
+    [
+        ("right", (440, 0), (730, 0)),
+        ("left", (-290, 0), (-580, 0)),
+        ("below", (0, 340), (0, 440)),
+        ("above", (0, -100), (0, -200)),
+    ],
+)
+def test_a_card_goes_beside_another_one_and_on_in_that_direction_where_the_place_is_taken(
+    app: App, basic: Path, side: str, first: tuple[int, int], second: tuple[int, int]
+) -> None:
+    """CANVAS-4: cards of 250 by 60 around one of 400 by 300 at the origin, 40 apart."""
+    card = {"id": "a", "type": "text", "text": "a", "x": 0, "y": 0, "width": 400, "height": 300}
+    (basic / "New.canvas").write_text(json.dumps({"nodes": [card]}), encoding="utf-8")
+    for _ in range(2):
+        run(app, name="New", operations=[{"op": "add", "type": "text", "text": "b", "beside": "a", "side": side}])
+    nodes = json.loads((basic / "New.canvas").read_text(encoding="utf-8"))["nodes"]
+    assert [(node["x"], node["y"]) for node in nodes[1:]] == [first, second]
+    assert all((node["width"], node["height"]) == (250, 60) for node in nodes[1:])
+
+
 def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
     """CANVAS-1"""
     before = (basic / "Board.canvas").read_bytes()
