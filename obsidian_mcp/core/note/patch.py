@@ -181,7 +181,10 @@ def apply(body: str, hunks: Sequence[Hunk]) -> str:
             )
         moved += 0 if hunk.start is None else place - hunk.start - moved
         result += lines[done:place]
-        result += _replacement(hunk, lines[place:end], newline, at_end=at_end, ended=not body or body.endswith("\n"))
+        new = _replacement(hunk, lines[place:end], newline, at_end=at_end, ended=not body or body.endswith("\n"))
+        if new and result and not result[-1].endswith("\n"):
+            result[-1] = _ended(result[-1], newline)
+        result += new
         done = end
     return "".join(result + lines[done:])
 

@@ -205,6 +205,13 @@ def test_a_diff_of_two_notes_makes_the_second_from_the_first(change: tuple[str, 
     assert apply(before, parse(sent)) == after
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_line_that_is_added_behind_an_unended_last_line_is_a_line_of_its_own(newline: str) -> None:  # PLUGIN-04
+    body = f"a{newline}b"
+    assert apply(body, parse("@@ -2,0 +3 @@\n+c\n")) == f"a{newline}b{newline}c"
+    assert apply(body, parse("@@ -2,0 +3,2 @@\n+c\n+d\n\\ No newline at end of file\n")) == newline.join("abcd")
+
+
 @pytest.mark.skipif(shutil.which("patch") is None, reason="the program patch is not installed")
 @given(changes(), EDITS)
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
