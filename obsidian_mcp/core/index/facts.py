@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSION, extension, is_note
 
 from .search_document import Content
-
-if TYPE_CHECKING:
-    pass
 
 VERSION = "6"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""

@@ -145,15 +145,12 @@ class Listing:
             found += some
         return found
 
-    def _take(self, found: Iterable[DiskFile]) -> Iterable[Change]:
+    def _take(self, found: Sequence[DiskFile]) -> Iterable[Change]:
         now, last = time.time_ns(), self._scanned_ns
-        if last is not None:
-            found = list(found)
-            recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
-            again = [file for file in found if file.mtime_ns in recent and may_repeat(file.mtime_ns)]
         changes = self.catalog.replace(found)
         if last is not None:
-            changes = chain(changes, chain.from_iterable(map(self._again, again)))
+            recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
+            changes = chain(changes, *(self._again(file) for file in found if file.mtime_ns in recent))
         self._scanned_ns = now
         self._dirty.scanned()
         self._misses.scanned()
