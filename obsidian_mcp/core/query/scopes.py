@@ -168,9 +168,10 @@ def _blocks(note: Note) -> list[Span]:
 def parts_within(
     parts: Parts, start: int, end: int, text: str, anchor: Anchor | None, place: int = -1
 ) -> Iterator[Span]:
-    """Yield what lies of the parts in `text[start:end]`, without line ends after it; with an anchor, where it is.
+    """Yield the parts as far as they lie in `text[start:end]`, without their line ends.
 
-    `place` is what the anchor says of `text[start:end]`, if that is known.
+    With an anchor, only those that contain what it looks for. `place` is what the anchor says of `text[start:end]`, if
+    that is known.
     """
     starts, ends, reach = parts
     if not text and starts and anchor is None:
