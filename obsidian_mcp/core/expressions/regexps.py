@@ -6,6 +6,7 @@ A search takes at most `REGEXP_SECONDS`; there is no state between two calls.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,8 +89,13 @@ class RegExp:
         checkpoint()
         deadline = current.get()
         left = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
+        end = time.monotonic() + left
+        at = 0
         try:
-            yield from pattern.finditer(text, timeout=left)
+            # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
+            while at <= len(text) and (found := pattern.search(text, at, timeout=max(end - time.monotonic(), 0))):
+                yield found
+                at = found.end() + (found.start() == found.end())
         except TimeoutError:
             checkpoint()
             raise ExpressionError(

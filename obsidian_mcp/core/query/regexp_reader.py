@@ -31,7 +31,7 @@ MAX_SIZE = 100_000
 Clause = tuple[str, ...]
 """Folded strings of which every matching text contains at least one."""
 
-_LETTER = f"[{CLASSES['w']}]"
+_LETTER = f"(?-i:[{CLASSES['w']}])"
 _ANCHORS = {
     "^": "(?m:^)",
     "$": r"(?=\r?\n|\Z)",

@@ -112,6 +112,8 @@ def test_numbers_of_json_become_floats_at_any_depth() -> None:
         ("(b)", "$<x>", "a$<x>cd"),
         ("b", "($`|$')", "a(a|cd)cd"),
         ("x*", "-", "-a-b-c-d-"),
+        ("b*?", "-", "-a-b-c-d-"),
+        ("^(.*?)", "- $1", "- abcd"),
     ],
 )
 def test_replacements_know_the_references_of_javascript(source: str, template: str, text: str) -> None:
