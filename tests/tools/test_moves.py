@@ -39,6 +39,15 @@ def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> Non
         assert restored == data.replace(b"[[Projects/Alpha|", b"[[Alpha|")
 
 
+def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> None:
+    note = basic / "Outline.md"
+    note.write_text("- [a](Heron.md)\n    - b\n    - [c](Heron.md)\n- [d](Heron.md)\n", "utf-8")
+    (basic / "Heron.md").write_text("", "utf-8")
+    run(app, "move_note", name="Heron", to="Crane")
+
+    assert note.read_text("utf-8") == "- [a](Crane.md)\n    - b\n    - [c](Crane.md)\n- [d](Crane.md)\n"
+
+
 def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -> None:
     # MOVE-02
     before = contents(basic)

@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSIO
 
 from .search_document import Content
 
-VERSION = "6"
+VERSION = "7"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024

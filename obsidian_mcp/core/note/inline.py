@@ -253,9 +253,9 @@ class _Scanner:
         start = opening.at - opening.image
         if not opening.image:
             # A link contains no other Markdown link: the outer one is used.
-            inside = self._span(start, place.end).start
+            whole = self._span(start, place.end)
             kept = []
-            while links and links[-1].span.start > inside:
+            while links and whole.start < links[-1].span.start < whole.end:
                 link = links.pop()
                 if link.embed or link.style == "wiki":
                     kept.append(link)
