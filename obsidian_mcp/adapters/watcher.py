@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,10 @@ REMOTE = {
 """File systems on which the kernel does not report the changes of other clients."""
 
 
+_starting = threading.Lock()
+"""Held while watchdog starts its threads, so that those of two vaults are not taken for one another's."""
+
+
 class Watcher:
     """`Dirty` for one folder (WATCH rules). Until watchdog has started, and where it cannot, scans find changes."""
 
@@ -51,6 +56,8 @@ class Watcher:
         self._blind = False
         """Changes from before the system began to report, or began again, have yet to be found by a scan."""
         self._observer: BaseObserver | None = None
+        self._threads: list[threading.Thread] = []
+        """All that watchdog has started to bring the reports."""
         self._stopped = False
         self._scanning = Scanning(clock=clock)
         self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
@@ -58,10 +65,7 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        observer = self._observer
-        if not self._live or observer is None or not observer.is_alive():
-            return "scans"
-        return "events" if all(emitter.is_alive() for emitter in observer.emitters) else "scans"
+        return "events" if self._live and all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
         """Begin to watch in a new thread, because a large folder takes a while. Scans serve until then."""
@@ -75,17 +79,23 @@ class Watcher:
         try:
             from watchdog.events import FileSystemEventHandler
             from watchdog.observers import Observer
+            from watchdog.utils import BaseThread
 
+            # it finds a new folder twice, and prints the list of all folders then
+            warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
             on_event = self._on_event
 
             class Handler(FileSystemEventHandler):
                 def on_any_event(self, event: FileSystemEvent) -> None:
                     on_event(event)
 
-            observer = Observer()
-            observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
-            observer.daemon = True
-            observer.start()
+            with _starting:
+                before = threading.enumerate()
+                observer = Observer()
+                observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
+                observer.daemon = True
+                observer.start()
+                started = [thread for thread in threading.enumerate() if isinstance(thread, BaseThread)]
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
             log.warning("watching %s by scans: %s", self.root, error)
             return
@@ -93,6 +103,7 @@ class Watcher:
         with self._lock:
             if not self._stopped:
                 self._observer = observer
+                self._threads = [thread for thread in started if thread not in before]
                 self._live = self._blind = True
         if self._stopped:
             observer.stop()
@@ -202,6 +213,7 @@ def _changes() -> list[type[FileSystemEvent]]:
     from watchdog import events
 
     return [
+        events.FileAttribEvent,
         events.FileCreatedEvent,
         events.FileModifiedEvent,
         events.FileClosedEvent,

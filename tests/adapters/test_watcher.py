@@ -320,6 +320,51 @@ def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
     assert watcher.drain() is None
 
 
+# WATCH-06: a folder that is still watched after it left the vault ends a thread of watchdog's when it is deleted
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_deleted(root: Path) -> None:
+    (root / "A").mkdir()
+    (root / "A" / "a.md").write_bytes(b"1")
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        eventually(lambda: watcher.mode == "events")
+
+        def paths() -> list[str]:
+            vault.refresh()
+            return [str(entry.path) for entry in vault.entries()]
+
+        eventually(lambda: paths() == ["A/a.md"])
+        (root / "A").rename(root.parent / "Trash")
+        eventually(lambda: not paths())
+        (root / "A").mkdir()
+        (root / "A" / "b.md").write_bytes(b"2")
+        eventually(lambda: paths() == ["A/b.md"])
+        shutil.rmtree(root / "A")
+        eventually(lambda: not paths())
+        shutil.rmtree(root.parent / "Trash")
+        (root / "new.md").write_bytes(b"3")
+        eventually(lambda: paths() == ["new.md"])
+
+
+# WATCH-01
+def test_a_time_that_a_sync_program_sets_is_seen(root: Path) -> None:
+    note = root / "a.md"
+    note.write_bytes(b"1")
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        eventually(lambda: watcher.mode == "events")
+        vault.refresh()
+        os.utime(note, ns=(1, 1_700_000_000_000_000_123))
+
+        def time_of_change() -> int:
+            vault.refresh()
+            return vault.catalog["a.md"].mtime_ns
+
+        eventually(lambda: time_of_change() == note.stat().st_mtime_ns)
+
+
 # WATCH-06
 def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     live: tuple[Watcher, list[float], threading.Event],
