@@ -106,6 +106,17 @@ def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> Non
     assert "near_duplicate" not in similar[1]
 
 
+def test_equal_notes_come_in_the_order_of_their_paths_whenever_they_were_written(app: App) -> None:
+    # SEARCH-90, SEARCH-66
+    text = "The grey heron stands in the pond at dawn and waits for frogs near the reeds. "
+    for name, tag in (("Heron", ""), ("Zoo", "#birds/grey"), ("Aviary", "#Birds/Grey")):
+        run(app, "create_note", name=name, content=text + tag)
+        similar = run(app, "similar", name="Heron")["similar"]  # each has been indexed before the next one comes
+
+    assert [found["path"] for found in similar][:2] == ["Aviary.md", "Zoo.md"]
+    assert run(app, "search", query="heron", group="tag")["groups"][0]["group"] == "#Birds/Grey"
+
+
 def test_an_empty_note_is_like_nothing(app: App, basic: Path) -> None:
     (basic / "Empty.md").touch()
     assert run(app, "similar", name="Empty")["similar"] == []

@@ -171,7 +171,7 @@ class Search:
         within = _within(snapshot, request)
         languages = self._languages_of(state, rows) if is_smart else stems.ALWAYS
         groups = read_groups(query, languages) if is_smart else []
-        lexicon = Lexicon(words, languages) if any(group.loose for group in groups) else None
+        lexicon = Lexicon(words, languages, snapshot.has_word) if any(group.loose for group in groups) else None
         if lexicon is not None and any(group.choices for group in groups):
             plan = smart_plan(groups, lexicon)
         else:

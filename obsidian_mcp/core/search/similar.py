@@ -25,7 +25,7 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
     expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
     found = rows.connection.execute(
         "SELECT files.path FROM search JOIN files ON files.id = search.rowid WHERE search MATCH ? "
-        "AND files.path NOT LIKE '%.pdf' ORDER BY search.rank LIMIT ?",
+        "AND files.path NOT LIKE '%.pdf' ORDER BY search.rank, files.path LIMIT ?",
         (expression, most),
     )
     return [VaultPath(path) for (path,) in found]

@@ -160,14 +160,15 @@ def times_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, in
 
 
 def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequence[str]]:
-    """The tags of each file that has some, each once, as written in the first of these files."""
+    """The tags of each file that has some, each once, in the smallest of its spellings in these files."""
     spelled: dict[str, str] = {}
     found: dict[int, dict[str, None]] = {}
     for some in listed(sorted({item.number for item in items if item.number is not None})):
         sql = f"SELECT file, tag FROM tags WHERE file IN ({some}) ORDER BY file, n"  # noqa: S608 - numbers
         for number, tag in snapshot.connection.execute(sql):
             key = tags.key(tag)
-            spelled.setdefault(key, tag.removeprefix("#"))
+            name = tag.removeprefix("#")
+            spelled[key] = min(spelled.get(key, name), name)
             found.setdefault(number, {})[key] = None
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
 

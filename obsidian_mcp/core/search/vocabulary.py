@@ -7,7 +7,7 @@ of a million words, where a table would take twenty (SEARCH-30 to 34, SEARCH-51 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import regex
@@ -66,9 +66,13 @@ class Term(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """For the full-text index; empty if no note has any of it."""
+        """For the full-text index; empty if no note has any of it.
+
+        Sorted: in another order the weights would add up to sums that differ in their last digits, by which files that
+        weigh the same would be listed in another order.
+        """
         # All variants are words: they need no more than quotes.
-        return " OR ".join([*(f'"{word}"' for word in self.variants), *(f'"{" ".join(p)}"' for p in self.phrases)])
+        return " OR ".join(sorted(f'"{" ".join(words)}"' for words in (*((w,) for w in self.variants), *self.phrases)))
 
     def places(self, text: str, most: int) -> list[Place]:
         """Return where the term is in a folded text, at most so many places of each word or phrase."""
@@ -220,8 +224,10 @@ class Lexicon:
     it; one what contains it; two its misspellings. A wider search uses the same words again, so they are kept.
     """
 
-    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
+    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str], is_used: Callable[[str], bool]) -> None:
+        """`is_used` says whether a file has a word of the vocabulary: those of texts that were changed stay in it."""
         self.vocabulary = vocabulary
+        self._is_used = is_used
         self._languages = languages
         self.has_compounds = not COMPOUNDING.isdisjoint(languages)
         self._variants: dict[str, Variants] = {}
@@ -263,7 +269,7 @@ class Lexicon:
         _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
         _add(found, self._umlauts(word, bare), ACCENTS)
         _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
-        return found
+        return {other: weight for other, weight in found.items() if self._is_used(other)}
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
@@ -286,7 +292,7 @@ class Lexicon:
             containing = self.vocabulary.plainly_containing(bare, from_start=False, to_end=to_end)
             _add(found, [other for other in containing if plain(other).endswith(bare)], INFIX)
             _add(found, containing, INFIX)
-        return found
+        return {other: weight for other, weight in found.items() if other in inner or self._is_used(other)}
 
     def _misspellings(self, bare: str) -> Variants:
         """Words with one letter too many, too few, another, or two exchanged, and forms of the first ones (SEARCH-53).
@@ -302,7 +308,11 @@ class Lexicon:
         to_end = half < SUFFIX_LETTERS
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False, to_end=to_end))
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
-        near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
+        near = [
+            other
+            for other in candidates
+            if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other)) and self._is_used(other)
+        ]
         if not near:
             roots = [root for root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
             near = [
@@ -310,6 +320,7 @@ class Lexicon:
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
                 and any(one_mistake(root, its) for root in roots for its in stems.stems(other, self._languages))
+                and self._is_used(other)
             ]
         found: Variants = {}
         _add(found, near, TYPO)

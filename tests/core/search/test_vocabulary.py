@@ -48,8 +48,17 @@ def test_a_word_that_no_note_has_any_more_finds_nothing() -> None:  # SEARCH-34
         assert search.find(Request("quagga")).total == 1
 
 
+def test_a_mistake_is_forgiven_although_a_note_once_had_it() -> None:  # SEARCH-53
+    with indexed({"A.md": "the lighthouse", "B.md": "a lighthuose", "C.md": "sailings"}) as vault:
+        search = search_of(vault)
+        assert search.find(Request("lighthuose")).total == 1
+        vault.write("B.md", "a lighthouse, a ship")
+        vault.look()
+        assert {hit.path for hit in search.find(Request("lighthuose")).hits} == {"A.md", "B.md"}
+
+
 def test_at_most_three_hundred_words_stand_for_one() -> None:  # SEARCH-58
-    lexicon = Lexicon(vocabulary_of([f"tower{number}" for number in range(1_000)]), ("english",))
+    lexicon = Lexicon(vocabulary_of([f"tower{number}" for number in range(1_000)]), ("english",), lambda _: True)
     assert len(lexicon.near("tower")) == MAX_VARIANTS == 300
 
 
