@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,16 @@ def test_a_note_that_is_only_in_the_cloud_is_not_said_to_be_missing_and_not_made
     assert not (root / "Away.md").exists()
     assert refusal(app, "move_note", {"name": "Note", "to": "Away"})[0] == "STORAGE_FAILED"
     assert (root / "Note.md").exists()
+
+
+@pytest.mark.parametrize("name", ["away", "Away.md", "deep/Away", "ガイド"])
+def test_a_note_that_is_only_in_the_cloud_is_found_by_its_name_from_any_folder(app: App, root: Path, name: str) -> None:
+    """SAFE-14: also where everything in its folder is evicted, and asked again at once."""
+    (root / "Far/deep").mkdir(parents=True)
+    for evicted in ("Away.md", unicodedata.normalize("NFD", "ガイド.md")):
+        (root / f"Far/deep/.{evicted}.icloud").write_bytes(b"bplist00")
+    for _ in range(2):
+        code, message = refusal(app, "read_note", {"name": name})
+        assert (code, "not downloaded" in message) == ("STORAGE_FAILED", True)
+        assert "Far/deep/" in message
+    assert refusal(app, "read_note", {"name": "Awa"})[0] == "FILE_NOT_FOUND"

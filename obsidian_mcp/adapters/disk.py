@@ -32,6 +32,8 @@ from .folder import (
 TRASH_FOLDER = ".trash"
 PIECE = 1024 * 1024
 """Bytes of one further read of a file that grows while it is read."""
+STUB = ".icloud"
+"""Ends the name of the hidden file that iCloud puts in the place of one that it has evicted: `.Note.md.icloud`."""
 READ_LIMIT = 64 * 1024 * 1024
 """Bytes. A larger file is refused (FILE-07)."""
 
@@ -88,6 +90,18 @@ class Disk:
                         pending.append(disk)
                 except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
+
+    def evicted(self) -> Iterator[str]:
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            above = f"{folder}/" if folder else ""
+            with contextlib.suppress(OSError), self._folder.listing(folder) as entries:
+                for entry in entries:
+                    if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                        folders.append(above + entry.name)
+                    elif entry.name.startswith(".") and entry.name.endswith(STUB):
+                        yield above + entry.name[1 : -len(STUB)]
 
     def subfolders(self, disk: str) -> list[str] | None:
         try:
@@ -193,7 +207,7 @@ class Disk:
     def _check_stub(self, place: Place, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
         name = disk.rpartition("/")[2]
-        if not name.startswith(".") and Place(place.folder, place.beside(f".{name}.icloud")).there():
+        if not name.startswith(".") and Place(place.folder, place.beside(f".{name}{STUB}")).there():
             raise _not_downloaded(disk)
 
     def config(self, name: str) -> bytes | None:

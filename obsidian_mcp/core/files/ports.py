@@ -83,6 +83,10 @@ class Files(Changer, Protocol):
         """
         ...
 
+    def evicted(self) -> Iterator[str]:
+        """Yield the files that iCloud has replaced by placeholders, which are not visible (SAFE-14)."""
+        ...
+
     def stat(self, disk: str) -> DiskFile | None:
         """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link or below one."""
         ...

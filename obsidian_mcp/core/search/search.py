@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
@@ -171,7 +172,9 @@ class Search:
         within = _within(snapshot, request)
         languages = self._languages_of(state, rows) if is_smart else stems.ALWAYS
         groups = read_groups(query, languages) if is_smart else []
-        lexicon = Lexicon(words, languages, snapshot.has_word) if any(group.loose for group in groups) else None
+        lexicon = (
+            Lexicon(words, languages, partial(_used, rows.connection)) if any(group.loose for group in groups) else None
+        )
         if lexicon is not None and any(group.choices for group in groups):
             plan = smart_plan(groups, lexicon)
         else:
@@ -306,6 +309,13 @@ def _count(connection: Connection, least: int, words: Sequence[str]) -> int:
     sql = "SELECT " + " + ".join([is_common] * len(words))
     parameters = [value for word in words for value in (least, f'"{word}"', least)]
     return int(connection.execute(sql, parameters).fetchone()[0])
+
+
+def _used(connection: Connection, words: Collection[str]) -> list[str]:
+    """The words that a file has; others of the vocabulary are of texts that were changed (SEARCH-34)."""
+    is_used = ", ".join(["EXISTS (SELECT 1 FROM search WHERE search MATCH ?)"] * len(words))
+    # One statement, as in `_count`
+    return list(compress(words, connection.execute(f"SELECT {is_used}", [f'"{word}"' for word in words]).fetchone()))
 
 
 def _parsed(request: Request, named: Sequence[VaultPath] | None) -> Node | None:

@@ -160,12 +160,8 @@ class Snapshot(NamedTuple):
 
     def names_something(self, word: str) -> bool:
         """Return whether a word of the vocabulary is in a name, an alias, a heading or a tag."""
-        return self.has_word(word, "{name alias heading tag} : ")
-
-    def has_word(self, word: str, fields: str = "") -> bool:
-        """Return whether a file has a word of the vocabulary."""
         sql = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
-        return self.connection.execute(sql, (f'{fields}"{word}"',)).fetchone() is not None
+        return self.connection.execute(sql, (f'{{name alias heading tag}} : "{word}"',)).fetchone() is not None
 
     def document(self, number: int, text: str) -> StoredDocument:
         """Return a file whose whole text is known already."""

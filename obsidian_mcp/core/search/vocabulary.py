@@ -224,10 +224,12 @@ class Lexicon:
     it; one what contains it; two its misspellings. A wider search uses the same words again, so they are kept.
     """
 
-    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str], is_used: Callable[[str], bool]) -> None:
-        """`is_used` says whether a file has a word of the vocabulary: those of texts that were changed stay in it."""
+    def __init__(
+        self, vocabulary: Vocabulary, languages: Sequence[str], used: Callable[[Collection[str]], Sequence[str]]
+    ) -> None:
+        """`used` returns those of one or more words that a file has: the vocabulary keeps words of earlier texts."""
         self.vocabulary = vocabulary
-        self._is_used = is_used
+        self._used = used
         self._languages = languages
         self.has_compounds = not COMPOUNDING.isdisjoint(languages)
         self._variants: dict[str, Variants] = {}
@@ -269,7 +271,7 @@ class Lexicon:
         _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
         _add(found, self._umlauts(word, bare), ACCENTS)
         _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
-        return {other: weight for other, weight in found.items() if self._is_used(other)}
+        return self._live(found)
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
@@ -292,7 +294,7 @@ class Lexicon:
             containing = self.vocabulary.plainly_containing(bare, from_start=False, to_end=to_end)
             _add(found, [other for other in containing if plain(other).endswith(bare)], INFIX)
             _add(found, containing, INFIX)
-        return {other: weight for other, weight in found.items() if other in inner or self._is_used(other)}
+        return self._live(found)
 
     def _misspellings(self, bare: str) -> Variants:
         """Words with one letter too many, too few, another, or two exchanged, and forms of the first ones (SEARCH-53).
@@ -308,25 +310,27 @@ class Lexicon:
         to_end = half < SUFFIX_LETTERS
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False, to_end=to_end))
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
-        near = [
-            other
-            for other in candidates
-            if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other)) and self._is_used(other)
-        ]
-        if not near:
+        near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
+        found: Variants = {}
+        _add(found, near, TYPO)
+        found = self._live(found)
+        if not found:
             roots = [root for root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
             near = [
                 other
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
                 and any(one_mistake(root, its) for root in roots for its in stems.stems(other, self._languages))
-                and self._is_used(other)
             ]
-        found: Variants = {}
-        _add(found, near, TYPO)
-        for other in near[:TYPOS_WITH_FORMS]:
+            _add(found, near, TYPO)
+            found = self._live(found)
+        for other in list(found)[:TYPOS_WITH_FORMS]:
             _add(found, self.variants(other), TYPO)
         return found
+
+    def _live(self, variants: Variants) -> Variants:
+        """Return the words that a file has."""
+        return {word: variants[word] for word in self._used(variants)} if variants else variants
 
 
 def _add(variants: Variants, words: Iterable[str], weight: float) -> None:

@@ -106,6 +106,9 @@ class Listing:
         self._files = files
         self._dirty = dirty
         self._misses = Scanning()
+        self._evictions = Scanning()
+        self._evicted: list[str] = []
+        """The files that were only in the cloud when the folder was last searched for them."""
         self._policy = policy
         self._note = note
 
@@ -207,6 +210,16 @@ class Listing:
             if not self._is_frozen and self._misses.drain() is None:
                 self._note(self._look([entry.disk for entry in self.named(names)]))
                 self._misses.scanned()
+
+    def check_downloaded(self, paths: Iterable[str]) -> None:
+        """Check names and partial paths that no visible file has. Raises: StorageFailed for one only in the cloud."""
+        if self._evictions.drain() is None:
+            self._evicted = [disk for disk in self._files.evicted() if self.visible(disk)]
+            self._evictions.scanned()
+        ends = tuple(f"/{name_key(path)}" for path in paths)
+        for disk in self._evicted:
+            if f"/{name_key(normal_form(disk))}".endswith(ends):
+                self._files.exists(disk)
 
     def visible(self, disk: str) -> bool:
         """Whether a file is part of the vault, which its settings are not, and the policy shows it."""

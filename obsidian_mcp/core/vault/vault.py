@@ -226,7 +226,8 @@ class Vault:
 
         With it comes the alias, None where the file was found by its name. A name such as `daily:today` means a
         periodic note (PERIODIC-11).
-        Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied.
+        Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied, StorageFailed for a file
+        that is only in the cloud.
         """
         with self.lock:
             entry = names.find(self.catalog, raw)
@@ -252,6 +253,7 @@ class Vault:
             self._listing.look_for_named((name, name + NOTE_EXTENSION))
             if (entry := names.find(self.catalog, raw)) is not None:
                 return entry, None
+            self._listing.check_downloaded((path, path + NOTE_EXTENSION))
             raise names.not_found(self.catalog, path, answer.notice)
 
     def at(self, path: VaultPath) -> FileEntry | None:
