@@ -160,6 +160,29 @@ def test_hidden_files_stay_where_they_are_when_their_folder_moves(opened: Callab
     assert not (root / "Job").exists()
 
 
+def test_folders_without_hidden_files_leave_a_folder_that_moves_around_hidden_ones(
+    opened: Callable[..., App], root: Path
+) -> None:
+    """POL-07: empty folders that stayed would show the folder, which then moved again and again, with nothing in it."""
+    write_files(root, {"Work/Sub/Deep/a.md": "a\n", "Work/Mixed/b.md": "b\n", "Work/Mixed/c.secret.md": "c\n"})
+    (root / "Work/Empty").mkdir()
+    app = opened()
+    assert call(app, "obsidian_move_note", {"name": "Work", "to": "Job"}).data["files"] == 3
+
+    assert (root / "Job/Sub/Deep/a.md").exists()
+    assert (root / "Job/Empty").is_dir()
+    assert sorted(str(path.relative_to(root)) for path in root.glob("Work/**/*")) == [
+        str(Path("Work/Mixed")),
+        str(Path("Work/Mixed/c.secret.md")),
+        str(Path("Work/plan.secret.md")),
+    ]
+    assert answer(app, "move_note", name="Work", to="Again")[0] == "FILE_NOT_FOUND"
+    call(app, "obsidian_undo", {})
+    assert not (root / "Job").exists()
+    assert (root / "Work/Empty").is_dir()
+    assert (root / "Work/Sub/Deep/a.md").exists()
+
+
 def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..., App], root: Path) -> None:
     # POL-08
     first = opened("")

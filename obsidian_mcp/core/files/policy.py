@@ -303,7 +303,7 @@ def _checked(
                 settings[key] = value
             case "hidden" | "read" | "write":
                 patterns = _texts(text, key, value)
-                settings[key] = (Globs(patterns),) if patterns else ()
+                settings[key] = (Globs(patterns),) if patterns or key != "hidden" else ()
             case "scope":
                 settings["scopes"] = _folders(text, key, value)
             case "largest_write":

@@ -33,13 +33,19 @@ class Folders:
         shown = [folder for folder in found if self._is_visible(folder)]
         return shown if shown or not disk or self._is_visible(disk) else None
 
-    def visible_among_hidden(self, disk: str) -> tuple[str, ...] | None:
-        """Return the visible files of a folder that also holds hidden ones; None for a folder without hidden files."""
+    def movable(self, disk: str) -> tuple[str, ...] | None:
+        """Return what can leave the hidden files of a folder: files and folders; None where it has no such files."""
         if not self._policy.restricts_reading:
             return None
-        found = sorted(file.disk for file in self._files.scan(disk))
-        shown = tuple(disk for disk in found if self._listing.visible(disk))
-        return shown if len(shown) < len(found) else None
+        found = [file.disk for file in self._files.scan(disk)]
+        shown = [file for file in found if self._listing.visible(file)]
+        if len(shown) == len(found):
+            return None
+        hidden = set(found) - set(shown)
+        staying = {file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"}
+        files = [file for file in shown if file.rpartition("/")[0] in staying]
+        folders = [below for folder in staying for below in self.below(folder) or () if below not in staying]
+        return tuple(sorted([*files, *folders]))
 
     def existing(self, folder: str) -> tuple[str, list[str]]:
         """Return a folder's spelling in the vault and the folders directly below it, "" for the root.

@@ -89,7 +89,7 @@ class Relocation:
     unlinked: bool
     """It is certain that no link has to be rewritten."""
     apart: tuple[str, ...] = ()
-    """The files of a folder that must be moved one by one."""
+    """The files and folders below a folder that must be moved one by one."""
     whole: bool = True
     """Whether the folder itself moves, before those."""
 
@@ -97,7 +97,7 @@ class Relocation:
     def operations(self) -> list[Operation]:
         """The changes of files first, where they still are, then the move.
 
-        A folder that also holds files which the policy hides stays with those; the others are moved one by one. So are
+        A folder that also holds files which the policy hides stays with those; all else is moved one by one. So are
         files in a folder of the same name in another normal form.
         """
         depth = self.source.count("/") + 1
@@ -135,11 +135,11 @@ def relocate(
     if update_links:
         warnings = mentions(vault, files, source if is_folder else None)
         links = replace(links, warnings=(*links.warnings, *warnings))
-    visible = vault.folders.visible_among_hidden(disk) if is_folder else None
+    leaving = vault.folders.movable(disk) if is_folder else None
     spelled = (vault.catalog[path].disk for path in files) if is_folder else ()
     strays = tuple(found for found in spelled if not found.startswith(f"{disk}/"))
-    apart = (*(visible or ()), *strays)
-    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart, visible is None)
+    apart = (*(leaving or ()), *strays)
+    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart, leaving is None)
 
 
 @dataclass(frozen=True, slots=True)

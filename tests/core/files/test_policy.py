@@ -67,6 +67,18 @@ def test_only_what_may_be_read_exists_where_it_is_named() -> None:
     assert not policy.visible("a/Index.md")
 
 
+def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
+    """POL-16: it was taken for no list, which allows everything."""
+    text = 'write = []\n[vaults.Closed]\nread = []\n[keys.phone]\nkey = "of sixteen letters"\nread = []\n'
+    policy = parse(text, "v", "/v")
+
+    assert policy.visible("a.md")
+    with pytest.raises(PermissionDenied):
+        policy.check_write("a.md")
+    assert not parse(text, "Closed", "/v").visible("a.md")
+    assert not parse(text, "v", "/v", key="phone").visible("a.md")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "key"),
     [
