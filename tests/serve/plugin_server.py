@@ -30,12 +30,16 @@ CONTENT: list[dict[str, Any]] = [
 
 @dataclass
 class Answer:
-    """What a request is answered with: JSON, or bytes as they are; `drop` closes the connection instead."""
+    """What a request is answered with: JSON, or bytes as they are; `drop` closes the connection instead.
+
+    `drips`: until it is set, the head of the answer comes line by line.
+    """
 
     body: Any = None
     status: int = 200
     drop: bool = False
     wait_for: threading.Event | None = None
+    drips: threading.Event | None = None
 
 
 @dataclass
@@ -94,6 +98,11 @@ class PluginServer:
         answer = self.answer(handler.path, json.loads(body) if body else {})
         if answer.wait_for is not None:
             answer.wait_for.wait(30)
+        if answer.drips is not None:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while not answer.drips.wait(0.2):
+                handler.wfile.write(b"x-drip: 1\r\n")
+            return
         if answer.drop:
             handler.connection.shutdown(socket.SHUT_RDWR)
             return

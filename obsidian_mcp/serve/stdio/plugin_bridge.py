@@ -42,6 +42,8 @@ PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
 MAX_CALLS = 100
 """Calls that wait for the plugin at the same time."""
+MAX_POLLS = 10
+"""Polls that were given up and have not ended."""
 GRACE_SECONDS = 1.0
 """Time from the end of serving to the end of the process: a poll of a slow plugin may be cut off."""
 EXTRA_SECONDS = 0.5
@@ -62,6 +64,8 @@ class Schedule:
     poll: float = 5.0
     first: float = 2.0
     """How long `tools/list` waits for a plugin that has not answered yet."""
+    limit: float = 20.0
+    """How long a list may take in all its parts."""
     pause: Callable[[int], Pause] = pause_after
     """By the number of failures in a row."""
 
@@ -79,22 +83,27 @@ class PluginClient:
         self._is_up = False
         self._retry = anyio.Event()
         self._polled = anyio.Event()
-        self._polls = anyio.CapacityLimiter(1)
+        self._polls = anyio.CapacityLimiter(MAX_POLLS)
         self._calls = anyio.CapacityLimiter(MAX_CALLS)
 
     async def poll(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Keep the tools up to date for ever; `changed` is awaited when they are different (BRIDGE-11)."""
         failures = 0
         while True:
+            problem = ""
             try:
-                found = await to_thread.run_sync(self._plugin.tools, abandon_on_cancel=True, limiter=self._polls)
+                with anyio.fail_after(self._schedule.limit):
+                    found = await to_thread.run_sync(self._plugin.tools, abandon_on_cancel=True, limiter=self._polls)
             except AppError as error:
-                failures += 1
-                wait = self._failed(failures, error.message)
+                problem = error.message
+            except TimeoutError:  # the head of an answer in drips
+                problem = "The plugin's list of tools did not arrive in time."
             except Exception:  # a fault of ours in reading an answer: the next one may be readable
                 log.exception("the plugin's list of tools could not be read")
+                problem = "The plugin's list of tools could not be read."
+            if problem:
                 failures += 1
-                wait = self._failed(failures, "The plugin's list of tools could not be read.")
+                wait = self._failed(failures, problem)
             else:
                 if failures:
                     log.warning("the plugin answers again")

@@ -37,7 +37,7 @@ def main() -> int:
     settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
     settings = settings._replace(error_style=options.errors)
     app = compose.build(settings, serving=True) if options.vault else None
-    schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
+    schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, limit=5, pause=pause)
     served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, options.seconds, schedule), settings, app)
     try:
         return server.run(lambda: served, writes=plugin_bridge.writes_vault, grace=plugin_bridge.GRACE_SECONDS)

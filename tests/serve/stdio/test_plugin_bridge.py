@@ -285,6 +285,26 @@ def test_a_bad_list_is_passed_over_until_there_is_a_good_one(
     wait_for_tools(server, {tool["name"] for tool in plugin.tools})
 
 
+def test_a_list_whose_head_never_ends_does_not_keep_later_ones_away(plugin: PluginServer) -> None:
+    # BRIDGE-13
+    ended_drips, polled = threading.Event(), threading.Event()
+
+    def on_list() -> Answer:
+        polled.set()
+        plugin.on_list = lambda: None
+        return Answer(drips=ended_drips)
+
+    with hasty(plugin, "--mode", "v1") as server:
+        server.initialize()
+        wait_for_tools(server, {"read_note", "write_note"})
+        plugin.on_list = on_list
+        assert polled.wait(20)
+        plugin.tools = [READ]
+        wait_for_tools(server, {"read_note"})
+        ended_drips.set()
+        assert ended(server) == 0
+
+
 def test_a_tool_that_takes_too_long_is_answered_for_and_holds_up_nobody(plugin: PluginServer) -> None:
     # BRIDGE-14
     release = threading.Event()
