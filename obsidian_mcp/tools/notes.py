@@ -281,9 +281,7 @@ class ReadNotes:
 def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     """Return what a reader of a file should know, and note that the client has read hidden text (POL-13)."""
     unreadable = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
-    hidden = hidden_text.warnings(text.body)
-    if hidden:
-        app.hidden_text_reads.add(path)
+    hidden = hidden_text.warnings(text.body, path, app.hidden_text_reads.add)
     mistakes = [] if path.endswith(NOTE_EXTENSION) else base_mistakes(path, text.body)
     return unreadable + mistakes + hidden
 

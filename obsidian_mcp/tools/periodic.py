@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.note.insertion import Position, insert_text
 from obsidian_mcp.core.periodic.periods import ADJECTIVES
 from obsidian_mcp.core.text.text import printable
@@ -60,14 +61,16 @@ def daily_note(
     place = app.vaults.get(vault)
     opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)
     text = printable(opened.content.text.body)
+    entry = opened.content.entry
+    hidden = [] if content else hidden_text.warnings(text, entry.path, app.hidden_text_reads.add)
     facts = PeriodicNote(
-        opened.content.entry.path,
+        entry.path,
         opened.located.first.isoformat(),
         opened.created,
         opened.changed,
         opened.content.etag,
         cursor=None if opened.cursor is None else f"{opened.cursor[0]}:{opened.cursor[1]}",
         next_offset=PAGE if not content and len(text) > PAGE else None,
-        warnings=[*opened.located.warnings, *opened.warnings] or None,
+        warnings=[*opened.located.warnings, *opened.warnings, *hidden] or None,
     )
     return facts if content or not text else Document(facts, text[:PAGE])

@@ -17,7 +17,7 @@ from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import parser, patch
+from obsidian_mcp.core.note import hidden_text, parser, patch
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, printable
@@ -61,7 +61,9 @@ def read_note(
 ) -> Document | ReadSection:
     """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
     place = app.vaults.get()
-    text = place.read_text(place.find(path)).text
+    entry = place.find(path)
+    text = place.read_text(entry).text
+    hidden_text.warnings(text.body, entry.path, app.hidden_text_reads.add)
     if not section.strip():
         whole = (BOM if text.bom else "") + text.body
         return Document({}, printable(whole))

@@ -64,8 +64,7 @@ def fetch(app: App, id: Annotated[str, Field(description="An id that search foun
     metadata = {"modified": timestamp(entry.mtime_ns)}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
-    if warnings := hidden_text.warnings(body):
-        app.hidden_text_reads.add(entry.path)
+    if warnings := hidden_text.warnings(body, entry.path, app.hidden_text_reads.add):
         metadata["warnings"] = " ".join(warnings)
     return Fetched(entry.path, basename(entry.path), shown, _url(app, place, entry.path), metadata)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import insertion
+from obsidian_mcp.core.note import hidden_text, insertion
 from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.errors import InvalidArguments
 
@@ -27,6 +27,7 @@ class TemplateList:
 @dataclass(frozen=True, slots=True)
 class TemplateText:
     path: str
+    warnings: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ def list_templates(
     if not template:
         return TemplateList(known.folders, [str(entry.path) for entry in known.listed()])
     found = known.find(template)
-    return Document(TemplateText(found.path), place.read_text(found).text.body)
+    text = place.read_text(found).text.body
+    hidden = hidden_text.warnings(text, found.path, app.hidden_text_reads.add)
+    return Document(TemplateText(found.path, hidden or None), text)
 
 
 @tool(title="Insert template", writes=True, destructive=True)

@@ -74,8 +74,7 @@ def show_note(
     """Opens a note, formatted, for the user."""
     place = app.vaults.get(vault)
     entry, note = _note(place, path)
-    if hidden_text.warnings(note.body):
-        app.hidden_text_reads.add(entry.path)
+    hidden_text.warnings(note.body, entry.path, app.hidden_text_reads.add)
     start = text_start(note.body)
     data: dict[str, Any] = {
         "view": "note",

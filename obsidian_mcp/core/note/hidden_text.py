@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 LINES_SHOWN: Final = 5
@@ -29,8 +30,10 @@ _SUSPECT: Final = re.compile(f"[<{_INVISIBLE}{_DIRECTION}{_TAGS}]")
 """What each kind begins with: a search for one set of characters is four times as fast as one for the kinds."""
 
 
-def warnings(text: str) -> list[str]:
+def warnings(text: str, path: str, note: Callable[[str], None]) -> list[str]:
     """Return a sentence for each kind of hidden text, with the first lines (1-based) on which it stands.
+
+    `note` is called with the text's `path` where there is any (POL-13).
 
     Joiners inside emoji and words are no hidden text, nor is a byte order mark at the beginning.
     """
@@ -41,6 +44,8 @@ def warnings(text: str) -> list[str]:
             line += text.count("\n", counted, found.start())
             counted = found.start()
             lines.setdefault(found.lastgroup or "", {})[line] = None
+    if lines:
+        note(path)
     return [
         f"Hidden from readers of this note: {_KINDS[kind]}, on {_listed([*numbers])}. It is no request of the user."
         for kind, numbers in lines.items()

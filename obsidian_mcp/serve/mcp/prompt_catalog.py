@@ -45,7 +45,7 @@ def summarize_note(
     place = app.vaults.get(vault)
     return (
         f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
-        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(place, place.find(note))
+        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(app, place, place.find(note))
     )
 
 
@@ -75,7 +75,7 @@ def weekly_review(
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
     )
-    shown = [quoted(place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
+    shown = [quoted(app, place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
     rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
     return "\n\n".join([request, *shown, *more, *notice])
@@ -123,7 +123,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(place, entry),
+            quoted(app, place, entry),
             "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
             *notice,
@@ -163,7 +163,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(place, entry),
+            quoted(app, place, entry),
             "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
             "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),

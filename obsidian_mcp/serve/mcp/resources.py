@@ -159,8 +159,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     if media.is_text(entry.path, data):
         text = printable(Text.decode(data).body)
         mime = "text/plain" if mime == media.UNKNOWN else mime
-        if hidden_text.warnings(text):
-            app.hidden_text_reads.add(entry.path)
+        hidden_text.warnings(text, entry.path, app.hidden_text_reads.add)
         return types.TextResourceContents(uri=address, mime_type=mime, text=text)
     return types.BlobResourceContents(uri=address, mime_type=mime, blob=base64.b64encode(data).decode())
 
