@@ -129,5 +129,5 @@ def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
     if mark:
         if not is_note(entry.path):
             raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
-        sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}")
+        sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}", by_link=True)
     return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)

@@ -283,5 +283,5 @@ def _content(place: Vault, given: _Given) -> dict[str, str]:
         content["file"] = entry.path
         if content.get("subpath") and is_note(entry.path):
             content["subpath"] = "#" + content["subpath"].removeprefix("#")
-            sections.find(parse(place.read_text(entry).text.body), content["subpath"])
+            sections.find(parse(place.read_text(entry).text.body), content["subpath"], by_link=True)
     return content

@@ -52,6 +52,18 @@ def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, 
     assert "warnings" not in edit(app, "Days", "append_section", heading="Tuesday#Tasks", content="d")
 
 
+def test_a_heading_with_a_hash_in_its_text_is_found_by_it(app: App, basic: Path) -> None:
+    # EDIT-05
+    note = basic / "Log.md"
+    note.write_text("## Ticket\n### 42\n## Ticket #42\n## C# notes\n", encoding="utf-8", newline="\n")
+    edit(app, "Log", "append_section", heading="Ticket#42", content="below")
+    edit(app, "Log", "append_section", heading="C# notes", content="sharp")
+    assert note.read_text(encoding="utf-8") == "## Ticket\n### 42\nbelow\n## Ticket #42\n## C# notes\nsharp\n"
+    note.write_text("## Ticket #42\n", encoding="utf-8", newline="\n")
+    edit(app, "Log", "append_section", heading="## Ticket #42", content="done")
+    assert note.read_text(encoding="utf-8") == "## Ticket #42\ndone\n"
+
+
 def test_a_block_that_loses_its_id_is_reported(app: App) -> None:
     # EDIT-05
     done = edit(app, "Alpha", "replace_section", heading="^brass", content="- [x] Cut it")

@@ -34,9 +34,12 @@ def locate(body: str, name: str) -> Part:
     return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
 
 
-def find(parsed: parser.Note, name: str) -> Place:
-    """Return the heading or block of that name. Raises: SectionNotFound with the most similar headings."""
+def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> Place:
+    """Return the heading or block of that name. In a link, `#` only separates headings; else a heading's text may hold
+    it (`Ticket #42`). Raises: SectionNotFound with the most similar headings."""
     found = resolve_subpath(parsed, _subpath(name))
+    if found is None and not by_link:
+        found = resolve_subpath(parsed, _subpath(name.replace("#", " ")))
     if found is None:
         raise _missing(parsed, name)
     return found
