@@ -26,6 +26,7 @@ from obsidian_mcp.core.note.canvas_operations import (
     RemoveCard,
 )
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
+from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text, etag_of, printable
@@ -210,8 +211,8 @@ class _Given:
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
                 raise self.wrong(f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key)
-            if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise self.wrong(f"{key} must be a number, not {value!r}", key)
+            if key in _NUMBERS and not is_number(value):
+                raise self.wrong(f"{key} must be a number of at most {FARTHEST:,}, not {value!r}", key)
             if key == "contents" and not isinstance(value, bool):
                 raise self.wrong(f"contents must be true or false, not {value!r}", key)
             if key not in (*_NUMBERS, "contents", "cards") and not isinstance(value, str):

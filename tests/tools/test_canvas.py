@@ -101,6 +101,18 @@ def test_a_card_goes_beside_another_one_and_on_in_that_direction_where_the_place
     assert all((node["width"], node["height"]) == (250, 60) for node in nodes[1:])
 
 
+@pytest.mark.parametrize("x", ["1e21", "1e400", "1e308"])
+def test_a_card_far_out_stops_no_operation(app: App, basic: Path, x: str) -> None:
+    """CANVAS-4"""
+    card = f'{{"id":"far","type":"text","text":"t","x":{x},"y":0,"width":10,"height":10}}'
+    (basic / "Far.canvas").write_text(f'{{"nodes":[{card}],"edges":[]}}', encoding="utf-8")
+    run(app, name="Far", operations=[{"op": "add", "type": "text", "text": "n", "beside": "far"}])
+    assert card in (basic / "Far.canvas").read_text(encoding="utf-8")
+    assert "[far] text" in run(app, "read_canvas", name="Far")["content"]
+    with pytest.raises(InvalidArguments, match="x must be a number of at most"):
+        run(app, name="Far", operations=[{"op": "move", "card": "far", "x": float(x)}])
+
+
 def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:
     """CANVAS-1"""
     before = (basic / "Board.canvas").read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
@@ -18,6 +18,8 @@ EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
 _NEW = Layout("\n\t", ",\n\t", "\n")
 """How the app writes a list of a new canvas."""
 CANDIDATES_SHOWN = 10
+FARTHEST = 10**15
+"""Farthest place and largest size of a card. At 1e21 a step of 10 leads nowhere."""
 
 
 @dataclass
@@ -43,9 +45,14 @@ class CanvasObject:
 
 
 def number(values: Mapping[str, Any], key: str) -> float:
-    """Return a number of a card; 0 where it is none."""
+    """Return a number of a card; 0 where it is none, or none that can be reckoned with."""
     value = values.get(key)
-    return value if value.__class__ is int or value.__class__ is float else 0
+    return value if is_number(value) else 0
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether this is a number that leaves room for exact arithmetic."""
+    return isinstance(value, int | float) and value.__class__ is not bool and abs(value) <= FARTHEST
 
 
 class CanvasText:
