@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import QueryInvalid
 
 Marks = Sequence[tuple[int, int]]
@@ -28,7 +28,6 @@ _CONTROLS: dict[int, int | str] = {
     0x7F: 0x2421,
     **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"),
 }
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,7 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
 
 def safe(text: str) -> str:
     """As long as before, without what moves the cursor, changes colours or turns the direction of writing."""
-    text = text.translate(_CONTROLS)
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return printable(text.translate(_CONTROLS))
 
 
 def _listed(hits: Iterable[Hit], paint: _Paint) -> str:

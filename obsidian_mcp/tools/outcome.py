@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
+
+from obsidian_mcp.core.text.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,11 @@ class Outcome:
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
-        return to_json({"success": True, "data": self.data}).decode()
+        value = {"success": True, "data": self.data}
+        try:
+            return to_json(value).decode()
+        except PydanticSerializationError:  # half of a character, as "\ud83d" in YAML is one
+            return printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
     def whole(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`, or an image as `base64`."""

@@ -185,5 +185,11 @@ def _print(answer: str) -> None:
     if answer:
         sys.stdout.flush()
         text = answer if answer.endswith("\n") else f"{answer}\n"
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        try:
+            data = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:  # half of a character, as "\ud83d" in YAML is one
+            from obsidian_mcp.core.text.text import printable
+
+            data = printable(text).encode()
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -12,7 +12,7 @@ from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import Call
-from .output import as_json, compact_json, in_order, order
+from .output import as_json, compact_json, in_order, order, separated
 from .words import Refused
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _of_file(call: Call) -> str:
     if call.words.format == "json":
         return as_json(values)
     if call.words.format == "tsv":
-        return "\n".join(f"{key}\t{cell(value)}" for key, value in values.items() if value is not None)
+        return separated(((key, cell(value)) for key, value in values.items() if value is not None), "tsv")
     return block(values)
 
 

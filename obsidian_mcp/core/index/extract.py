@@ -20,7 +20,7 @@ from obsidian_mcp.core.note.elements import ListItem
 from obsidian_mcp.core.note.links import Link, PropertyLink
 from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
 from obsidian_mcp.errors import AppError
 
@@ -38,7 +38,6 @@ from .facts import (
     PropertyFact,
     TagFact,
     TaskFact,
-    storable,
 )
 
 log = logging.getLogger(__name__)
@@ -48,12 +47,14 @@ _json = json.JSONEncoder(ensure_ascii=False).encode
 
 def texts(path: str, data: bytes) -> dict[str, str]:
     """Return the texts of a file in which positions count, by the `at` of the facts in them."""
-    body = storable(Text.decode(data[:BODY_LIMIT]).body)
+    body = printable(Text.decode(data[:BODY_LIMIT]).body)
     if is_note(path):
         return {"": body}
     if extension(path) == DRAWING_EXTENSION:
         return {}
-    return {storable(card.key): storable(card.text.value) for card in canvas.read(body).cards if card.text is not None}
+    return {
+        printable(card.key): printable(card.text.value) for card in canvas.read(body).cards if card.text is not None
+    }
 
 
 def unreadable(error: AppError) -> Facts:
@@ -73,7 +74,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
     text = Text.decode(data)
     if not text.is_utf8:
         warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
-    body = storable(text.body)
+    body = printable(text.body)
     searched, structured = body if is_note(path) else "", b""
     try:
         if is_note(path):
@@ -94,7 +95,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
         found,
         warnings=(*warnings, *found.warnings),
         content=content.of(
-            storable(path),
+            printable(path),
             searched,
             aliases=[alias.alias for alias in found.aliases],
             headings=[heading.text for heading in found.headings if heading.level],
@@ -118,13 +119,13 @@ def searched_text(path: str, body: str) -> str:
     if is_note(path):
         return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
     if extension(path) == DRAWING_EXTENSION:
-        return storable("\n\n".join(drawing.texts_of_file(body)))
+        return printable("\n\n".join(drawing.texts_of_file(body)))
     return cards_text(canvas.read(body))
 
 
 def cards_text(read: canvas.Canvas) -> str:
     """Return the text of a canvas: that of its cards, separated by empty lines."""
-    return storable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
+    return printable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
 
 
 def _beginning(data: bytes) -> bytes:
@@ -144,13 +145,13 @@ def _of_note(parsed: parser.Note) -> Facts:
     lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
-    tagged = [_tag(storable(tag.removeprefix("#")), "tags", None) for tag in frontmatter.tags(values) or ()]
+    tagged = [_tag(printable(tag.removeprefix("#")), "tags", None) for tag in frontmatter.tags(values) or ()]
     tagged += [_tag(tag.name, "", lines.line(tag.span.start)) for tag in parsed.tags]
     return Facts(
         tuple(links),
         tuple(tagged),
         tuple(_property(name, value) for name, value in values.items()),
-        tuple(AliasFact(name_key(alias), alias) for alias in map(storable, parsed.aliases)),
+        tuple(AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
         tuple(HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
@@ -164,13 +165,13 @@ def _of_canvas(parsed: canvas.Canvas) -> Facts:
     links: list[LinkFact] = []
     tagged: list[TagFact] = []
     for card in parsed.cards:
-        at = storable(card.key)
+        at = printable(card.key)
         if card.file is not None:
             links.append(_card(card.file.value, card.subpath.value if card.subpath else "", at))
         if card.background is not None:
             links.append(_card(card.background.value, "", at))
         if card.text is not None:
-            text = parser.parse(storable(card.text.value))
+            text = parser.parse(printable(card.text.value))
             lines = text.lines
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
             tagged += [_tag(tag.name, at, lines.line(tag.span.start)) for tag in text.tags]
@@ -183,7 +184,7 @@ def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
     parts, start = [], 0
     for card in parsed.cards:
         if card.text is not None:
-            parts.append(HeadingFact(0, storable(card.id), start))
+            parts.append(HeadingFact(0, printable(card.id), start))
             start += len(card.text.value) + 2
     return tuple(parts)
 
@@ -202,21 +203,21 @@ def _link(link: Link, at: str, line: int) -> LinkFact:
 
 
 def _property_link(link: PropertyLink) -> LinkFact:
-    path, subpath, original, at = map(storable, (link.path, link.subpath, link.original, link.key))
-    display = None if link.display is None else storable(link.display)
+    path, subpath, original, at = map(printable, (link.path, link.subpath, link.original, link.key))
+    display = None if link.display is None else printable(link.display)
     return LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)
 
 
 def _card(path: str, subpath: str, at: str) -> LinkFact:
     """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
-    path, subpath = storable(path), storable(subpath)
+    path, subpath = printable(path), printable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
     return LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
 
 
 def _property(name: str, value: Any) -> PropertyFact:
-    name = storable(name)
-    return PropertyFact(name.lower(), name, infer_type(value), storable(_json(value)))
+    name = printable(name)
+    return PropertyFact(name.lower(), name, infer_type(value), printable(_json(value)))
 
 
 def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
@@ -235,7 +236,7 @@ def _tag(name: str, at: str, line: int | None) -> TagFact:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(storable(text).split())
+    return " ".join(printable(text).split())
 
 
 _find_days = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").findall

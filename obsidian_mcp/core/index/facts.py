@@ -6,7 +6,6 @@ SQLite can store every text in them: what is not UTF-8 in the file is U+FFFD her
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -24,8 +23,6 @@ PDF = ".pdf"
 
 LINKS_LIMIT = 50_000
 """Links stored of one file; the others are left out with a warning."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 LinkKind = Literal["link", "embed", "property", "card"]
 """In the text, embedded in the text, a property's whole value, or the file of a canvas card."""
@@ -151,8 +148,3 @@ def indexable(path: str) -> bool:
 def is_pdf(path: str) -> bool:
     """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
     return extension(path) == PDF
-
-
-def storable(text: str) -> str:
-    """Return the text as SQLite can store it: as long, with U+FFFD for every byte that is not UTF-8."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

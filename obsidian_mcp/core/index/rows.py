@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .database import Connection
@@ -22,7 +23,6 @@ from .facts import (
     PropertyFact,
     TagFact,
     TaskFact,
-    storable,
 )
 
 TABLES: Mapping[str, type[NamedTuple]] = {
@@ -101,7 +101,7 @@ class Rows(NamedTuple):
         """Return the files that hold a link with one of these keys."""
         return {
             to_path(path)
-            for some in parts([storable(key) for key in keys])
+            for some in parts([printable(key) for key in keys])
             for (path,) in self.connection.execute(
                 "SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file"  # noqa: S608
                 f" WHERE t.key IN ({marks(some)})",
@@ -159,7 +159,7 @@ class Rows(NamedTuple):
 
         Of names that differ in case all are there.
         """
-        return self.connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (storable(key),))
+        return self.connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (printable(key),))
 
     def written_links(
         self, files: Collection[int] | None = None
@@ -193,17 +193,17 @@ class Rows(NamedTuple):
 
     def written_properties(self, key: str) -> Iterator[tuple[int, int, str, str]]:
         """File number, place in the file, name as written and JSON of every property with this key, in no order."""
-        return self.connection.execute("SELECT file, n, name, value FROM properties WHERE key = ?", (storable(key),))
+        return self.connection.execute("SELECT file, n, name, value FROM properties WHERE key = ?", (printable(key),))
 
     def inline_fields(self, key: str) -> Iterator[tuple[int, int, str, str]]:
         """File number, place in the file, name as written and text of every inline field with this key, in order."""
         sql = "SELECT file, n, name, text FROM inline_fields WHERE key = ? ORDER BY file, n"
-        return self.connection.execute(sql, (storable(key),))
+        return self.connection.execute(sql, (printable(key),))
 
     def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
         """JSON of every different value of the properties with exactly this name, and the numbers of their files."""
         sql = "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP BY value"
-        for value, files in self.connection.execute(sql, (storable(name.lower()), storable(name))):
+        for value, files in self.connection.execute(sql, (printable(name.lower()), printable(name))):
             yield value, json.loads(f"[{files}]")
 
     def list_items(self, path: VaultPath) -> str | None:
@@ -260,7 +260,7 @@ class Rows(NamedTuple):
         found = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
             f" WHERE {where} ORDER BY files.path, t.n",
-            [storable(value) for value in values],
+            [printable(value) for value in values],
         )
         return [(to_path(path), row(*rest)) for path, *rest in found]
 

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 BOM = "\ufeff"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Return a text with U+FFFD for bytes that are not UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Return a text of the same length with U+FFFD for bytes that are not UTF-8 and for halves of characters."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def utf16_length(text: str) -> int:
