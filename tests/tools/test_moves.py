@@ -48,6 +48,18 @@ def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> N
     assert note.read_text("utf-8") == "- [a](Crane.md)\n    - b\n    - [c](Crane.md)\n- [d](Crane.md)\n"
 
 
+def test_an_ideographic_space_in_a_new_name_leaves_markdown_links_links(app: App, basic: Path) -> None:
+    # LINK-25
+    note = basic / "Outline.md"
+    note.write_text("[a](Heron.md) [b](<Heron.md>)\n", "utf-8")
+    (basic / "Heron.md").write_text("", "utf-8")
+    run(app, "move_note", name="Heron", to="会議　メモ")
+
+    assert note.read_text("utf-8") == "[a](会議%E3%80%80メモ.md) [b](<会議　メモ.md>)\n"
+    run(app, "move_note", name="会議　メモ", to="Heron")
+    assert note.read_text("utf-8") == "[a](Heron.md) [b](<Heron.md>)\n"
+
+
 def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -> None:
     # MOVE-02
     before = contents(basic)

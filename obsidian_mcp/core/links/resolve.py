@@ -301,7 +301,7 @@ def _percent(found: re.Match[str]) -> str:
 
 _WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|%%|[\x00-\x1f\x7f]")
 _DISPLAY_BREAKS = re.compile(r"\[\[|\]\]|\]\Z|[\r\n]")
-_BARE_BREAKS = re.compile(r"[\x00-\x20\x7f\\<>%`|]")
+_BARE_BREAKS = re.compile(r"[\x00-\x1f\x7f\s\\<>%`|]")
 _ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`|]")
 _ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
