@@ -35,7 +35,12 @@ class Row:
 
     @property
     def line(self) -> str:
-        return self.lead + "|".join(self.cells) + self.tail
+        """The cells with pipes between them; an empty cell at an end needs one there too, or the others would move."""
+        text = self.lead + "|".join(self.cells) + self.tail
+        if len(self.cells) > 1:
+            text = text if "|" in self.lead or self.cells[0].strip() else f"|{text}"
+            text = text if "|" in self.tail or self.cells[-1].strip() else f"{text}|"
+        return text
 
 
 @dataclass(frozen=True, slots=True)

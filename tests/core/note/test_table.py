@@ -60,6 +60,15 @@ def test_a_backslash_at_the_end_of_a_value_does_not_join_two_cells() -> None:
             assert len(after.rows[row - 1].cells) == 3 - row
 
 
+@pytest.mark.parametrize(("column", "line"), [(1, "|  | b | c"), (3, "a | b |  |"), (2, "a |   | c")])
+def test_an_emptied_cell_at_an_end_without_pipe_moves_no_other(column: int, line: str) -> None:
+    """TABLE-1"""
+    body = "x | y | z\n--- | --- | ---\na | b | c\n"
+    after = edited("set_cell", 1, column, "", body=body)
+    assert after == body.replace("a | b | c", line)
+    assert [table.shown(cell) for cell in table.locate(after).table.rows[0].cells].index("") == column - 1
+
+
 def test_rows_are_added_moved_and_removed() -> None:
     """TABLE-3"""
     assert lines("add_row", ["gear", "3"])[-1] == "| gear  | 3  |"
