@@ -271,9 +271,9 @@ def graph(
 
 
 def _unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
-    if place.app is not None:
+    if (listed := app_answers.unresolved(place)) is not None:
         notice = None
-        named = [(link.link, link.count, link.sources) for link in app_answers.unresolved(place)]
+        named = [(link.link, link.count, link.sources) for link in listed]
     else:
         answer = place.graph.unresolved()
         notice = answer.notice
@@ -285,7 +285,8 @@ def _unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
 
 
 def _unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
-    if place.app is not None:
-        return (app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)), None
+    listed = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
+    if listed is not None:
+        return listed, None
     answer = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
     return list(answer.value), answer.notice

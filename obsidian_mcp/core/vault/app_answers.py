@@ -1,6 +1,7 @@
 """Answers of the running app in the shape of our own (backend `cli`): the app names files, the index adds the lines.
 
-Files that the app names and the policy hides do not exist.
+Files that the app names and the policy hides do not exist. Where it hides any, the app is not asked about links:
+those from and to hidden notes count for it.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ def links(
 
     None without the app.
     """
-    if vault.app is None:
+    if (app := _asked_about_links(vault)) is None:
         return None
     try:
-        targets = _known(vault, vault.app.links(path))
-        linking = _known(vault, vault.app.backlinks(path))
+        targets = _known(vault, app.links(path))
+        linking = _known(vault, app.backlinks(path))
     except NoteNotFound:  # too new for the app
         return None
     out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
@@ -84,21 +85,32 @@ def links(
     return out, back
 
 
-def orphans(vault: Vault) -> list[VaultPath]:
-    return [] if vault.app is None else [path for path in _known(vault, vault.app.orphans()) if is_note(path)]
+def orphans(vault: Vault) -> list[VaultPath] | None:
+    """None without the app."""
+    app = _asked_about_links(vault)
+    return None if app is None else [path for path in _known(vault, app.orphans()) if is_note(path)]
 
 
-def dead_ends(vault: Vault) -> list[VaultPath]:
-    return [] if vault.app is None else [path for path in _known(vault, vault.app.deadends()) if is_note(path)]
+def dead_ends(vault: Vault) -> list[VaultPath] | None:
+    """None without the app."""
+    app = _asked_about_links(vault)
+    return None if app is None else [path for path in _known(vault, app.deadends()) if is_note(path)]
 
 
-def unresolved(vault: Vault) -> list[UnresolvedLink]:
+def unresolved(vault: Vault) -> list[UnresolvedLink] | None:
+    """None without the app."""
+    if (app := _asked_about_links(vault)) is None:
+        return None
     found = []
-    for link in vault.app.unresolved() if vault.app is not None else ():
+    for link in app.unresolved():
         sources = tuple(_known(vault, link.sources))
-        if sources or not (link.sources or vault.policy.restricts_reading):
+        if sources or not link.sources:
             found.append(UnresolvedLink(link.link, link.count, sources))
     return found
+
+
+def _asked_about_links(vault: Vault) -> Obsidian | None:
+    return None if vault.policy.restricts_reading else vault.app
 
 
 def _known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
