@@ -37,6 +37,21 @@ def test_an_existing_note_is_refused_without_overwrite_however_it_is_spelled(app
     assert (basic / "Home.md").read_bytes() == before
 
 
+def test_a_note_in_the_place_of_a_folder_is_refused_and_nothing_of_it_is_taken_back_later(
+    app: App, basic: Path
+) -> None:
+    # SAFE-02, SAFE-03
+    (basic / "Clip.md").mkdir()
+    with pytest.raises(NoteExists):
+        run(app, "create_note", name="Clip", content="x")
+
+    (basic / "Clip.md").rmdir()
+    (basic / "Clip.md").write_bytes(b"x")
+    run(app, "create_note", name="Other", content="y")
+
+    assert (basic / "Clip.md").read_bytes() == b"x"
+
+
 def test_overwriting_keeps_line_ends_and_byte_order_mark(app: App, basic: Path) -> None:
     # FILE-04
     (basic / "Home.md").write_bytes(b"\xef\xbb\xbfold\r\nlines\r\n")

@@ -46,7 +46,9 @@ def _take_back_step(files: Files, step: Step) -> None:
         return
     attempts = ATTEMPTS
     while True:
-        now = files.read(step.disk) if files.exists(step.disk) else None
+        now: bytes | None = None
+        with suppress(NoteNotFound):  # also where a folder has the name
+            now = files.read(step.disk)
         wanted = _without(step, now)
         if wanted == now:
             return
