@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from obsidian_mcp.core.text.text import printable
+
+def as_json(value: object, fallback: Callable[[Any], Any] | None = None) -> bytes:
+    """Return compact JSON. Halves of characters and what is no UTF-8 become U+FFFD (FILE-05), NaN and infinity null."""
+    try:
+        return to_json(value, inf_nan_mode="null", fallback=fallback)
+    except PydanticSerializationError:  # half of a character, as "\ud83d" in YAML is one, or a byte that is no UTF-8
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=fallback or asdict)
+        return printable(text).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,7 @@ class Outcome:
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
-        value = {"success": True, "data": self.data}
-        try:
-            return to_json(value).decode()
-        except PydanticSerializationError:  # half of a character, as "\ud83d" in YAML is one
-            return printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+        return as_json({"success": True, "data": self.data}).decode()
 
     def whole(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`, or an image as `base64`."""
@@ -75,5 +80,5 @@ class Outcome:
         if self.enveloped:
             return [self.envelope()] if self.text is None else [self.envelope(), self.text]
         if self.text is None:
-            return [to_json(self.data, inf_nan_mode="null").decode()]
+            return [as_json(self.data).decode()]
         return [self.text, *([self.data["late"]] if "late" in self.data else [])]

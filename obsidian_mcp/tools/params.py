@@ -8,7 +8,8 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import to_json
+
+from .outcome import as_json
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], i
 def fitting(items: list[T], room: int) -> list[T]:
     """Return the first items whose JSON fits so many bytes."""
     for number, item in enumerate(items):
-        room -= len(to_json(item)) + 1
+        room -= len(as_json(item)) + 1
         if room < 0:
             return items[:number]
     return items
@@ -57,7 +58,7 @@ def count_fitting(*columns: Sequence[object]) -> int:
         return longest
     room = MOST_BYTES
     for row in range(longest):
-        room -= sum(len(to_json(column[row])) for column in columns if row < len(column))
+        room -= sum(len(as_json(column[row])) for column in columns if row < len(column))
         if room < 0:
             return max(row, 1)
     return longest

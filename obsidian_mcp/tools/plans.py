@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Recorded
@@ -18,6 +17,7 @@ from obsidian_mcp.core.vault.plans import FileChange, Plan, changed_files
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
+from .outcome import as_json
 from .params import Names, whole_answers
 from .registry import CONFIRM, TOOLS, VIEW_TOOLS, call, tool
 
@@ -107,7 +107,7 @@ def _page(place: Vault, head: dict[str, Any], shown: Any, total: int, cursor: in
     room = PAGE_BYTES
     for file in shown:
         data = file.data()
-        room -= len(to_json(data))
+        room -= len(as_json(data))
         if room < 0 and files and not whole_answers.get():
             break
         files.append(data)
@@ -156,10 +156,10 @@ def lines_of(file: FileChange) -> dict[str, Any]:
     is_cut = False
     for hunk, heading in file.hunks():
         lines = [line.rstrip("\r")[:LINE_CHARACTERS] for line in hunk.lines]
-        while lines and (size := len(to_json(lines))) > room:
+        while lines and (size := len(as_json(lines))) > room:
             is_cut = True
             lines = lines[: len(lines) * room // size]
-        room -= len(to_json(lines)) if lines else 0
+        room -= len(as_json(lines)) if lines else 0
         if lines:
             shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": lines})
         if is_cut:

@@ -6,7 +6,6 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
@@ -17,6 +16,7 @@ from obsidian_mcp.core.vault import queries
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .outcome import as_json
 from .params import VIEW_BYTES, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool
 
@@ -67,7 +67,7 @@ def show_query(
     if sort or group:
         rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
     if not whole_answers.get():
-        rows = fitting(rows, VIEW_BYTES - len(to_json(columns)) - 500) or rows[:1]
+        rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500) or rows[:1]
     data: dict[str, Any] = {
         "view": "query",
         "vault": place.name,
@@ -134,7 +134,7 @@ def _cell(place: Vault, value: Any) -> list[Any] | None:
             return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(place, item))]]
         case {"error": str(problem)}:
             return ["error", _cut(problem)]
-    return ["text", _cut(to_json(value).decode())]
+    return ["text", _cut(as_json(value).decode())]
 
 
 def _cut(text: str) -> str:

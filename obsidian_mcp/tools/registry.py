@@ -11,7 +11,6 @@ from types import NoneType
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-from pydantic_core import to_json
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
@@ -20,7 +19,7 @@ from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import InvalidArguments, UnknownTool
 
 from . import schema, table
-from .outcome import Document, Outcome, Picture
+from .outcome import Document, Outcome, Picture, as_json
 from .retired import RETIRED
 
 PREFIX = "obsidian_"
@@ -110,7 +109,7 @@ class Tool:
             )
         answers: list[dict[str, Any]] = []
         left = app.vaults.names()
-        while left and (not answers or len(to_json(answers)) < MOST_BYTES):
+        while left and (not answers or len(as_json(answers)) < MOST_BYTES):
             name = left.pop(0)
             answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})
         data: dict[str, Any] = {"vaults": answers} | ({"not_searched": left} if left else {})

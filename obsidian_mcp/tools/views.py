@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
@@ -18,6 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
+from .outcome import as_json
 from .params import PAGE, VIEW_BYTES, Offset, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool
 
@@ -51,7 +51,7 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if len(to_json(data)) <= VIEW_BYTES or most <= 1 or whole_answers.get():
+        if len(as_json(data)) <= VIEW_BYTES or most <= 1 or whole_answers.get():
             return data
         most = min(most, len(near.nodes)) * 9 // 10
 
@@ -150,4 +150,4 @@ def _value(value: Any) -> tuple[str, Any]:
         return "list", [_value(item)[1] for item in value]
     if value is None or isinstance(value, str):
         return "text", printable(value or "")
-    return "text", to_json(value, fallback=str).decode()
+    return "text", as_json(value, fallback=str).decode()

@@ -90,3 +90,20 @@ def test_joiners_flags_and_plain_html_are_nothing_hidden(app: App, basic: Path, 
     # SAFE-30
     (basic / "Plain.md").write_text("\ufeff" + text, "utf-8")
     assert "warnings" not in run(app, name="Plain")
+
+
+@pytest.mark.parametrize("view", ["text", "outline", "properties", "metadata"])
+def test_a_note_that_is_not_utf_8_is_shown_with_replacement_characters(app: App, basic: Path, view: str) -> None:
+    # FILE-05
+    (basic / "Old.md").write_bytes(b"---\nk\xfcrzel: gr\xfcn\n---\n# H\xfclle\n[[h\xfclle]]\n")
+    shown = "".join(call(app, "obsidian_read_note", {"name": "Old", "view": view}).contents())
+
+    assert {"text": "gr\ufffdn", "outline": "H\ufffdlle"}.get(view, '"k\ufffdrzel":"gr\ufffdn"') in shown
+
+
+def test_a_preview_of_a_note_that_is_not_utf_8_is_shown(app: App, basic: Path) -> None:
+    # FILE-05
+    (basic / "Old.md").write_bytes(b"# H\xfclle\n")
+    arguments = {"name": "Old", "operation": "append", "content": "x", "dry_run": True}
+
+    assert "H\ufffdlle" in "".join(call(app, "obsidian_edit_note", arguments).contents())

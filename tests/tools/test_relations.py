@@ -33,6 +33,16 @@ def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(
     assert answer["mentions"][1]["context"].startswith("池のアオサギを見た。")
 
 
+def test_mentions_in_notes_that_are_not_utf_8_are_shown_as_text(app: App, basic: Path) -> None:
+    # LINK-30, FILE-05
+    (basic / "Heron.md").write_bytes(b"---\naliases: [gr\xfcn]\n---\n")
+    (basic / "Pond.md").write_bytes(b"A heron, gr\xfcn.\n")
+    answer = call(app, "obsidian_get_links", {"name": "Heron", "unlinked": True}).contents()[0]
+
+    assert '"context":"A heron, gr\ufffdn."' in answer
+    assert '"names":["Heron","gr\ufffdn"]' in answer
+
+
 def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
     for number in range(5):
         (basic / f"P{number}.md").write_text("Tower clock\nTower clock\n", "utf-8")

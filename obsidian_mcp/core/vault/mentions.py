@@ -11,7 +11,7 @@ from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.casefold import phrase
-from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.text import Lines, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.errors import AppError
 
@@ -39,7 +39,7 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
     names = [basename(entry.path)]
     if is_note(entry.path):
         names += parser.parse(vault.read_text(entry).text.body).aliases
-    return [name for name in dict.fromkeys(names) if len(name) > 1]
+    return [name for name in dict.fromkeys(map(printable, names)) if len(name) > 1]
 
 
 def unlinked_mentions(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
@@ -61,7 +61,7 @@ def unlinked_mentions(vault: Vault, entry: FileEntry, names: Sequence[str]) -> I
 
 def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
     try:
-        body = vault.read_text(entry).text.body
+        body = printable(vault.read_text(entry).text.body)
     except AppError:  # gone or unreadable since the search
         return
     note = parser.parse(body)
