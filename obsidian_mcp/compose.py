@@ -345,6 +345,8 @@ class FolderVaults:
             vault.refresh()
             vault.indexer.begin_once()
             vault.search.prepare()
+            if not self._config.read_only:
+                vault.recover()
         finally:
             gc.freeze()
             gc.enable()

@@ -18,14 +18,22 @@ import pytest
 from obsidian_mcp.adapters.atomic import TEMP_PREFIX
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
-from tests.serve.raw import RawServer
+from tests.serve.raw import PATIENCE, RawServer
 from tests.vaults import contents, vault_on
 
 NOTES = 6
 FORKS = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        threading.Event().wait(0.05)
 
 
 @pytest.fixture
@@ -120,6 +128,28 @@ def test_kills_in_a_move_with_links_leave_every_link_leading_to_its_note(root: P
             assert text.endswith("  \n")
             assert "# keep\n---\r\n" in text
     assert len(names) > 5, "the children were killed before they did anything"
+
+
+@FORKS
+def test_a_server_that_starts_takes_back_what_a_killed_one_left_half_done(root: Path) -> None:
+    """SAFE-03: before anybody changes anything, and while it only answers questions."""
+    (root / "0.md").write_bytes(b"old")
+    (root / "1.md").write_bytes(b"old")
+    (first,) = servers(root, 1)
+    with first:
+        first.initialize()
+        arguments = {"name": "0", "operation": "append", "content": "x"}
+        first.call("tools/call", {"name": "obsidian_edit_note", "arguments": arguments})
+    (folder,) = (path.parent for path in (root.parent / "state").glob("*/journal.sqlite3"))
+    journal = SqliteJournal(folder)
+    journal.begin("rename", [Step("write", f"{n}.md", before=b"old", after=b"new") for n in range(2)])
+    journal.close()
+    (root / "1.md").write_bytes(b"new")
+
+    (second,) = servers(root, 1)
+    with second:
+        second.initialize()
+        eventually(lambda: (root / "1.md").read_bytes() == b"old")
 
 
 def servers(root: Path, count: int) -> list[RawServer]:

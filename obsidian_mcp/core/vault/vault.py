@@ -375,6 +375,12 @@ class Vault:
         """Hold the lock on changes; see `Changes.changing`."""
         return self._changes.changing()
 
+    def recover(self) -> None:
+        """Take back what a process that died has left half done (SAFE-03). Raises: AppError where that fails."""
+        if self.journal.unfinished():
+            with self.changing():
+                pass
+
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
         """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
