@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from obsidian_mcp.core.text.text import printable
 
+
 def as_json(value: object, fallback: Callable[[Any], Any] | None = None) -> bytes:
     """Return compact JSON. Halves of characters and what is no UTF-8 become U+FFFD (FILE-05), NaN and infinity null."""
     try:
