@@ -52,6 +52,16 @@ def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, 
     assert "warnings" not in edit(app, "Days", "append_section", heading="Tuesday#Tasks", content="d")
 
 
+def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
+    # EDIT-03, EDIT-05
+    note = basic / "Log.md"
+    note.write_bytes(b"# Log\r\n---\r\na\r\n## B\r\n---")
+    edit(app, "Log", "prepend_section", heading="Log", content="first")
+    edit(app, "Log", "prepend_section", heading="B", content="second\n")
+    edit(app, "Log", "prepend_section", heading="Log", content="zero")
+    assert note.read_bytes() == b"# Log\r\nzero\r\nfirst\r\n\r\n---\r\na\r\n## B\r\nsecond\r\n\r\n---"
+
+
 def test_a_heading_with_a_hash_in_its_text_is_found_by_it(app: App, basic: Path) -> None:
     # EDIT-05
     note = basic / "Log.md"

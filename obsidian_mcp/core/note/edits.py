@@ -17,6 +17,7 @@ from obsidian_mcp.errors import TextNotFound, TextNotUnique
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
 _LONE_LF = re.compile(r"(?<!\r)\n")
+_UNDERLINE = re.compile(r" {0,3}(?:-+|=+)[ \t]*(?:\r?\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def insert(body: str, at: int, content: str) -> str:
     content = adapted(content, body)
     newline = newline_of(body, content)
     before, after = body[:at], body[at:]
+    if _UNDERLINE.match(after) and not content.endswith(newline * 2):  # its last line would become a heading
+        content = _ended(content, newline) + newline
     if before and not before.endswith("\n"):
         before += newline
         return before + (_ended(content, newline) if after else content.removesuffix(newline)) + after
