@@ -30,7 +30,7 @@ from obsidian_mcp.errors import (
     UndoConflict,
 )
 from tests.core.memory import Always, Reported
-from tests.vaults import contents
+from tests.vaults import CaseInsensitive, contents
 
 NOTES = 6
 
@@ -479,24 +479,6 @@ def test_a_change_of_case_is_taken_back_too(root: Path, opened: Callable[..., Va
     with pytest.raises(StorageFailed):
         vault.commit("test", [Move("n.md", "N.md"), Create("x.md", b"")])
     assert contents(root) == before
-
-
-class CaseInsensitive(Disk):
-    """A disk of macOS or Windows: `n.md` and `N.md` are one file."""
-
-    def _actual(self, disk: str) -> str:
-        names = {path.relative_to(self.root).as_posix().lower(): path.relative_to(self.root).as_posix()
-                 for path in self.root.rglob("*")}  # fmt: skip
-        return names.get(disk.lower(), disk)
-
-    def exists(self, disk: str) -> bool:
-        return super().exists(self._actual(disk))
-
-    def read(self, disk: str, limit: int | None = None) -> bytes:
-        return super().read(self._actual(disk), limit)
-
-    def move(self, source: str, target: str) -> None:
-        super().move(self._actual(source), target)
 
 
 @pytest.mark.parametrize("error", [lambda: StorageFailed("Full."), Crash])

@@ -7,7 +7,7 @@ import errno
 import itertools
 import os
 import stat as stat_module
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
@@ -123,6 +123,17 @@ class Disk:
         """Yield what is not hidden in a folder; nothing more where it cannot be listed."""
         with contextlib.suppress(OSError), self._folder.listing(folder) as entries:
             yield from (entry for entry in entries if entry.name[0] != ".")
+
+    def spelled(self, disks: Iterable[str]) -> set[str]:
+        listed: dict[str, set[str]] = {}
+
+        def is_spelled(disk: str) -> bool:
+            folder, _, name = disk.rpartition("/")
+            if folder not in listed:
+                listed[folder] = {entry.name for entry in self._entries(folder)}
+            return name in listed[folder] and (not folder or is_spelled(folder))
+
+        return {disk for disk in disks if is_spelled(disk)}
 
     def stat(self, disk: str) -> DiskFile | None:
         try:

@@ -22,10 +22,12 @@ from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.vault.changes import Move
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 from tests.core.memory import Reported
+from tests.vaults import CaseInsensitive
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
@@ -231,6 +233,39 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
         vault.refresh()
         assert sizes(vault) == {"a.md": 7, "b.md": 1, "new.md": 1}
     assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
+
+
+# WATCH-08
+def test_a_file_has_one_name_on_a_disk_that_knows_no_case(root: Path) -> None:
+    reported = Reported()
+    (root / "sub").mkdir()
+    (root / "home.md").write_bytes(b"1")
+    (root / "sub" / "a.md").write_bytes(b"2")
+    disk = CaseInsensitive(root)
+    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+
+    def now(*paths: str) -> list[str]:
+        reported.paths = set(paths)
+        vault.refresh()
+        return sorted(entry.path for entry in vault.entries())
+
+    assert now() == ["home.md", "sub/a.md"]
+    vault.commit("test", [Move("home.md", "HOME.md")])
+    assert now() == ["HOME.md", "sub/a.md"]
+    (root / "HOME.md").rename(root / "Home.md")
+    assert now("HOME.md", "Home.md") == ["Home.md", "sub/a.md"]
+    (root / "Home.md").rename(root / "hoMe.md")
+    assert now("hoMe.md") == ["hoMe.md", "sub/a.md"]
+    (root / "sub").rename(root / "SUB")
+    assert now("sub", "SUB") == ["SUB/a.md", "hoMe.md"]
+    (root / "SUB").rename(root / "Sub")
+    assert now("Sub") == ["Sub/a.md", "hoMe.md"]
+    (root / "Sub" / "a.md").write_bytes(b"longer")
+    now("SUB/A.md")
+    assert vault.catalog["Sub/a.md"].size == 6
+    (root / "Sub" / "a.md").unlink()
+    assert now("sub/a.md") == ["hoMe.md"]
+    vault.close()
 
 
 # WATCH-05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Self
@@ -73,6 +74,7 @@ class MemoryVault:
             self.write(disk, text)
         self.catalog = Catalog(self.scan())
         self.index = open_index(place)
+        weakref.finalize(self, self.index.close)
         self.indexer = Indexer(self.index, lambda: list(self.catalog), self.read, self.stat)
         self.graph = Graph(self.indexer, self.catalog)
 

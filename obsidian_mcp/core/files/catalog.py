@@ -230,6 +230,22 @@ class Catalog:
             return self._by_path[path].path
         return min(self._equal(path), default=None)
 
+    def respelled(self, disks: Iterable[str]) -> list[str]:
+        """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""
+        given: dict[str, set[str]] = {}
+        for disk in disks:
+            given.setdefault(name_key(normal_form(disk)), set()).add(disk)
+        known: dict[str, set[str]] = {}
+        for name in {key.rpartition("/")[2] for key in given}:
+            for path in self._names_by_key().get(name, ()):
+                known.setdefault(name_key(path), set()).add(self._by_path[path].disk)
+        return [
+            disk
+            for key, spellings in known.items()
+            if key in given and (len(spellings) > 1 or spellings != given[key])
+            for disk in spellings
+        ]
+
     def all_at(self, path: str) -> tuple[VaultPath, ...]:
         """Every file whose path compares equal: several on a case-sensitive disk."""
         return tuple(sorted(self._equal(path)))

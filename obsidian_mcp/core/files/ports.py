@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
@@ -119,6 +119,10 @@ class Files(Changer, Protocol):
 
     def subfolders(self, disk: str) -> list[str] | None:
         """Visible folders directly below one, as the disk spells them; None when there is no such folder."""
+        ...
+
+    def spelled(self, disks: Iterable[str]) -> set[str]:
+        """Those of some paths that the disk lists in this spelling; a disk may find a file by others too."""
         ...
 
     def config(self, name: str) -> bytes | None:

@@ -252,6 +252,19 @@ class Listing:
                 others.add(disk)
         if others:
             changes += self._look_below({disk for disk in others if not _is_below(disk, others)})
+        new = [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
+        return changes + self._respelled(*disks, *new)
+
+    def _respelled(self, *disks: str) -> list[Change]:
+        """Drop what is known by a former name: a disk that knows no case finds the file by that too (WATCH-08)."""
+        spellings = self.catalog.respelled(disks)
+        changes: list[Change] = []
+        spelled = self._files.spelled(spellings)
+        for disk in spellings:
+            if disk not in spelled:
+                changes += self.catalog.drop(disk)
+            elif (file := self._files.stat(disk)) is not None:
+                changes += self.catalog.put(file)
         return changes
 
     def _again(self, file: DiskFile) -> list[Change]:
