@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from . import metadata
-from .folder import BINARY, CLOEXEC, NOFOLLOW, Place
+from .folder import BINARY, CLOEXEC, NOFOLLOW, Place, patiently
 
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
@@ -38,7 +38,7 @@ def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
 def place_new(place: Place, temporary: str) -> None:
     """Rename the synced file to its final name: link() and Windows' rename() refuse an existing target."""
     if os.name == "nt":
-        os.rename(temporary, place.name)
+        patiently(lambda: os.rename(temporary, place.name))
         return
     try:
         os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
@@ -56,7 +56,18 @@ def rename_new(old: Place, new: Place) -> None:
         return
     if new.there():  # this disk cannot rename exclusively: check, then rename
         raise FileExistsError(errno.EEXIST, "exists", new.name)
-    os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
+    rename(old, new)
+
+
+def rename(old: Place, new: Place) -> None:
+    """Rename, over another file where the system does so. Raises: OSError."""
+    patiently(lambda: os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder))
+
+
+def replace(place: Place, temporary: str) -> None:
+    """Put a temporary file in its place. Raises: OSError."""
+    patiently(lambda: metadata.replace(temporary, place.name, place.folder))
+    place.sync()
 
 
 def exchange(place: Place, name: str) -> bool:

@@ -15,17 +15,18 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag, StorageFailed
 
-from . import metadata
-from .atomic import TEMP_PREFIX, discard, exchange, place_new, rename_new, temporary_file
+from .atomic import TEMP_PREFIX, discard, exchange, place_new, rename, rename_new, replace, temporary_file
 from .folder import (
     ABSENT,
     BINARY,
     CLOEXEC,
     NOFOLLOW,
     NONBLOCK,
+    PATIENCE_SECONDS,
     Place,
     VaultFolder,
     linked,
+    patiently,
     translated,
 )
 
@@ -36,6 +37,8 @@ STUB = ".icloud"
 """Ends the name of the hidden file that iCloud puts in the place of one that it has evicted: `.Note.md.icloud`."""
 READ_LIMIT = 64 * 1024 * 1024
 """Bytes. A larger file is refused (FILE-07)."""
+
+_READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
 
 _RECALL_ON_OPEN = os.name == "nt"
 """Whether opening a file is enough to have the cloud download it."""
@@ -195,10 +198,10 @@ class Disk:
 
         Raises: OSError, StorageFailed, PermissionDenied.
         """
-        if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
-            raise _not_downloaded(disk)
         try:
-            descriptor = os.open(place.name, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC, dir_fd=place.folder)
+            if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
+                raise _not_downloaded(disk)
+            descriptor = patiently(lambda: os.open(place.name, _READING, dir_fd=place.folder), PATIENCE_SECONDS / 10)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)
@@ -253,13 +256,11 @@ class Disk:
         Raises: StaleEtag, and the file is as the other program left it.
         """
         if expected is None:
-            metadata.replace(temporary, place.name, place.folder)
-            place.sync()
+            replace(place, temporary)
             return
         self._check_unchanged(place, disk, expected)
         if not exchange(place, temporary):
-            metadata.replace(temporary, place.name, place.folder)
-            place.sync()
+            replace(place, temporary)
             return
         replaced = Place(place.folder, temporary)
         try:
@@ -309,7 +310,7 @@ class Disk:
             if not new.there():
                 self._check_stub(new, target)
             elif os.path.samestat(facts, new.real(target)):  # only the case or the normal form changes
-                os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
+                rename(old, new)
                 new.sync()
                 return
             rename_new(old, new)
@@ -319,7 +320,7 @@ class Disk:
     def delete(self, disk: str) -> None:
         with _translating(disk, "deleting"), self._folder.place(disk) as place:
             place.real(disk)
-            os.unlink(place.name, dir_fd=place.folder)
+            patiently(lambda: os.unlink(place.name, dir_fd=place.folder))
             place.sync()
 
     def remove_folder(self, disk: str) -> None:

@@ -6,17 +6,21 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
 
+T = TypeVar("T")
+
 ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 """No file is there: no file has a name that is too long for the disk."""
 _REFUSED = {errno.EACCES, errno.EPERM}
+_SHARING_VIOLATION = 32
 _EXPLAINED = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -35,6 +39,12 @@ def translated(error: OSError, disk: str, doing: str) -> AppError:
     path = printable(disk)
     if error.errno in ABSENT and error.errno not in _EXPLAINED:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
+    if getattr(error, "winerror", None) == _SHARING_VIOLATION:
+        return PermissionDenied(
+            f"Another program has {path!r} open, and Windows does not allow {doing} it meanwhile. Close it there, or "
+            "try again in a moment.",
+            path=path,
+        )
     if error.errno in _REFUSED:
         return PermissionDenied(
             f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow this program "
@@ -45,6 +55,28 @@ def translated(error: OSError, disk: str, doing: str) -> AppError:
         return PermissionDenied(f"{path!r} is a symbolic link, which is not followed.", path=path)
     reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
     return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
+
+
+REPLACES_OPEN_FILES = os.name != "nt"
+"""Whether the system lets a file be renamed and replaced that another program has open."""
+PATIENCE_SECONDS = 1.0
+"""How long a change is tried again while another program has the file open; a read, a tenth of it."""
+_RETRY_SECONDS = 0.02
+
+
+def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
+    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11).
+
+    Raises: OSError.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return call()
+        except PermissionError:
+            if REPLACES_OPEN_FILES or time.monotonic() > end:
+                raise
+        time.sleep(_RETRY_SECONDS)
 
 
 RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
@@ -133,7 +165,7 @@ class VaultFolder:
             if make:
                 try:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
-                except (FileExistsError, NotADirectoryError) as error:
+                except (FileExistsError, NotADirectoryError, FileNotFoundError) as error:  # the last on Windows
                     raise _below_a_file(disk) from error
             yield Place(None, path)
             return

@@ -11,6 +11,7 @@ import os
 import stat as stat_module
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,10 +66,16 @@ def _system_library() -> ctypes.CDLL:
 
 def replace(temporary: str, name: str, folder: int | None) -> None:
     """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
-    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces.
+    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces. Where it
+    # may choose the name of the replaced file itself, it can leave that in the folder.
     if sys.platform == "win32":
         import ctypes
 
-        if ctypes.windll.kernel32.ReplaceFileW(name, temporary, None, 0x2, None, None):
+        replaced = Path(f"{temporary.removesuffix('.tmp')}-replaced.tmp")
+        if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
+            with contextlib.suppress(OSError):
+                replaced.unlink()
             return
+        if replaced.exists() and not Path(name).exists():  # it stopped half-way
+            replaced.rename(name)
     os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -7,13 +7,14 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from obsidian_mcp.adapters import folder
 from obsidian_mcp.adapters.atomic import rename_new
 from obsidian_mcp.adapters.disk import Disk, in_cloud
 from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
@@ -134,13 +135,44 @@ def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
     (disk.root / "a/n.md").write_bytes(b"0123456789")
     real = os.fstat
 
-    def before(descriptor: int) -> os.stat_result:
-        facts = list(real(descriptor))
-        facts[stat.ST_SIZE] = said
-        return os.stat_result(facts)
+    def before(descriptor: int) -> SimpleNamespace:
+        return SimpleNamespace(st_mode=real(descriptor).st_mode, st_size=said)
 
     monkeypatch.setattr(os, "fstat", before)
     assert disk.read("a/n.md") == b"0123456789"
+
+
+# FILE-11
+def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "REPLACES_OPEN_FILES", False)
+    (disk.root / "a/n.md").write_bytes(b"1")
+
+    def busy(times: int, call: Callable[..., Any]) -> Callable[..., Any]:
+        left = [times]
+
+        def refused(*arguments: Any, **named: Any) -> Any:
+            if left[0] and arguments[0] not in (str(disk.root), "a"):  # only the file itself
+                left[0] -= 1
+                error = PermissionError(errno.EACCES, "in use")
+                error.winerror = 32  # type: ignore[attr-defined, unused-ignore]
+                raise error
+            return call(*arguments, **named)
+
+        return refused
+
+    for name in ("replace", "rename", "unlink"):
+        monkeypatch.setattr(os, name, busy(3, getattr(os, name)))
+    disk.write("a/n.md", b"2")
+    disk.move("a/n.md", "a/N.txt")
+    disk.delete("a/N.txt")
+    assert listing(disk) == []
+
+    (disk.root / "a/n.md").write_bytes(b"1")
+    monkeypatch.setattr(os, "open", busy(10**9, os.open))
+    with pytest.raises(PermissionDenied, match=r"Another program has 'a/n\.md' open"):
+        disk.read("a/n.md")
 
 
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:

@@ -238,6 +238,7 @@ class Listing:
             self._newer.update(disks)
         changes: list[Change] = []
         others: set[str] = set()
+        unknown = [disk for disk in disks if self.catalog.on_disk(disk) is None]
         # a symbolic link that took the place of a file or folder is not part of the vault
         for disk in disks:
             try:
@@ -252,10 +253,10 @@ class Listing:
                 others.add(disk)
         if others:
             changes += self._look_below({disk for disk in others if not _is_below(disk, others)})
-        new = [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
-        return changes + self._respelled(*disks, *new)
+            unknown += [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
+        return changes + self._respelled(unknown) if unknown else changes
 
-    def _respelled(self, *disks: str) -> list[Change]:
+    def _respelled(self, disks: Sequence[str]) -> list[Change]:
         """Drop what is known by a former name: a disk that knows no case finds the file by that too (WATCH-08)."""
         spellings = self.catalog.respelled(disks)
         changes: list[Change] = []
