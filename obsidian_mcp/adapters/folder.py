@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat as stat_module
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,6 +89,25 @@ CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
 
 
+def real_path(folder: Path) -> Path:
+    """Return the path without links, as the disk spells it (SAFE-08).
+
+    Another spelling of the same folder, which Windows and macOS take too, would get an index, a journal and locks of
+    its own. Windows gives the real one by itself.
+    """
+    path = os.path.realpath(folder)
+    if sys.platform == "darwin":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, _FOLDER)
+            try:
+                path = os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+            finally:
+                os.close(descriptor)
+    return Path(path)
+
+
 class Place(NamedTuple):
     """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
 
@@ -131,7 +151,7 @@ class VaultFolder:
 
     def __init__(self, path: Path, *, relative_calls: bool = RELATIVE_CALLS) -> None:
         """`relative_calls`: whether the system opens and renames files relative to an open folder (`openat`)."""
-        self.path = Path(os.path.realpath(path))
+        self.path = real_path(path)
         self._relative_calls = relative_calls
         self._identity: tuple[int, int] | None = None
         """Device and inode of the vault's folder, to notice when another folder takes its place."""

@@ -142,6 +142,19 @@ def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
     assert disk.read("a/n.md") == b"0123456789"
 
 
+# SAFE-08
+def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> None:
+    vault = tmp_path / "Vault"
+    vault.mkdir()
+    spellings = [vault / ".." / "Vault"]
+    if sys.platform in ("darwin", "win32"):
+        spellings.append(tmp_path / "vAULT")
+    if sys.platform != "win32":
+        (tmp_path / "link").symlink_to(vault)
+        spellings.append(tmp_path / "link")
+    assert {Disk(spelling).root for spelling in spellings} == {Disk(vault).root}
+
+
 # FILE-11
 def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
