@@ -8,6 +8,7 @@ import itertools
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
@@ -198,10 +199,14 @@ class Disk:
 
         Raises: OSError, StorageFailed, PermissionDenied.
         """
+        opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
         try:
             if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
                 raise _not_downloaded(disk)
-            descriptor = patiently(lambda: os.open(place.name, _READING, dir_fd=place.folder), PATIENCE_SECONDS / 10)
+            try:
+                descriptor = opening()
+            except PermissionError:
+                descriptor = patiently(opening, PATIENCE_SECONDS / 10)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)
