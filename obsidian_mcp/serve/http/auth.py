@@ -23,6 +23,8 @@ APP_ORIGIN: Final = "app://obsidian.md"
 BODY_SECONDS: Final = 30.0
 """How long a body may take to arrive."""
 MINUTE: Final = 60.0
+_PROXIES: Final = ("forwarded", "x-real-ip", "via")
+"""Headers of proxies, beside those that begin with `x-forwarded-`."""
 MAX_ADDRESSES: Final = 10_000
 """Addresses whose requests are counted; when there are more, the counts begin anew."""
 
@@ -175,7 +177,7 @@ def _carried_keys(request: Request) -> Iterator[str]:
 
 def _is_from_here(request: Request) -> bool:
     """Whether a program of this machine sent the request, and no proxy on behalf of another one."""
-    forwarded = request.headers.keys() & {"forwarded", "x-forwarded-for", "x-real-ip", "via"}
+    forwarded = any(name in _PROXIES or name.startswith("x-forwarded-") for name in request.headers)
     return is_loopback(request.client) and not forwarded
 
 

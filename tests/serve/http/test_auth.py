@@ -242,6 +242,8 @@ def test_an_open_bridge_asks_this_machine_for_no_key(open_bridge: TestClient, ca
         {"x-forwarded-for": "192.168.1.20"},
         {"forwarded": "for=192.168.1.20"},
         {"via": "1.1 proxy"},
+        {"x-forwarded-proto": "https"},
+        {"x-forwarded-host": "notes.example"},
     ],
 )
 def test_an_open_bridge_is_closed_to_web_pages_and_proxies(
