@@ -6,6 +6,7 @@ reported when the question came. Between two calls of a client, `adapters/index_
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -36,6 +37,8 @@ REMOTE = {
 """File systems on which the kernel does not report the changes of other clients."""
 
 
+_NOWHERE, _ELSEWHERE = (-1, -1), (-2, -2)
+"""Of folders that are not there, and not watched."""
 _starting = threading.Lock()
 """Held while watchdog starts its threads, so that those of two vaults are not taken for one another's."""
 
@@ -58,6 +61,8 @@ class Watcher:
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
         """All that watchdog has started to bring the reports."""
+        self._watched = _ELSEWHERE
+        """Identity of the folder that is watched: a disk that was away, or a copy that was restored, has another."""
         self._stopped = False
         self._scanning = Scanning(clock=clock)
         self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
@@ -65,14 +70,19 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        return "events" if self._live and all(thread.is_alive() for thread in self._threads) else "scans"
+        if not self._live or _identity(self.root) != self._watched:
+            return "scans"
+        return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
         """Begin to watch in a new thread, because a large folder takes a while. Scans serve until then."""
         threading.Thread(target=self._start, name="watcher-start", daemon=True).start()
 
-    def _start(self) -> None:
-        kind = filesystem_of(self.root)
+    def _start(self, broken: BaseObserver | None = None) -> None:
+        if broken is not None:
+            with contextlib.suppress(KeyError):  # of the folder for which a thread of its died
+                broken.stop()
+        kind, watched = filesystem_of(self.root), _identity(self.root)
         if kind in REMOTE:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
             return
@@ -103,6 +113,7 @@ class Watcher:
         with self._lock:
             if not self._stopped:
                 self._observer = observer
+                self._watched = watched
                 self._threads = [thread for thread in started if thread not in before]
                 self._live = self._blind = True
         if self._stopped:
@@ -126,6 +137,9 @@ class Watcher:
                 paths, self._paths = self._paths, set()
                 scan, self._overflow = self._overflow, False
                 return None if scan else paths
+            if self._live:  # broken; after this scan the folder is watched anew
+                self._watched = _ELSEWHERE  # a disk that comes back may have the same numbers
+                return None
         return self._scanning.drain()
 
     def scan_due(self) -> float | None:
@@ -139,9 +153,14 @@ class Watcher:
             return 0.0
 
     def scanned(self) -> None:
-        """Note that a scan has ended."""
+        """Note that a scan has ended; watch anew where the watch is broken (WATCH-06)."""
         self._scanning.scanned()
         self._net.scanned()
+        with self._lock:
+            broken = self._observer if self._live and self.mode != "events" else None
+            if broken is not None:
+                self._observer, self._live = None, False
+                threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
         if self._live:
             self._notify()
 
@@ -193,6 +212,15 @@ class _Losses(logging.Handler):
 
 
 _losses = _Losses()
+
+
+def _identity(root: str) -> tuple[int, int]:
+    """Return what tells a folder from another one at its place."""
+    try:
+        facts = Path(root).stat()
+    except OSError:
+        return _NOWHERE
+    return facts.st_dev, facts.st_ino
 
 
 def relative_path(root: str, path: str) -> str | None:

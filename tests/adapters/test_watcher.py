@@ -25,7 +25,7 @@ from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.vault.changes import Move
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NoteNotFound
+from obsidian_mcp.errors import NoteNotFound, VaultNotFound
 from tests.core.memory import Reported
 from tests.vaults import CaseInsensitive
 
@@ -380,6 +380,32 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
         shutil.rmtree(root.parent / "Trash")
         (root / "new.md").write_bytes(b"3")
         eventually(lambda: paths() == ["new.md"])
+        eventually(lambda: watcher.mode == "events")
+
+
+# WATCH-06, SAFE-16
+@pytest.mark.skipif(sys.platform == "win32", reason="the system holds a watched folder")
+def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watched(root: Path) -> None:
+    (root / "a.md").write_bytes(b"1")
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        eventually(lambda: watcher.mode == "events")
+        vault.refresh()
+        root.rename(root.parent / "away")
+        with pytest.raises(VaultNotFound):
+            vault.refresh()
+        shutil.copytree(root.parent / "away", root)
+        (root / "b.md").write_bytes(b"2")
+
+        def paths() -> list[str]:
+            vault.refresh()
+            return [str(entry.path) for entry in vault.entries()]
+
+        eventually(lambda: paths() == ["a.md", "b.md"])
+        eventually(lambda: watcher.mode == "events")
+        (root / "c.md").write_bytes(b"3")
+        eventually(lambda: paths() == ["a.md", "b.md", "c.md"])
 
 
 # WATCH-01
