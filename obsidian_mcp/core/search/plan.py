@@ -388,5 +388,6 @@ def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
         return Term(text)
     (word,) = wanted.words
     words = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
+    words.sort(key=lambda other: other != word)  # the word itself first
     variants = {other: SAME if other == word else PREFIX for other in words[:PART_WORDS]}
     return Term(text, variants, is_part=True)

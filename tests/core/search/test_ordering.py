@@ -77,6 +77,16 @@ def test_a_note_whose_name_is_asked_for_comes_before_those_that_speak_of_it() ->
         assert first(vault, "tower clock", "exact")[0] == "Tower clock.md"
 
 
+def test_the_word_itself_is_weighed_however_many_words_contain_it() -> None:  # SEARCH-60
+    others = {f"{n:02}.md": "indecision indecisions decisional decisionless decisions" for n in range(30)}
+    with indexed(others) as vault:
+        vault.write("Best.md", "# decision\n\ndecision decision")
+        for name, text in others.items():  # all of them are newer
+            vault.write(name, f"{text} again")
+        vault.look()
+        assert search_of(vault).find(Request("decision", "exact")).hits[0].path == "Best.md"
+
+
 def test_headings_aliases_and_tags_count_more_than_the_text() -> None:  # SEARCH-61
     filler = "Some more words that say nothing of it.\n" * 5
     contents: dict[str, str | bytes] = {
