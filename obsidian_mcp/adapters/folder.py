@@ -18,8 +18,8 @@ from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionD
 
 T = TypeVar("T")
 
-ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
-"""No file is there: no file has a name that is too long for the disk."""
+ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | ({errno.EINVAL} if os.name == "nt" else set())
+"""No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on Windows."""
 _REFUSED = {errno.EACCES, errno.EPERM}
 _SHARING_VIOLATION = 32
 _EXPLAINED = {

@@ -16,6 +16,12 @@ def run(app: App, **arguments: Any) -> dict[str, Any]:
     return call(app, "obsidian_read_note", arguments).whole()
 
 
+@pytest.mark.parametrize("name", ["What?", "a|b", "a*b", "x<y>", '"q"'])
+def test_a_note_that_windows_could_not_name_is_not_there(app: App, name: str) -> None:  # FILE-08
+    with pytest.raises(NoteNotFound, match="There is no note"):
+        run(app, name=name)
+
+
 def test_several_notes_are_read_in_one_call_each_below_its_path(app: App, basic: Path) -> None:
     # TOOL-18
     answer = run(app, names=["Home", "alpha", "No last newline"])
