@@ -308,13 +308,13 @@ class Disk:
             self._folder.place(target, make=True) as new,
         ):
             try:
-                facts = old.real(source)
+                old.real(source)
             except FileNotFoundError:
                 self._check_stub(old, source)
                 raise
             if not new.there():
                 self._check_stub(new, target)
-            elif os.path.samestat(facts, new.real(target)):  # only the case or the normal form changes
+            elif self.spelled([source, target]) == {source}:  # only the case or the normal form changes
                 rename(old, new)
                 new.sync()
                 return

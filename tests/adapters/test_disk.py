@@ -93,8 +93,11 @@ def test_a_move_makes_folders_and_never_replaces_another_file(disk: Disk) -> Non
     assert disk.read("b/c/m.md") == b"old"
     with pytest.raises(NoteExists):
         disk.move("a/n.md", "b/c/m.md")
+    (disk.root / "a/link.md").hardlink_to(disk.root / "a/n.md")
+    with pytest.raises(NoteExists):  # one file with two names, and still no change of case
+        disk.move("a/n.md", "a/link.md")
     disk.move("a/n.md", "a/N.md")
-    assert listing(disk) == ["a/N.md", "b/c/m.md"]
+    assert listing(disk) == ["a/N.md", "a/link.md", "b/c/m.md"]
 
 
 def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
@@ -227,7 +230,10 @@ def test_what_the_system_forbids_is_permission_denied(disk: Disk) -> None:
 @POSIX
 def test_a_name_that_is_not_utf8_is_listed_and_read(disk: Disk) -> None:
     raw = os.fsencode(disk.root) + b"/b\xff.md"
-    descriptor = os.open(raw, os.O_CREAT | os.O_WRONLY)
+    try:
+        descriptor = os.open(raw, os.O_CREAT | os.O_WRONLY)
+    except OSError as error:
+        pytest.skip(f"this disk takes no such name: {error}")
     os.write(descriptor, b"x")
     os.close(descriptor)
 
