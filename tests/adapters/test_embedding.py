@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -144,12 +144,29 @@ def vector(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
 
-def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path) -> None:  # SEM-03
-    store = VectorStore(tmp_path / "deep" / "vectors.sqlite3")
+Stored = Callable[[Path], VectorStore]
+
+
+@pytest.fixture
+def stored() -> Iterator[Stored]:
+    """Opens stores, which are closed at the end of the test."""
+    opened: list[VectorStore] = []
+
+    def store(file: Path) -> VectorStore:
+        opened.append(VectorStore(file))
+        return opened[-1]
+
+    yield store
+    for one in opened:
+        one.close()
+
+
+def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+    store = stored(tmp_path / "deep" / "vectors.sqlite3")
     a, b = VaultPath("A.md"), VaultPath("B.md")
     assert store.nearest(vector(1, 0), 5) == []
     store.close()
-    store = VectorStore(tmp_path / "deep" / "vectors.sqlite3")
+    store = stored(tmp_path / "deep" / "vectors.sqlite3")
     store.put(a, b"1", [0, 40], [vector(0, 1), vector(1, 0)])
     store.put(b, b"2", [7], [vector(0.6, 0.8)])
     found = store.nearest(vector(1, 0), 5)
@@ -160,11 +177,11 @@ def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path) -> None:  # SEM
     assert dict(store.digests()) == {a: b"1", b: b"2"}
     store.drop([a])
     store.close()
-    assert list(VectorStore(tmp_path / "deep" / "vectors.sqlite3").digests()) == [b]
+    assert list(stored(tmp_path / "deep" / "vectors.sqlite3").digests()) == [b]
 
 
-def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path) -> None:  # SEM-03
-    store = VectorStore(tmp_path / "vectors.sqlite3")
+def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+    store = stored(tmp_path / "vectors.sqlite3")
     a, b = VaultPath("A.md"), VaultPath("B.md")
     store.put(a, b"1", [0, 9], [vector(0, 1), vector(1, 0)])
     store.put(b, b"2", [0], [vector(1, 0, 0)])
@@ -172,15 +189,15 @@ def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path) 
     assert [near.path for near in store.nearest(vector(1, 0, 0), 5)] == [b]
 
 
-def test_a_damaged_store_is_begun_anew(tmp_path: Path) -> None:  # SEM-03
+def test_a_damaged_store_is_begun_anew(tmp_path: Path, stored: Stored) -> None:  # SEM-03
     file = tmp_path / "vectors.sqlite3"
     file.write_bytes(b"no database " * 100)
-    assert dict(VectorStore(file).digests()) == {}
+    assert dict(stored(file).digests()) == {}
 
 
-def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path) -> None:  # SEM-03
+def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path, stored: Stored) -> None:  # SEM-03
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
-    store = VectorStore(file)
+    store = stored(file)
     for number in range(200):
         store.put(VaultPath(f"{number}.md"), b"1", [0], [vector(*range(64))])
     store.close()
@@ -188,7 +205,7 @@ def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path) 
     content[4096:] = b"x" * (len(content) - 4096)  # all pages but the first
     file.write_bytes(content)
 
-    store = VectorStore(file)
+    store = stored(file)
     with pytest.raises(SemanticUnavailable, match="cannot be used now"):
         store.nearest(vector(*range(64)), 1)
     store.put(a, b"1", [0], [vector(0, 1)])
@@ -196,25 +213,25 @@ def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path) 
     store.close()
 
 
-def test_a_store_that_is_closed_is_kept(tmp_path: Path) -> None:  # SEM-03
+def test_a_store_that_is_closed_is_kept(tmp_path: Path, stored: Stored) -> None:  # SEM-03
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
-    store = VectorStore(file)
+    store = stored(file)
     store.put(a, b"1", [0], [vector(0, 1)])
     store.close()
     with pytest.raises(SemanticUnavailable, match="closed"):
         store.put(VaultPath("B.md"), b"1", [0], [vector(0, 1)])
-    assert dict(VectorStore(file).digests()) == {a: b"1"}
+    assert dict(stored(file).digests()) == {a: b"1"}
 
 
-def test_a_store_that_another_program_holds_is_kept(tmp_path: Path) -> None:  # SEM-03
+def test_a_store_that_another_program_holds_is_kept(tmp_path: Path, stored: Stored) -> None:  # SEM-03
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
-    store = VectorStore(file)
+    store = stored(file)
     store.put(a, b"1", [0], [vector(0, 1)])
     store.close()
     with closing(sqlite3.connect(file)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(SemanticUnavailable, match="locked"):
-            VectorStore(file).digests()
+            stored(file).digests()
         other.rollback()
-    assert dict(VectorStore(file).digests()) == {a: b"1"}
+    assert dict(stored(file).digests()) == {a: b"1"}

@@ -22,7 +22,8 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
     terms = characteristic_words(text)
     if not terms:
         return []
-    expression = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    # Sorted: in another order the weights would add up to sums that differ in their last digits
+    expression = " OR ".join(sorted('"' + term.replace('"', '""') + '"' for term in terms))
     found = rows.connection.execute(
         "SELECT files.path FROM search JOIN files ON files.id = search.rowid WHERE search MATCH ? "
         "AND files.path NOT LIKE '%.pdf' ORDER BY search.rank, files.path LIMIT ?",
