@@ -58,7 +58,7 @@ def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: s
     # EDIT-01, EDIT-03
     starts = Lines(body).starts
     at = starts[min(line, len(starts) - 1)]
-    assume(not body.startswith(("-", "="), at))  # a blank line keeps the text from being a heading
+    assume(not body[at:].lstrip(" ").startswith(("-", "=")))  # a blank line keeps the text from being a heading
     after = edits.insert(body, at, content)
 
     kept = after.splitlines()

@@ -26,7 +26,7 @@ FRONT = st.sampled_from(["", "---\na: 1 # own\ntags: [x]\n---\n", "---\n---\n"])
 def test_inserted_text_leaves_every_line_as_it_was(front: str, body: str, position: Position) -> None:
     """PERIODIC-18: taken out again, the note is the one before; at most its last line end is new."""
     note = front + body
-    assume(position == "append" or not note[parser.text_start(note) :].lstrip(" ").startswith("-"))  # EDIT-03
+    assume(position == "append" or not note[parser.text_start(note) :].lstrip(" ").startswith(("-", "=")))  # EDIT-03
     after = insert_text(note, "\u2603new", position)
     left = "".join(line for line in after.splitlines(keepends=True) if "\u2603new" not in line)
     assert left.rstrip("\r\n") == note.rstrip("\r\n")
