@@ -128,6 +128,11 @@ class Disk:
         with contextlib.suppress(OSError), self._folder.listing(folder) as entries:
             yield from (entry for entry in entries if entry.name[0] != ".")
 
+    def _lists(self, disk: str) -> bool:
+        """Whether a folder lists a file by this name, not only by another case or normal form."""
+        folder, _, name = disk.rpartition("/")
+        return any(entry.name == name for entry in self._entries(folder))
+
     def spelled(self, disks: Iterable[str]) -> set[str]:
         listed: dict[str, set[str]] = {}
 
@@ -308,13 +313,15 @@ class Disk:
             self._folder.place(target, make=True) as new,
         ):
             try:
-                old.real(source)
+                facts = old.real(source)
             except FileNotFoundError:
                 self._check_stub(old, source)
                 raise
             if not new.there():
                 self._check_stub(new, target)
-            elif self.spelled([source, target]) == {source}:  # only the case or the normal form changes
+            elif os.path.samestat(facts, new.real(target)) and not self._lists(
+                target
+            ):  # a change of case or normal form
                 rename(old, new)
                 new.sync()
                 return

@@ -185,8 +185,10 @@ class VaultFolder:
             if make:
                 try:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
-                except (FileExistsError, NotADirectoryError, FileNotFoundError) as error:  # the last on Windows
-                    raise _below_a_file(disk) from error
+                except OSError as error:  # each system has another one for it
+                    if any(above.is_file() for above in Path(path).parents):
+                        raise _below_a_file(disk) from error
+                    raise
             yield Place(None, path)
             return
         *folders, name = disk.split("/")

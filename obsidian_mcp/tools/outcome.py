@@ -18,8 +18,8 @@ def as_json(value: object, fallback: Callable[[Any], Any] | None = None) -> byte
     try:
         return to_json(value, inf_nan_mode="null", fallback=fallback)
     except PydanticSerializationError:  # half of a character, as "\ud83d" in YAML is one, or a byte that is no UTF-8
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=fallback or asdict)
-        return printable(text).encode()
+        text = json.dumps(value, ensure_ascii=False, default=fallback or asdict)
+        return to_json(json.loads(printable(text)), inf_nan_mode="null")
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,14 @@ def test_a_move_makes_folders_and_never_replaces_another_file(disk: Disk) -> Non
     assert listing(disk) == ["a/N.md", "a/link.md", "b/c/m.md"]
 
 
+def test_a_move_replaces_no_file_whose_name_differs_from_the_new_one_in_case(disk: Disk) -> None:
+    (disk.root / "a/M.md").write_bytes(b"another")
+    refused = pytest.raises(NoteExists) if (disk.root / "a/m.md").exists() else contextlib.nullcontext()
+    with refused:  # on a disk that knows no case
+        disk.move("a/n.md", "a/m.md")
+    assert (disk.root / "a/M.md").read_bytes() == b"another"
+
+
 def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
     # FILE-09
     places = []

@@ -50,6 +50,12 @@ def vault_of(root: Path, watcher: Watcher) -> Iterator[Vault]:
         vault.close()
 
 
+def listed(vault: Vault) -> list[str]:
+    """The paths of the files, as the next call finds them."""
+    vault.refresh()
+    return [entry.path for entry in vault.entries()]
+
+
 def eventually(answer: Callable[[], object], signal: threading.Event | None = None) -> None:
     """Wait until `answer` is true: woken by `signal`, or asked again as a client would."""
     end = time.monotonic() + WITHIN
@@ -67,22 +73,18 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         watcher.start()
         eventually(lambda: watcher.mode == "events")
 
-        def paths() -> list[str]:
-            vault.refresh()
-            return [str(entry.path) for entry in vault.entries()]
-
-        assert paths() == ["a.md"]
+        assert listed(vault) == ["a.md"]
         (root / "new" / "deep").mkdir(parents=True)
         (root / "new" / "deep" / "b.md").write_bytes(b"2")
-        eventually(lambda: paths() == ["a.md", "new/deep/b.md"], reported)
+        eventually(lambda: listed(vault) == ["a.md", "new/deep/b.md"], reported)
         (root / "new").rename(root / "moved")
-        eventually(lambda: paths() == ["a.md", "moved/deep/b.md"], reported)
+        eventually(lambda: listed(vault) == ["a.md", "moved/deep/b.md"], reported)
         (root / "a.md").rename(root / "A.md")
-        eventually(lambda: paths() == ["A.md", "moved/deep/b.md"], reported)
+        eventually(lambda: listed(vault) == ["A.md", "moved/deep/b.md"], reported)
         (root / "A.md").write_bytes(b"longer")
-        eventually(lambda: bool(paths()) and vault.catalog["A.md"].size == 6, reported)
+        eventually(lambda: bool(listed(vault)) and vault.catalog["A.md"].size == 6, reported)
         shutil.rmtree(root / "moved")
-        eventually(lambda: paths() == ["A.md"], reported)
+        eventually(lambda: listed(vault) == ["A.md"], reported)
 
 
 # WATCH-07
@@ -365,22 +367,19 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
         watcher.start()
         eventually(lambda: watcher.mode == "events")
 
-        def paths() -> list[str]:
-            vault.refresh()
-            return [str(entry.path) for entry in vault.entries()]
-
-        eventually(lambda: paths() == ["A/a.md"])
+        eventually(lambda: listed(vault) == ["A/a.md"])
         (root / "A").rename(root.parent / "Trash")
-        eventually(lambda: not paths())
+        eventually(lambda: not listed(vault))
         (root / "A").mkdir()
         (root / "A" / "b.md").write_bytes(b"2")
-        eventually(lambda: paths() == ["A/b.md"])
+        eventually(lambda: listed(vault) == ["A/b.md"])
         shutil.rmtree(root / "A")
-        eventually(lambda: not paths())
+        eventually(lambda: not listed(vault))
         shutil.rmtree(root.parent / "Trash")
         (root / "new.md").write_bytes(b"3")
-        eventually(lambda: paths() == ["new.md"])
+        eventually(lambda: listed(vault) == ["new.md"])
         eventually(lambda: watcher.mode == "events")
+        assert listed(vault) == ["new.md"]
 
 
 # WATCH-06, SAFE-16
@@ -398,14 +397,10 @@ def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watche
         shutil.copytree(root.parent / "away", root)
         (root / "b.md").write_bytes(b"2")
 
-        def paths() -> list[str]:
-            vault.refresh()
-            return [str(entry.path) for entry in vault.entries()]
-
-        eventually(lambda: paths() == ["a.md", "b.md"])
+        eventually(lambda: listed(vault) == ["a.md", "b.md"])
         eventually(lambda: watcher.mode == "events")
         (root / "c.md").write_bytes(b"3")
-        eventually(lambda: paths() == ["a.md", "b.md", "c.md"])
+        eventually(lambda: listed(vault) == ["a.md", "b.md", "c.md"])
 
 
 # WATCH-01
@@ -424,6 +419,7 @@ def test_a_time_that_a_sync_program_sets_is_seen(root: Path) -> None:
             return vault.catalog["a.md"].mtime_ns
 
         eventually(lambda: time_of_change() == note.stat().st_mtime_ns)
+        assert watcher.mode == "events"  # no scan has seen it
 
 
 # WATCH-06

@@ -15,6 +15,7 @@ import pytest
 import obsidian_mcp
 from obsidian_mcp import tools
 from obsidian_mcp.tools import registry, retired
+from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.registry import PLUGIN_TOOLS, RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
@@ -68,3 +69,7 @@ def test_a_call_imports_the_module_of_its_tool_alone() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     here = {f"{tools.__name__}.{module}" for module in set(TOOLS.modules.values())}
     assert here & set(done.stdout.split()) == {f"{tools.__name__}.notes"}
+
+
+def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:  # FILE-05
+    assert as_json({"n": [float("nan"), 1.5], "half": "\ud83d"}) == '{"n":[null,1.5],"half":"\ufffd"}'.encode()
