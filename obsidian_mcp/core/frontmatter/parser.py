@@ -41,11 +41,13 @@ class Frontmatter:
     """The content of a frontmatter block.
 
     `values` is None when the app shows no properties: the block is empty, or it is broken and `error` says in one
-    sentence why; `line` is then the line of the note, counted from 1.
+    sentence why; `line` is then the line of the note, counted from 1. `spans` are those of the properties, from name to
+    end of value, in code points of the body.
     """
 
     block: Block
     values: dict[str, Value] | None
+    spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
     error: str | None = None
     line: int | None = None
 
@@ -97,14 +99,20 @@ def read(body: str) -> Frontmatter | None:
     block = locate(body)
     if block is None:
         return None
+    handler, base = _Handler(block.yaml_span.of(body)), block.yaml_span.start
     try:
-        values, _ = frontmatter.parse(block.span.of(body), handler=_Handler(block.yaml_span.of(body)))
+        values, _ = frontmatter.parse(block.span.of(body), handler=handler)
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
         line = e.line + 1
-        return Frontmatter(block, None, f"The frontmatter is not readable: line {line}: {e.problem}.", line)
-    return Frontmatter(block, values)
+        problem = f"The frontmatter is not readable: line {line}: {e.problem}."
+        return Frontmatter(block, None, error=problem, line=line)
+    spans = {}
+    for mark in handler.marks.pairs:
+        end = mark.value_end if mark.value_start < mark.value_end else mark.key_end
+        spans[mark.key] = Span(base + mark.key_start, base + end)
+    return Frontmatter(block, values, spans)
 
 
 def outline(body: str, block: Block) -> Outline:
@@ -189,9 +197,10 @@ class _Handler(YAMLHandler):
     def __init__(self, text: str) -> None:
         super().__init__()
         self._text = text
+        self.marks = Marks()
 
     def split(self, _: str) -> tuple[str, str]:
         return self._text, ""
 
     def load(self, fm: str, **_: object) -> dict[str, Value]:
-        return yaml12.load(fm)
+        return yaml12.load(fm, self.marks)

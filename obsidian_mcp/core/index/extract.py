@@ -16,11 +16,11 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
-from obsidian_mcp.core.note.elements import ListItem
+from obsidian_mcp.core.note.elements import ListItem, Tag
 from obsidian_mcp.core.note.links import Link, PropertyLink
 from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Lines, Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
 from obsidian_mcp.errors import AppError
 
@@ -145,12 +145,14 @@ def _of_note(parsed: parser.Note) -> Facts:
     lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
-    tagged = [_tag(printable(tag.removeprefix("#")), "tags", None) for tag in frontmatter.tags(values) or ()]
-    tagged += [_tag(tag.name, "", lines.line(tag.span.start)) for tag in parsed.tags]
+    names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
+    tagged = [TagFact(tags.key(name), name, "tags", None) for name in names]
+    tagged += [_tag(tag, "", lines) for tag in parsed.tags]
+    spans = parsed.frontmatter.spans if parsed.frontmatter else {}
     return Facts(
         tuple(links),
         tuple(tagged),
-        tuple(_property(name, value) for name, value in values.items()),
+        tuple(PropertyFact(*_property(name, value), *spans[name]) for name, value in values.items()),
         tuple(AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
         tuple(HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
         tuple(_task(parsed, item) for item in parsed.tasks),
@@ -174,7 +176,7 @@ def _of_canvas(parsed: canvas.Canvas) -> Facts:
             text = parser.parse(printable(card.text.value))
             lines = text.lines
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
-            tagged += [_tag(tag.name, at, lines.line(tag.span.start)) for tag in text.tags]
+            tagged += [_tag(tag, at, lines) for tag in text.tags]
     warnings = () if parsed.error is None else (_one_line(parsed.error),)
     return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings)
 
@@ -215,9 +217,10 @@ def _card(path: str, subpath: str, at: str) -> LinkFact:
     return LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
 
 
-def _property(name: str, value: Any) -> PropertyFact:
+def _property(name: str, value: Any) -> tuple[str, str, str, str]:
+    """The key, name, type and JSON of a property."""
     name = printable(name)
-    return PropertyFact(name.lower(), name, infer_type(value), printable(_json(value)))
+    return name.lower(), name, infer_type(value), printable(_json(value))
 
 
 def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
@@ -231,8 +234,8 @@ def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
     return TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
 
 
-def _tag(name: str, at: str, line: int | None) -> TagFact:
-    return TagFact(tags.key(name), name, at, line)
+def _tag(tag: Tag, at: str, lines: Lines) -> TagFact:
+    return TagFact(tags.key(tag.name), tag.name, at, lines.line(tag.span.start), *tag.span)
 
 
 def _one_line(text: str) -> str:

@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSIO
 
 from .search_document import Content
 
-VERSION = "7"
+VERSION = "8"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024
@@ -58,6 +58,9 @@ class TagFact(NamedTuple):
     at: str
     """As in `LinkFact`; `tags` in the properties."""
     line: int | None
+    start: int | None = None
+    end: int | None = None
+    """As in `LinkFact`: of the tag with its `#`."""
 
 
 class PropertyFact(NamedTuple):
@@ -68,6 +71,9 @@ class PropertyFact(NamedTuple):
     """Inferred from the value, without `types.json`."""
     value: str
     """JSON."""
+    start: int | None = None
+    end: int | None = None
+    """Code points of the body, from the name to the end of the value."""
 
 
 class AliasFact(NamedTuple):

@@ -149,9 +149,11 @@ class Rows(NamedTuple):
         """Return the occurrences of a tag and of its descendants."""
         return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
 
-    def properties(self, key: str, tables: Sequence[str] = PROPERTIES) -> list[tuple[VaultPath, PropertyFact]]:
+    def properties(
+        self, key: str, tables: Sequence[str] = PROPERTIES
+    ) -> list[tuple[VaultPath, PropertyFact | InlineFieldFact]]:
         """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
-        found = [fact for table in tables for fact in self._of(table, "t.key = ?", [key], PropertyFact)]
+        found = [fact for table in tables for fact in self._of(table, "t.key = ?", [key])]
         return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
 
     def property_values(self, key: str) -> Iterator[tuple[int, int, str]]:
@@ -253,9 +255,9 @@ class Rows(NamedTuple):
         chosen = sql + " AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"  # noqa: S608 - as above
         return self.connection.execute(chosen, (json.dumps(list(files)),))
 
-    def _of(self, table: str, where: str, values: Sequence[str], row: type[NamedTuple] | None = None) -> list[Any]:
-        """Return rows of a table, or their columns in `row`, with the path of their file, by path and position."""
-        row = row or TABLES[table]
+    def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
+        """Return rows of a table with the path of their file, by path and position."""
+        row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
         found = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names

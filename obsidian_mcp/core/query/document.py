@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from obsidian_mcp.core.text.text import Span
 
 from .scopes import Structure, structure_of
 
@@ -36,6 +38,16 @@ class Subject(Protocol):
     @property
     def properties(self) -> Mapping[str, object]:
         """The frontmatter as parsed: text, numbers, booleans, None, lists and mappings of these."""
+        ...
+
+    @property
+    def text_tags(self) -> Sequence[tuple[str, Span]]:
+        """The tags of the text in their order, without `#`, and where they are."""
+        ...
+
+    @property
+    def property_places(self) -> Iterable[tuple[str, object, Span]]:
+        """Name, value and place of the properties in the text, in their order."""
         ...
 
     @property
@@ -71,6 +83,15 @@ class Document:
     def tags(self) -> list[str]:
         return self.note.all_tags
 
+    @cached_property
+    def text_tags(self) -> list[tuple[str, Span]]:
+        return [(tag.name, tag.span) for tag in self.note.tags]
+
     @property
     def properties(self) -> Mapping[str, object]:
         return self.note.properties if self.kind == "note" else {}
+
+    @property
+    def property_places(self) -> list[tuple[str, object, Span]]:
+        spans = self.note.frontmatter.spans if self.note.frontmatter else {}
+        return [(name, value, spans[name]) for name, value in self.properties.items()]

@@ -207,7 +207,7 @@ class _Tagged(Condition):
         return any(True for _ in self.places(place))
 
     def places(self, place: Place) -> Iterator[Span]:
-        tags, end = place.subject.structure.tags, place.end
+        tags, end = place.subject.text_tags, place.end
         for at in range(bisect_left(tags, place.start, key=lambda tag: tag[1].start), len(tags)):
             name, span = tags[at]
             if span.end > end:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,21 +32,9 @@ class WithProperty:
         return False
 
     def places(self, place: Place) -> Iterator[Span]:
-        from obsidian_mcp.core.frontmatter import parser  # PyYAML, which only a property's place in a text needs
-        from obsidian_mcp.core.frontmatter.yaml12 import InvalidYaml, NoValue
-
-        block = parser.locate(place.subject.text)
-        if block is None or place.span is not None:
-            return
-        try:
-            entries = parser.outline(place.subject.text, block).entries
-        except (NoValue, InvalidYaml):
-            return
-        for entry in entries:
-            if self.names(entry.key) and self.values(entry.value):
-                value = entry.value_span
-                end = value.end if value.start < value.end else entry.key_span.end
-                yield Span(entry.key_span.start, end)
+        for name, value, span in place.subject.property_places if place.span is None else ():
+            if self.names(name) and self.values(value):
+                yield span
 
 
 def name_test(key: Node) -> Callable[[str], bool]:
@@ -92,12 +80,12 @@ def value_test(node: Node | None, match_case: bool | None) -> Callable[[object],
 def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[object], bool]:
     if isinstance(leaf, Regex):
         searched = expression(leaf.source, match_case)
-        return lambda value: any(map(searched.found, _texts(value)))
+        return lambda value: any(map(searched.found, _texts(_items(value))))
     if isinstance(leaf, Word) and compat.SEARCH_PROPERTY_WORD_IS_PART:
         pattern = substring(leaf.text, match_case=bool(match_case))
-        return lambda value: any(map(pattern.search, _texts(value)))
+        return lambda value: any(map(pattern.search, _texts(_items(value))))
     wanted = leaf.text if match_case else fold(leaf.text)
-    return lambda value: any((text if match_case else fold(text)) == wanted for text in _texts(value))
+    return lambda value: any((text if match_case else fold(text)) == wanted for text in _texts(_items(value)))
 
 
 def _comparison(node: Compare) -> Callable[[object], bool]:
@@ -118,17 +106,13 @@ def _comparison(node: Compare) -> Callable[[object], bool]:
     )
 
 
-def _items(value: object) -> Iterator[object]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _items(item)
-    else:
-        yield value
+def _items(value: object) -> list[object]:
+    return [item for part in value for item in _items(part)] if isinstance(value, list) else [value]
 
 
-def _texts(value: object) -> Iterator[str]:
-    """The texts of a value and of the items of a list; null and mappings have none."""
-    for item in _items(value):
+def _texts(items: Iterable[object]) -> Iterator[str]:
+    """The texts of some values; null and mappings have none."""
+    for item in items:
         if isinstance(item, bool):
             yield "true" if item else "false"
         elif isinstance(item, float) and item.is_integer() and abs(item) < 1e21:

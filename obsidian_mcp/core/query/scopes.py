@@ -37,17 +37,14 @@ class Structure:
     """Where the parts of one text are, in code points; the index stores it beside the text as bytes.
 
     The numbers are the length of the text, the counts of blocks, headings and tasks, and then, column after column, the
-    starts and ends of blocks, the starts and levels of headings, the marks, starts and ends of tasks; for each tag its
-    start and end.
+    starts and ends of blocks, the starts and levels of headings, the marks, starts and ends of tasks.
     """
 
-    __slots__ = ("_numbers", "_parts", "_tags", "_text")
+    __slots__ = ("_numbers", "_parts")
 
-    def __init__(self, numbers: array[int] | bytes, text: str, tags: Sequence[tuple[str, Span]] | None = None) -> None:
-        """`numbers` may be what `pack` returned. `tags` None: their names are what the text says at their places."""
+    def __init__(self, numbers: array[int] | bytes) -> None:
+        """`numbers` may be what `pack` returned."""
         self._numbers = array("I", numbers)
-        self._text = text
-        self._tags = tags
         self._parts: dict[Scope, Parts] = {}
 
     def _columns(self, first: int, size: int, count: int) -> list[array[int]]:
@@ -70,21 +67,8 @@ class Structure:
         _, blocks, headings, tasks = self._numbers[:4]
         return self._columns(4 + 2 * blocks + 2 * headings, tasks, 3)
 
-    @property
-    def tags(self) -> Sequence[tuple[str, Span]]:
-        """Tags in the text, names without `#`."""
-        if self._tags is not None:
-            return self._tags
-        _, blocks, headings, tasks = self._numbers[:4]
-        numbers = self._numbers[4 + 2 * blocks + 2 * headings + 3 * tasks :]
-        spans = [Span(start, end) for start, end in zip(numbers[::2], numbers[1::2], strict=True)]
-        self._tags = [(self._text[span.start + 1 : span.end], span) for span in spans]
-        return self._tags
-
     def pack(self) -> bytes:
-        """Return the structure as bytes; empty if a tag's name is not what the text says at its place."""
-        if any(self._text[span.start + 1 : span.end] != name for name, span in self.tags):
-            return b""
+        """Return the structure as bytes."""
         return self._numbers.tobytes()
 
     def parts(self, scope: Scope) -> Parts:
@@ -138,16 +122,14 @@ def structure_of(note: Note) -> Structure:
     numbers.extend([ord(item.mark or " ") for item in tasks])
     numbers.extend([item.span.start for item in tasks])
     numbers.extend([item.span.end for item in tasks])
-    for tag in note.tags:
-        numbers.extend((tag.span.start, tag.span.end))
-    return Structure(numbers, note.body, [(tag.name, tag.span) for tag in note.tags])
+    return Structure(numbers)
 
 
 def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
     """Return the structure of a text of pages, each of which is one block and one section."""
     ends = [*starts[1:], length] if starts else []
     count = len(starts)
-    return Structure(array("I", [length, count, count, 0, *starts, *ends, *starts, *[1] * count]), "", ())
+    return Structure(array("I", [length, count, count, 0, *starts, *ends, *starts, *[1] * count]))
 
 
 def _blocks(note: Note) -> list[Span]:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.query.document import Document, Kind
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
 from obsidian_mcp.core.text.casefold import fold
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError
 
@@ -208,7 +208,7 @@ class StoredDocument:
     """A `query.document.Subject` from the rows of the index; what the query needs is read when it is needed."""
 
     __slots__ = (
-        "_packed", "_properties", "_snapshot", "_structure", "_tags", "kind", "number", "path", "text",
+        "_packed", "_properties", "_snapshot", "_structure", "_tags", "_text_tags", "kind", "number", "path", "text",
     )  # fmt: skip
 
     def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
@@ -222,6 +222,7 @@ class StoredDocument:
         self._packed = packed
         self._structure: Structure | None = None
         self._tags: Iterable[str] | None = None
+        self._text_tags: Sequence[tuple[str, Span]] | None = None
         self._properties: Mapping[str, object] | None = None
 
     @property
@@ -232,7 +233,7 @@ class StoredDocument:
                 row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
                 self._packed = row[0] if row else b""
             known = self._packed
-            self._structure = Structure(known, self.text) if known else self._parsed.structure
+            self._structure = Structure(known) if known else self._parsed.structure
         return self._structure
 
     @property
@@ -249,6 +250,23 @@ class StoredDocument:
                 rows = self._snapshot.connection.execute(sql, (self.number,))
                 self._tags = [tag for (tag,) in rows]
         return self._tags
+
+    @property
+    def text_tags(self) -> Sequence[tuple[str, Span]]:
+        if self._text_tags is None:
+            if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
+                self._text_tags = self._parsed.text_tags
+            else:
+                sql = "SELECT tag, start, end FROM tags WHERE file = ? AND at = '' ORDER BY n"
+                rows = self._snapshot.connection.execute(sql, (self.number,))
+                self._text_tags = [(tag, Span(*span)) for tag, *span in rows]
+        return self._text_tags
+
+    @property
+    def property_places(self) -> Iterator[tuple[str, object, Span]]:
+        sql = "SELECT name, value, start, end FROM properties WHERE file = ? ORDER BY n"
+        for name, value, *span in self._snapshot.connection.execute(sql, (self.number,)):
+            yield name, json.loads(value), Span(*span)
 
     @property
     def properties(self) -> Mapping[str, object]:

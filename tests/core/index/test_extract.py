@@ -27,12 +27,13 @@ from obsidian_mcp.core.index.facts import (
 from obsidian_mcp.core.note import parser
 from tests.core.memory import MemoryVault
 
-NOTE = """\
+RELATED = 'related: ["[[a#b]]", plain]'
+NOTE = f"""\
 ---
 tags: [Work/One, "#two"]
 aliases: Other Name
 up: "[[Home|h]]"
-related: ["[[a#b]]", plain]
+{RELATED}
 ---
 # A *heading*
 See [[Über#x|y]] and ![[pic.png|100]]. ^Id-1
@@ -51,6 +52,10 @@ def place(part: str) -> int:
     return NOTE.index(part)
 
 
+def span(part: str) -> tuple[int, int]:
+    return place(part), place(part) + len(part)
+
+
 # INDEX-05
 def test_a_note_is_kept_as_rows() -> None:
     markdown, picture = "[m](sub/m%20n.md#h)", "![[pic.png|100]]"
@@ -65,13 +70,13 @@ def test_a_note_is_kept_as_rows() -> None:
         tags=(
             TagFact("work/one", "Work/One", "tags", None),
             TagFact("two", "two", "tags", None),
-            TagFact("task", "task", "", 9),
+            TagFact("task", "task", "", 9, *span("#task")),
         ),
         properties=(
-            PropertyFact("tags", "tags", "multitext", '["Work/One", "#two"]'),
-            PropertyFact("aliases", "aliases", "text", '"Other Name"'),
-            PropertyFact("up", "up", "text", '"[[Home|h]]"'),
-            PropertyFact("related", "related", "multitext", '["[[a#b]]", "plain"]'),
+            PropertyFact("tags", "tags", "multitext", '["Work/One", "#two"]', *span('tags: [Work/One, "#two"]')),
+            PropertyFact("aliases", "aliases", "text", '"Other Name"', *span("aliases: Other Name")),
+            PropertyFact("up", "up", "text", '"[[Home|h]]"', *span('up: "[[Home|h]]"')),
+            PropertyFact("related", "related", "multitext", '["[[a#b]]", "plain"]', *span(RELATED)),
         ),
         aliases=(AliasFact("other name", "Other Name"),),
         headings=(HeadingFact(1, "A *heading*", place("# A")),),
@@ -118,7 +123,7 @@ def test_cards_of_a_canvas_are_links_and_their_text_is_read() -> None:
             LinkFact("p.png", "embed", "p.png", "", None, "![[p.png]]", "nodes.b", 1, 18),
             LinkFact("back.png", "card", "img/back.png", "", None, "img/back.png", "nodes.d", None, None),
         ),
-        tags=(TagFact("t", "t", "nodes.b", 1),),
+        tags=(TagFact("t", "t", "nodes.b", 1, 29, 31),),
         headings=(HeadingFact(0, "b", 0),),
     )
 

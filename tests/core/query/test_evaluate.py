@@ -254,6 +254,8 @@ class Closed:
     def structure(self) -> NoReturn:
         raise AssertionError("the text was parsed")
 
+    text_tags = property_places = structure
+
 
 @pytest.mark.parametrize(
     ("query", "opened", "listed"),

@@ -19,12 +19,11 @@ SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-t
 
 @given(files())
 @settings(max_examples=200)
-def test_a_packed_structure_has_the_parts_and_tags_of_the_note(plain: PlainFile) -> None:
+def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
     structure = structure_of(parse(plain.text))
     packed = structure.pack()
     assert packed
-    unpacked = Structure(packed, plain.text)
-    assert list(unpacked.tags) == list(structure.tags)
+    unpacked = Structure(packed)
     for scope in SCOPES:
         found, expected = unpacked.parts(scope), structure.parts(scope)
         assert [list(column) for column in found] == [list(column) for column in expected]
@@ -41,7 +40,7 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
     assert shown("section-tree")[1].endswith("[-] y")
     assert (shown("task"), shown("task-todo"), shown("task-done")) == (["- [ ] x", "- [-] y"], ["- [ ] x"], ["- [-] y"])
-    assert [(name, span.of(text)) for name, span in structure.tags] == [("t", "#t"), ("b", "#b")]
+    assert [(name, span.of(text)) for name, span in Document("N.md", text).text_tags] == [("t", "#t"), ("b", "#b")]
 
 
 @pytest.mark.parametrize("operator", ["line", "section"])
