@@ -118,9 +118,10 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
     with pytest.raises(Crash):
         vault.commit("test", everything(vault))
 
-    with opened().changing():
-        pass
-    assert contents(root) == before
+    again = opened()
+    with again.changing():
+        assert contents(root) == before
+    assert again.journal.unfinished() == []
 
 
 class Unfinished(SqliteJournal):
@@ -168,6 +169,8 @@ def test_an_undo_brings_back_every_file_of_a_change(root: Path, opened: Callable
 
     undo(vault, None)
     assert contents(root) == before
+    with pytest.raises(UndoConflict, match="undone already, by change 2"):
+        undo(vault, 1)
     undo(vault, 2)
     assert (root / "moved/2.md").read_bytes() == b"note 2\r\nold\nnew\n"
     assert not (root / "3.md").exists()
@@ -441,6 +444,22 @@ def test_undo_restores_every_byte_of_a_move_of_forty_files(root: Path, opened: C
     assert contents(root) == moved
 
 
+def test_undo_restores_a_folder_with_notes_that_link_to_each_other(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-04: links in the moved notes themselves were rewritten too."""
+    (root / "Old").mkdir()
+    (root / "Old/a.md").write_bytes(b"[b](Old/b.md)\n")
+    (root / "Old/b.md").write_bytes(b"![[Old/a]]\n")
+    before = contents(root)
+    vault = opened()
+    with vault.changing():
+        vault.commit("move_note", relocate(vault, "Old/", "New/", update_links=True).operations)
+    assert (root / "New/Old/a.md").read_bytes() == b"[b](b.md)\n"
+
+    undo(vault, None)
+    assert contents(root) == before
+    assert not (root / "New").exists()
+
+
 def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Callable[..., Vault]) -> None:
     vault = opened()
     vault.commit("test", [Create("new.md", b"made\n")])
@@ -515,6 +534,19 @@ def test_an_undo_of_what_is_gone_already_makes_way_for_the_next(root: Path, open
         undo(vault, None)
 
 
+def test_a_move_is_not_undone_where_another_file_has_the_old_name(root: Path, opened: Callable[..., Vault]) -> None:
+    vault = opened()
+    vault.commit("test", [Create("new.md", b""), Move("0.md", "moved.md")])
+    (root / "0.md").write_bytes(b"another note\n")
+    before = contents(root)
+
+    with pytest.raises(UndoConflict, match="another file has its old name"):
+        undo(vault, None)
+    assert contents(root) == before
+    undo(vault, None, "current")
+    assert contents(root) == {path: data for path, data in before.items() if path != "new.md"}
+
+
 def test_undo_of_an_edit_says_so_when_the_note_has_been_moved_since(root: Path, opened: Callable[..., Vault]) -> None:
     vault = opened()
     vault.edit("test", vault.find("0"), lambda body: body + "edited\n")
@@ -546,14 +578,16 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     )
     other.refresh()
     as_client("editor").run(other.commit, "test", [Create("three.md", b"3")])
+    for _ in range(60):
+        two.run(lambda: vault.journal.finish(vault.journal.begin("test", [])))
 
     undone = one.run(undo, vault, None)[0]
     assert undone.author == one.run(vault.journal.author)
     assert sorted(contents(root)) == sorted([*(f"{number}.md" for number in range(NOTES)), "two.md", "three.md"])
-    with pytest.raises(ChangeNotFound, match=r"number 3 \(test\) by editor") as refused:
+    with pytest.raises(ChangeNotFound, match=r"number 63 \(test\) by assistant \(another session\)") as refused:
         one.run(undo, vault, None)
-    assert refused.value.data["latest"] == 3
-    assert one.run(made_by, vault, vault.journal.changes(None, 9, 0)[0][2]) == "assistant (another session)"
+    assert refused.value.data["latest"] == 63
+    assert one.run(made_by, vault, vault.journal.changes("three.md", 9, 0)[0][0]) == "editor"
     one.run(undo, vault, 3)
     assert not (root / "three.md").exists()
     other.close()

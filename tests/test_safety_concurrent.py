@@ -134,6 +134,7 @@ def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, ope
     """SAFE-22. Issue 15, example 16: this ended in "could not be brought back as it was"."""
     vault = opened(Hostile(root))
     changes = [Write(f"{n}.md", data := vault.files.read(f"{n}.md"), b"ours\n" + data) for n in range(3)]
+    changes[1] = Write("1.md", changes[1].before, changes[1].before + b"ours\n")  # on the line above theirs
     with pytest.raises(StorageFailed, match="full") as refused:
         vault.commit("test", changes)
     assert "brought back" not in refused.value.message

@@ -199,6 +199,21 @@ def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..
     assert (root / "Private/Diary.md").read_bytes() == diary
 
 
+def test_a_change_of_visible_files_is_known_and_undone_whatever_their_folder_is(
+    opened: Callable[..., App], root: Path
+) -> None:
+    # POL-08: the new folder itself matches no pattern
+    app = opened('read = ["*.md"]\n')
+    call(app, "obsidian_create_note", {"name": "New/note"})
+    call(app, "obsidian_delete_note", {"name": "New/note"})
+
+    changes = call(app, "obsidian_history", {"name": "note"}).data["changes"]
+    assert [change["tool"] for change in changes] == ["delete_note", "create_note"]
+    assert call(app, "obsidian_undo", {}).data["undone"] == 2
+    assert call(app, "obsidian_undo", {}).data["undone"] == 1
+    assert not (root / "New").exists()
+
+
 def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Callable[..., App], root: Path) -> None:
     # POL-07
     before = contents(root)

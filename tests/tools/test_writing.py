@@ -129,6 +129,10 @@ def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Pat
     assert refused.value.error_code == "UNDO_CONFLICT"
     assert "-one" in refused.value.message
     assert "+FOUR" in refused.value.message
+    (basic / "N.md").write_bytes(b"1\ntwo\nthree\nFOUR\n")
+    with pytest.raises(AppError, match="changed since, so nothing was undone"):
+        run(app, "undo", wins="both")
+    (basic / "N.md").write_bytes(b"ONE\ntwo\nthree\nFOUR\n")
     run(app, "undo", wins="both")
     assert (basic / "N.md").read_bytes() == b"one\ntwo\nthree\nFOUR\n"
 

@@ -18,6 +18,7 @@ from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
 from .changes import Create, Done, Move, Operation, Planned, Remove, RemoveFolder, Write, planning
@@ -233,8 +234,7 @@ class Plans:
                 return "applied" if files.read(operation.disk) == operation.data else "stale"
             case Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
-                renames_case = normal_form(operation.disk).lower() == normal_form(operation.target).lower()
-                if is_there and (not is_moved or renames_case):
+                if is_there and (not is_moved or name_key(operation.disk) == name_key(operation.target)):
                     return "pending" if self._unchanged(plan, operation) else "stale"
                 return "applied" if is_moved and not is_there else "stale"
             case Remove():

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from obsidian_mcp.core.files.ports import Files, Step
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
 
 log = logging.getLogger(__name__)
@@ -37,12 +36,9 @@ def _take_back_step(files: Files, step: Step) -> None:
     if step.kind == "folder":
         files.remove_folder(step.disk)
         return
-    if step.kind == "move" and step.target is not None:
-        if files.exists(step.target) and not files.exists(step.disk):
+    if step.target is not None:
+        with suppress(NoteExists, NoteNotFound):  # the move was not made, or another file has the old name since
             files.move(step.target, step.disk)
-        elif name_key(step.disk) == name_key(step.target):  # on some systems both spellings are there at once
-            with suppress(NoteExists, NoteNotFound):
-                files.move(step.target, step.disk)
         return
     attempts = ATTEMPTS
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -9,6 +10,7 @@ from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
 
 from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write
@@ -29,8 +31,7 @@ def history(
     """
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
-    _, total = vault.journal.changes(disk, 1, 0, anywhere=anywhere)
-    found, _ = vault.journal.changes(disk, max(total, 1), 0, anywhere=anywhere)
+    found, _ = vault.journal.changes(disk, sys.maxsize, 0, anywhere=anywhere)
     shown = [recorded for recorded in found if _visible(vault, recorded)]
     return shown[offset : offset + limit], len(shown)
 
@@ -46,8 +47,6 @@ def recall(vault: Vault, number: int) -> Recorded:
 
 
 def _visible(vault: Vault, recorded: Recorded) -> bool:
-    if not vault.policy.restricts_reading:
-        return True
     touched = {disk for step in recorded.steps if step.kind != "folder" for disk in (step.disk, step.target) if disk}
     return all(vault.policy.visible(normal_form(disk)) for disk in touched)
 
@@ -60,16 +59,13 @@ def last(vault: Vault) -> Recorded:
     own = vault.journal.author()
     offset = 0
     other: Recorded | None = None
-    while True:
-        page, total = history(vault, limit=50, offset=offset)
+    while page := history(vault, offset=offset)[0]:
         for recorded in page:
             if recorded.undoes is None and recorded.undone_by is None:
                 if recorded.author.is_same(own):
                     return recall(vault, recorded.number)
                 other = other or recorded
         offset += len(page)
-        if offset >= total or not page:
-            break
     if other is None:
         raise ChangeNotFound("There is no change to undo.", change=None)
     raise ChangeNotFound(
@@ -93,7 +89,7 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
 def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
     """Take back a change, the caller's own last one without a number; return it and the change that undid it.
 
-    The latter has no steps where every file already was as before, or was left: the next undo then takes the next
+    The latter changes no file where every file already was as before, or was left: the next undo then takes the next
     change.
     Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
     """
@@ -111,7 +107,7 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
     """Return the operations that take a change back. Raises: UndoConflict."""
-    moves = [(step.disk, step.target) for step in recorded.steps if step.kind == "move" and step.target is not None]
+    moves = [(step.disk, step.target) for step in recorded.steps if step.target is not None]
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
         if step.kind not in ("move", "folder"):
@@ -119,7 +115,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
             contents += [operation] if operation is not None else []
     backwards: list[Operation] = []
     for disk, target in reversed(moves):
-        if vault.files.exists(target) and (not vault.files.exists(disk) or _same_place(disk, target)):
+        if vault.files.exists(target) and (not vault.files.exists(disk) or name_key(disk) == name_key(target)):
             backwards.append(Move(target, disk))
         elif wins != "current":
             raise UndoConflict(
@@ -127,8 +123,6 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
                 "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
                 path=normal_form(target),
             )
-    if not contents and not backwards:
-        return []
     made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
     return [*contents, *backwards, *made]
 
@@ -141,11 +135,6 @@ def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
         if disk.startswith(source + "/"):
             return target + disk[len(source) :]
     return disk
-
-
-def _same_place(disk: str, target: str) -> bool:
-    """Whether two names differ in case or normal form only: on some systems both exist at once."""
-    return normal_form(disk).lower() == normal_form(target).lower()
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
@@ -163,7 +152,7 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | Non
     if now != step.after:
         if wins == "current":
             return None
-        if wins == "both" and now is not None and step.after is not None and step.before is not None:
+        if wins == "both" and now is not None:
             merged = merge(_body(step.after), _body(step.before), _body(now))
             if merged is None:
                 raise _conflict(disk, step, now)
