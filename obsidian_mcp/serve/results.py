@@ -15,17 +15,25 @@ Result = Mapping[str, Any]
 
 def success(outcome: Outcome) -> Result:
     """Return the result of a call that succeeded."""
-    content = [{"text": text, "type": "text"} for text in outcome.contents()]
-    if outcome.picture is not None:
-        image = b64encode(outcome.picture.image).decode()
-        content.append({"data": image, "mimeType": outcome.picture.mime, "type": "image"})
-    return _result(content, outcome.structured, is_error=False)
+    return _result(content(outcome), outcome.structured, is_error=False)
+
+
+def content(outcome: Outcome) -> list[dict[str, str]]:
+    """Return the content blocks of a result; text is unchanged, with its lone surrogates."""
+    blocks = [text_block(text) for text in outcome.contents()]
+    if (picture := outcome.picture) is not None:
+        blocks.append({"data": b64encode(picture.image).decode(), "mimeType": picture.mime, "type": "image"})
+    return blocks
+
+
+def text_block(text: str) -> dict[str, str]:
+    return {"text": text, "type": "text"}
 
 
 def failure(error: AppError) -> Result:
     """Return an application error as a result, for hosts that hide JSON-RPC errors from the model."""
     data = {"success": False, "error": {"code": error.code, "message": error.message, "data": error.payload()}}
-    return _result([{"text": error.to_text(), "type": "text"}], data, is_error=True)
+    return _result([text_block(error.to_text())], data, is_error=True)
 
 
 def _result(content: list[dict[str, str]], structured: Mapping[str, Any] | None, *, is_error: bool) -> Result:

@@ -20,7 +20,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import hidden_text, parser, patch
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, printable
+from obsidian_mcp.core.text.text import BOM, Lines, Span, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
@@ -209,15 +209,14 @@ def edit_frontmatter(
         raise InvalidArguments("keys is required for delete: the properties to delete.", argument="keys")
 
     def change(body: str) -> str:
-        newline = Text(body).newline
         if mode == "delete":
             for key in keys:
-                body = edits.remove_property(body, key, newline)
+                body = edits.remove_property(body, key)
             return body
         before = _properties(body)
         for key, value in data.items():
             merged = _merged(before.get(key), value) if mode == "merge" else value
-            body = edits.set_property(body, key, merged, newline)
+            body = edits.set_property(body, key, merged)
         return body
 
     place = app.vaults.get()

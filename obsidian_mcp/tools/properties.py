@@ -12,7 +12,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.note import parser as note
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
@@ -97,12 +96,11 @@ def set_properties(
     """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone."""
 
     def change(body: str) -> str:
-        newline = Text(body).newline
         for key, value in properties.items():
             if value is None:
-                body = edits.remove_property(body, key, newline)
+                body = edits.remove_property(body, key)
             else:
-                body = edits.set_property(body, key, value, newline)
+                body = edits.set_property(body, key, value)
         return body
 
     place = app.vaults.get(vault)

@@ -16,7 +16,6 @@ from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import adapted, newline_of, overwritten
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.changes import Create, Write, removal
 from obsidian_mcp.errors import NoteExists
@@ -209,9 +208,7 @@ def _relocated(call: Call, source: VaultPath, target: str) -> str:
 
 def property_remove(call: Call) -> str:
     entry, name = call.note(), call.text("name")
-    call.vault.edit(
-        "set_properties", entry, lambda body: property_edits.remove_property(body, name, Text(body).newline)
-    )
+    call.vault.edit("set_properties", entry, lambda body: property_edits.remove_property(body, name))
     return f"Removed: {name}"
 
 
@@ -220,7 +217,7 @@ def property_set(call: Call) -> str:
     value, kind = _typed(call, name, given, call.parsed(entry).properties)
 
     def change(body: str) -> str:
-        return property_edits.set_property(body, name, value, Text(body).newline)
+        return property_edits.set_property(body, name, value)
 
     types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))
     if types and call.may_change_settings(TYPES):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from obsidian_mcp.core.text import tags
+from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
 from . import parser, property_flow, property_lines, yaml_style
@@ -20,10 +21,10 @@ from .yaml12 import InvalidYaml, NoValue, Value
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
-def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
+def set_property(body: str, key: str, value: Value) -> str:
     """Return the body with one property set; the same body if it has that value already.
 
-    A new property goes last, the first one makes the block. `newline` ends the lines that are new.
+    A new property goes last, the first one makes the block. New lines end as those of the note.
 
     Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold.
     """
@@ -31,14 +32,14 @@ def set_property(body: str, key: str, value: Value, newline: str = "\n") -> str:
     note = _Note.of(body)
     name = parser.key_of(note.values, key)
     if name is None:
-        return note.settle({**note.values, key: value}, note.with_new(key, value, newline), key)
+        return note.settle({**note.values, key: value}, note.with_new(key, value), key)
     entry = note.entry(name)
     if _same(entry.value, value) and (value is not None or entry.value_span.of(body) in _NULLS):
         return body
-    return note.settle({**note.values, name: value}, note.with_value(entry, value, newline), key)
+    return note.settle({**note.values, name: value}, note.with_value(entry, value), key)
 
 
-def remove_property(body: str, key: str, newline: str = "\n") -> str:
+def remove_property(body: str, key: str) -> str:
     """Return the body without a property; the same body if it has none of that name.
 
     With the last property goes the whole block, unless comments stand in it.
@@ -50,10 +51,10 @@ def remove_property(body: str, key: str, newline: str = "\n") -> str:
     if name is None or note.block is None:
         return body
     left = {other: value for other, value in note.values.items() if other != name}
-    return note.settle(left, note.without(note.block, note.entry(name), newline), key)
+    return note.settle(left, note.without(note.block, note.entry(name)), key)
 
 
-def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
+def replace_tag(body: str, old: str, new: str) -> str:
     """Return the body with a tag of its `tags` property renamed, including the tags nested below it.
 
     `old` and `new` are given with or without `#`. Only the items that match change, each in the quotes it has. A note
@@ -75,7 +76,7 @@ def replace_tag(body: str, old: str, new: str, newline: str = "\n") -> str:
         return body
     value = renamed if isinstance(entry.value, list) else renamed[0]
     spans = entry.items if isinstance(entry.value, list) else (entry.value_span,)
-    candidates = note.with_value(entry, value, newline)
+    candidates = note.with_value(entry, value)
     if len(spans) == len(items):  # else the list stands elsewhere, behind an alias
         in_flow = note.in_braces or body[entry.value_span.start] == "["
         changed = body
@@ -118,6 +119,10 @@ class _Note:
         return {entry.key: entry.value for entry in self.outline.entries}
 
     @property
+    def newline(self) -> str:
+        return Text(self.body).newline
+
+    @property
     def in_braces(self) -> bool:
         return self.outline.flow is not None
 
@@ -125,22 +130,22 @@ class _Note:
         # the last one counts where two keys (`1` and `"1"`) are the same text
         return next(entry for entry in reversed(self.outline.entries) if entry.key == name)
 
-    def with_new(self, key: str, value: Value, newline: str) -> Iterable[str]:
+    def with_new(self, key: str, value: Value) -> Iterable[str]:
         if self.block is None:
-            block = property_lines.first(key, value, newline)
-            return [block + self.body]
+            return [property_lines.first(key, value, self.newline) + self.body]
         if self.outline.flow is not None:
-            return [property_flow.with_new(self.body, self.outline.entries, self.outline.flow, key, value, newline)]
-        return property_lines.with_new(self.body, self.block, self.outline.entries, key, value, newline)
+            entries, flow = self.outline.entries, self.outline.flow
+            return [property_flow.with_new(self.body, entries, flow, key, value, self.newline)]
+        return property_lines.with_new(self.body, self.block, self.outline.entries, key, value, self.newline)
 
-    def with_value(self, entry: Entry, value: Value, newline: str) -> Iterable[str]:
+    def with_value(self, entry: Entry, value: Value) -> Iterable[str]:
         if self.outline.flow is not None:
             return [property_flow.with_value(self.body, self.outline.entries, entry, value)]
-        return property_lines.with_value(self.body, entry, value, newline)
+        return property_lines.with_value(self.body, entry, value, self.newline)
 
-    def without(self, block: Block, entry: Entry, newline: str) -> Iterable[str]:
+    def without(self, block: Block, entry: Entry) -> Iterable[str]:
         if len(self.outline.entries) == 1:
-            return property_lines.without_last(self.body, block, entry, newline)
+            return property_lines.without_last(self.body, block, entry, self.newline)
         if self.outline.flow is not None:
             return [property_flow.without(self.body, self.outline.entries, self.outline.flow, entry)]
         return property_lines.without(self.body, block, self.outline.entries, entry)

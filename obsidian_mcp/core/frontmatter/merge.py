@@ -12,7 +12,7 @@ _LISTS = ("tags", "aliases")
 """Properties whose text counts as a list of one."""
 
 
-def merge_properties(body: str, values: Mapping[str, Value], newline: str = "\n") -> str:
+def merge_properties(body: str, values: Mapping[str, Value]) -> str:
     """Return a note with other properties merged in; nothing else of it changes.
 
     A property that the note lacks is added last. Lists get the items that they lack, behind their own. An empty value
@@ -24,11 +24,11 @@ def merge_properties(body: str, values: Mapping[str, Value], newline: str = "\n"
         own = (read.values or {}) if read is not None else {}
         name = parser.key_of(own, key)
         if name is None:
-            body = set_property(body, key, value, newline)
+            body = set_property(body, key, value)
             continue
         merged = _merged(name, own[name], value)
         if merged != own[name]:
-            body = set_property(body, name, merged, newline)
+            body = set_property(body, name, merged)
     return body
 
 

@@ -1,6 +1,6 @@
 """The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md).
 
-Reading goes through python-frontmatter with a handler of the project's own: `yaml12` reads the text as the app does.
+`yaml12` reads the text as the app does.
 """
 
 from __future__ import annotations
@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import frontmatter
-from frontmatter.default_handlers import YAMLHandler
 
 from obsidian_mcp.core.text.text import Span
 
@@ -99,9 +96,9 @@ def read(body: str) -> Frontmatter | None:
     block = locate(body)
     if block is None:
         return None
-    handler, base = _Handler(block.yaml_span.of(body)), block.yaml_span.start
+    marks, base = Marks(), block.yaml_span.start
     try:
-        values, _ = frontmatter.parse(block.span.of(body), handler=handler)
+        values = yaml12.load(block.yaml_span.of(body), marks)
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -109,7 +106,7 @@ def read(body: str) -> Frontmatter | None:
         problem = f"The frontmatter is not readable: line {line}: {e.problem}."
         return Frontmatter(block, None, error=problem, line=line)
     spans = {}
-    for mark in handler.marks.pairs:
+    for mark in marks.pairs:
         end = mark.value_end if mark.value_start < mark.value_end else mark.key_end
         spans[mark.key] = Span(base + mark.key_start, base + end)
     return Frontmatter(block, values, spans)
@@ -185,22 +182,3 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
         return None
     items = value if isinstance(value, list) else [value]
     return [text for item in items if isinstance(item, str) and (text := item.strip())]
-
-
-class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
-
-    It is given the text of a block as it stands in the note: the library changes line ends before it splits, and what
-    is read would not be what `outline` finds places in.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._text = text
-        self.marks = Marks()
-
-    def split(self, _: str) -> tuple[str, str]:
-        return self._text, ""
-
-    def load(self, fm: str, **_: object) -> dict[str, Value]:
-        return yaml12.load(fm, self.marks)

@@ -106,7 +106,7 @@ class IndexedVault:
         paths, decoded = self._paths, self._decoded
         column = self._columns[name] = {}
         places: dict[str, int] = {}
-        for number, place, text in self._rows.property_values(name):
+        for number, place, _, text in self._rows.written_properties(name):
             path = paths.get(number)
             if path is None or places.get(path, place) < place:
                 continue

@@ -156,13 +156,6 @@ class Rows(NamedTuple):
         found = [fact for table in tables for fact in self._of(table, "t.key = ?", [key])]
         return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
 
-    def property_values(self, key: str) -> Iterator[tuple[int, int, str]]:
-        """File number, place in the file and JSON of one property in every file that has it, in no order.
-
-        Of names that differ in case all are there.
-        """
-        return self.connection.execute("SELECT file, n, value FROM properties WHERE key = ?", (printable(key),))
-
     def written_links(
         self, files: Collection[int] | None = None
     ) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:

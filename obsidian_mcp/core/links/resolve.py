@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basenam
 from obsidian_mcp.errors import InvalidName
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.note.links import Style
+    pass
 
 
 def link_key(linkpath: str) -> str:
@@ -148,52 +148,29 @@ def _first_that_leads(
     return None
 
 
-def generate(
-    names: Names,
-    target: VaultPath,
-    source: str,
-    *,
-    settings: AppSettings,
-    style: Style | None = None,
-    subpath: str = "",
-    display: str | None = None,
-    embed: bool = False,
-    in_table: bool = False,
-) -> str:
+def generate(names: Names, target: VaultPath, source: str, *, settings: AppSettings, embed: bool = False) -> str:
     """A new link from `source` to `target` as the app writes it (semantics 1.7; LINK-20 to LINK-28).
 
-    `target` is one of `names`. `style` None is what the settings ask for; a target or display that no wikilink can
-    hold gets a Markdown link. `subpath` begins with `#`. `display` None lets the app's rule choose. `in_table` writes
-    the separator as `\\|`.
+    `target` is one of `names`; where no wikilink can hold it, it gets a Markdown link.
     Raises: InvalidName when no link can reach the file.
     """
-    style = style or ("markdown" if settings.use_markdown_links else "wiki")
-    to_self = target == source and bool(subpath)
-    bang = "!" if embed else ""
-    if style == "wiki":
-        found = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
-        path = "" if to_self else found
-        if path is not None:
-            shown = basename(target) if display is None and "/" in path and not embed else display
-            if shown == path + subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
-                shown = None
-            if wiki_holds(path + subpath, displayed=bool(shown)):
-                if shown is None:
-                    return f"{bang}[[{path}{subpath}]]"
-                if wiki_displays(shown):
-                    pipe = r"\|" if in_table else "|"
-                    return f"{bang}[[{path}{subpath}{pipe}{shown.replace('|', pipe)}]]"
-    path = markdown_path(names, target, source, link_format=settings.new_link_format, subpath=subpath)
-    if to_self and ":" not in subpath:
-        path = ""
+    bang, name = "!" if embed else "", basename(target)
+    if not settings.use_markdown_links:
+        path = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
+        shown = name if path is not None and "/" in path and not embed else ""
+        if path is not None and wiki_holds(path, displayed=bool(shown)):
+            if not shown:
+                return f"{bang}[[{path}]]"
+            if wiki_displays(shown):
+                return f"[[{path}|{shown}]]"
+    path = markdown_path(names, target, source, link_format=settings.new_link_format)
     if path is None:
         raise InvalidName(
             f"No link can lead to {str(target)!r}: a name with '#' or without an extension is never found. "
             "Rename the file first.",
             path=target,
         )
-    label = display if display is not None else "" if embed else basename(target)
-    return f"{bang}[{markdown_label(label, in_table=in_table)}]({destination(path + subpath)})"
+    return f"{bang}[{'' if embed else markdown_label(name)}]({destination(path)})"
 
 
 def wiki_path(
@@ -240,18 +217,15 @@ def wiki_displays(display: str) -> bool:
     return bool(display) and _DISPLAY_BREAKS.search(display) is None
 
 
-def destination(target: str, *, angle: bool = False, ascii_only: bool = False) -> str:
-    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded.
-
-    `angle` asks for `<…>`; brackets without a partner get it unasked. `ascii_only` encodes other scripts too.
-    """
-    angle = angle or needs_angle(target)
-    text = encoded(target, angle=angle, ascii_only=ascii_only)
+def destination(target: str) -> str:
+    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded."""
+    angle = needs_angle(target)
+    text = encoded(target, angle=angle)
     return f"<{text}>" if angle else text
 
 
 def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
-    """A part of a destination, without the `<…>` around the whole."""
+    """A part of a destination, without the `<…>` around the whole; `ascii_only` encodes other scripts too."""
     text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, text)
     text = _ENTITY.sub("&amp;", text)
     return _NOT_ASCII.sub(_percent, text) if ascii_only else text

@@ -101,13 +101,12 @@ def plan(
     referrers: Iterable[Referrer],
     *,
     settings: AppSettings,
-    created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
     """The edits after which every link leads where it led before, at its new place (RENAME-01).
 
     `names` are those before the moves, and so are the paths of the referrers. Files without edits are left out.
     """
-    change = _Change(names, After(names, moves, tuple(created)), moves, settings)
+    change = _Change(names, After(names, moves), moves, settings)
     for referrer in referrers:
         edits: list[Edit] = []
         skipped: list[Skipped] = []

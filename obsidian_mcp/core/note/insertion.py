@@ -6,7 +6,6 @@ from typing import Literal
 
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.merge import merge_properties
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import TemplateFailed
 
 from . import edits, sections
@@ -48,5 +47,5 @@ def insert_template(body: str, template: str, position: Position = "append", hea
     elif heading:
         sections.locate(body, heading)
     if read is not None and read.values:
-        body = merge_properties(body, read.values, Text(body).newline)
+        body = merge_properties(body, read.values)
     return body

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from obsidian_mcp.core.frontmatter.edits import replace_tag
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.text import Span, Text
+from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import InvalidName
 
 from . import canvas
@@ -33,7 +33,7 @@ def in_note(body: str, old: str, new: str) -> str:
     Raises: PropertiesUnreadable where an item of the `tags` property cannot be changed on its own.
     """
     renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
-    return replace_tag(renamed, old, new, Text(body).newline)
+    return replace_tag(renamed, old, new)
 
 
 def in_canvas(body: str, old: str, new: str) -> str:

@@ -346,7 +346,7 @@ def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) 
         if len(run) == 1 and is_spaced(run[0][0]):
             found.append(Term(run[0], lexicon.variants(run[0])))
         else:
-            pieces = unspaced_scripts.pairs(run, overlapping=True)
+            pieces = unspaced_scripts.pairs(run)
             found += (Term("".join(piece), {}, {piece: SAME / len(pieces)}) for piece in pieces)
     return found
 

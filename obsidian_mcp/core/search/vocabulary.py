@@ -196,10 +196,6 @@ class Vocabulary(NamedTuple):
     def has(self, word: str) -> bool:
         return self.words.find(f"\n{word}\n".encode()) >= 0
 
-    def count(self, words: Sequence[str]) -> int:
-        """Return how many of some words the vault has."""
-        return sum(map(self.has, words))
-
 
 def grown(known: Vocabulary, connection: Connection) -> Vocabulary:
     """Return the vocabulary with the words that the table `words` got since (SEARCH-34)."""

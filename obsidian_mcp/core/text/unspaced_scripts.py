@@ -108,15 +108,9 @@ def _without_particles(run: Run, *, alone: bool) -> Iterator[Run]:
         yield tuple(text)
 
 
-def pairs(run: Run, *, overlapping: bool) -> list[Run]:
-    """A run in pairs of letters. `overlapping` not: katakana, which is used for words from elsewhere, as one word, and
-    Han in pairs that may be words."""
-    if len(run) < 3:
-        return [run]
-    if not overlapping and _kind(run[0]) == "katakana":
-        return [run]
-    step = 2 if not overlapping and len(run) % 2 == 0 and _kind(run[0]) == "han" else 1
-    return [run[at : at + 2] for at in range(0, len(run) - 1, step)]
+def pairs(run: Run) -> list[Run]:
+    """A run in overlapping pairs of letters."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def _kind(letter: str) -> str:

@@ -67,7 +67,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     text = _with_template(vault, text, source.path, target.path)
     body = join(there, text, position)
     if read is not None and read.values:
-        body = merge_properties(body, read.values, before.text.newline)
+        body = merge_properties(body, read.values)
     drawing.check_edit(target.path, before.text.body, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = [file for file in rewriting.rewritten if file.path not in (source.path, target.path)]

@@ -27,14 +27,14 @@ def identify(row: dict[str, Any]) -> str:
 
 
 def change(row: dict[str, Any]) -> Callable[[str], str]:
-    arguments, newline = row["with"], row.get("newline", "\n")
+    arguments = row["with"]
     match row["do"]:
         case "set":
-            return lambda body: edits.set_property(body, arguments[0], arguments[1], newline)
+            return lambda body: edits.set_property(body, arguments[0], arguments[1])
         case "remove":
-            return lambda body: edits.remove_property(body, arguments[0], newline)
+            return lambda body: edits.remove_property(body, arguments[0])
         case _:
-            return lambda body: edits.replace_tag(body, arguments[0], arguments[1], newline)
+            return lambda body: edits.replace_tag(body, arguments[0], arguments[1])
 
 
 @pytest.mark.parametrize("row", VECTORS, ids=identify)
@@ -82,13 +82,13 @@ def a_property(data: st.DataObject, body: str) -> Entry:
 def test_setting_a_property_changes_its_own_lines_alone(body: str, value: Any, data: st.DataObject) -> None:
     # FM-50, FM-60
     entry = a_property(data, body)
-    changed = edits.set_property(body, entry.key, value, newline_of(body))
+    changed = edits.set_property(body, entry.key, value)
 
     assert says(changed) == {**says(body), entry.key: value}
     assert list(says(changed)) == list(says(body))
     assert changed.startswith(body[: entry.span.start])
     assert changed.endswith(body[entry.span.end :])
-    assert edits.set_property(changed, entry.key, value, newline_of(body)) == changed
+    assert edits.set_property(changed, entry.key, value) == changed
     if newline_of(body) == "\r\n":
         assert changed.count("\n") == changed.count("\r\n")
 
@@ -100,7 +100,7 @@ def test_a_new_property_adds_its_lines_and_nothing_else(body: str, key: str, val
     before = says(body)
     if parser.key_of(before, key) is not None:
         return
-    changed = edits.set_property(body, key, value, newline_of(body))
+    changed = edits.set_property(body, key, value)
 
     assert says(changed) == {**before, key: value}
     assert list(says(changed))[-1] == key
@@ -117,7 +117,7 @@ def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObjec
     # FM-65
     outline = outline_of(body)
     entry = a_property(data, body)
-    changed = edits.remove_property(body, entry.key, newline_of(body))
+    changed = edits.remove_property(body, entry.key)
 
     assert says(changed) == {key: value for key, value in says(body).items() if key != entry.key}
     assert is_inside(changed, body)
@@ -135,10 +135,10 @@ def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObjec
 @given(notes(), values)
 @settings(max_examples=80)
 def test_setting_and_removing_a_new_property_gives_the_note_back(body: str, value: Any) -> None:
-    changed = edits.set_property(body, "new", value, newline_of(body))
+    changed = edits.set_property(body, "new", value)
 
     if not outline_of(body).flow:
-        assert edits.remove_property(changed, "new", newline_of(body)) == body
+        assert edits.remove_property(changed, "new") == body
 
 
 @given(st.sampled_from(["", "Text", "\nText\r\n", "---\nopen\n", "--- \na: 1\n---\n"]), texts, values)
@@ -156,7 +156,7 @@ def test_the_first_property_makes_the_block_and_leaves_the_text(body: str, key: 
 @settings(max_examples=80)
 def test_renaming_a_tag_changes_the_items_that_match_and_no_line_beside_them(body: str, old: str) -> None:
     # FM-71
-    changed = edits.replace_tag(body, old, "new/tag", newline_of(body))
+    changed = edits.replace_tag(body, old, "new/tag")
 
     tags = parser.tags(says(body)) or []
     expected = ["#new/tag" if tag == f"#{old}" else tag for tag in tags]

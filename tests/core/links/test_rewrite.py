@@ -43,11 +43,9 @@ def referrers(files: Mapping[str, str]) -> list[Referrer]:
     return [read(VaultPath(path), body) for path, body in files.items()]
 
 
-def candidates(
-    files: Mapping[str, str], moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()
-) -> list[Referrer]:
+def candidates(files: Mapping[str, str], moves: Mapping[VaultPath, VaultPath]) -> list[Referrer]:
     """The files that an index would give: those with a link of the right key, and those that move."""
-    keys = link_keys(moves, created)
+    keys = link_keys(moves)
     return [
         referrer
         for referrer in referrers(files)
@@ -66,12 +64,11 @@ def test_a_vault_is_rewritten_as_the_table_says(case: dict[str, Any]) -> None:
     files: dict[str, str] = case["files"]
     names = catalog(files)
     moves = {VaultPath(old): VaultPath(new) for old, new in case["moves"].items()}
-    created = [VaultPath(path) for path in case.get("created", ())]
     app = AppSettings(**case.get("settings", {}))
-    planned = list(plan(names, moves, candidates(files, moves, created), settings=app, created=created))
+    planned = list(plan(names, moves, candidates(files, moves), settings=app))
     assert rewritten(files, planned) == {path: body for path, body in case["expected"].items() if body != files[path]}
     assert [skip.original for plan in planned for skip in plan.skipped] == case.get("skipped", [])
-    assert planned == list(plan(names, moves, referrers(files), settings=app, created=created))  # RENAME-02
+    assert planned == list(plan(names, moves, referrers(files), settings=app))  # RENAME-02
 
 
 NAMES = ["N", "n", "Note", "é", "が", "日本", "v1.2", "a b", "p (q", "S [1]", "50%", "x.md", "It's"]
@@ -184,24 +181,6 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
             elif written not in unwritten.get(VaultPath(path), ()):
                 assert now == moves.get(VaultPath(target), target), (written, rewritten_)
         assert without_links(bodies[path], after) == without_links(files[path], referrer)
-
-
-@settings(max_examples=100)
-@given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), created=PATHS)
-def test_a_new_file_takes_no_link_away_from_another(
-    files: dict[str, str], link_format: LinkFormat, created: str
-) -> None:  # RENAME-04
-    names, path = catalog(files), VaultPath(created)
-    looked_at = candidates(files, {}, [path])
-    app = AppSettings(new_link_format=link_format)
-    planned = list(plan(names, {}, looked_at, settings=app, created=[path])) if created not in files else []
-    bodies = {**files, **rewritten(files, planned)}
-    after_names = catalog([*files, created] if created not in files else files)
-    for before, after in zip(referrers(files), referrers(bodies), strict=True):
-        led, lead = leads(names, before, before.path), leads(after_names, after, before.path)
-        for (target, written), (now, rewritten_) in zip(led, lead, strict=True):
-            assert now == target if target is not None else rewritten_ == written
-        assert without_links(bodies[before.path], after) == without_links(files[before.path], before)
 
 
 @pytest.mark.parametrize(

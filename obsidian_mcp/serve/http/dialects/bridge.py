@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http.tool_service import ToolService
+from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.tools import Tool
 
 from .tool_hash import sort_by_name, tool_hash
@@ -23,9 +24,7 @@ from .types import (
     Refusal,
     Reply,
     Request,
-    content,
     json_reply,
-    text_block,
     text_of,
 )
 

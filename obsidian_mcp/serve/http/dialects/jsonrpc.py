@@ -18,13 +18,14 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder, changes_vault
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.mcp.server import instructions, tool_entry
+from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.serve.stdio.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
 from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
 from .burly import METHODS as ENVELOPE_METHODS
 from .tool_hash import sort_by_name
-from .types import Dialect, Reason, Refusal, Reply, Request, content, json_reply, text_block
+from .types import Dialect, Reason, Refusal, Reply, Request, json_reply
 
 METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,7 +16,6 @@ from urllib.parse import unquote_to_bytes
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.tools import Outcome
 
 JSON: Final = "application/json"
 _DEEPEST: Final = 200
@@ -156,18 +154,6 @@ class NotFound(Dialect):
 
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         raise Refusal(Reason.NOT_FOUND, "Not found")
-
-
-def content(outcome: Outcome) -> list[dict[str, str]]:
-    """Return MCP's content blocks; text is sent unchanged, with its lone surrogates."""
-    blocks = [text_block(text) for text in outcome.contents()]
-    if (picture := outcome.picture) is not None:
-        blocks.append({"type": "image", "data": b64encode(picture.image).decode(), "mimeType": picture.mime})
-    return blocks
-
-
-def text_block(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
 
 
 def text_of(segment: str) -> str | None:
