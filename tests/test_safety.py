@@ -16,8 +16,9 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Client, client
+from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.undo import made_by, undo
 from obsidian_mcp.core.vault.vault import Vault
@@ -95,18 +96,51 @@ AFTER = 6
 """Operations in `everything`."""
 
 
+@pytest.mark.parametrize("error", [lambda: StorageFailed("Writing failed: the disk is full."), KeyboardInterrupt])
 @pytest.mark.parametrize("at", range(1, AFTER + 1))
 def test_a_disk_that_fails_at_any_operation_leaves_every_file_as_it_was(
-    root: Path, opened: Callable[..., Vault], at: int
+    root: Path, opened: Callable[..., Vault], at: int, error: Callable[[], BaseException]
 ) -> None:
     before = contents(root)
-    vault = opened(Faulty(root, at, lambda: StorageFailed("Writing failed: the disk is full. Nothing was changed.")))
+    vault = opened(Faulty(root, at, error))
 
-    with pytest.raises(StorageFailed):
+    with pytest.raises(type(error())):
         vault.commit("test", everything(vault))
     assert contents(root) == before
     assert vault.journal.changes(None, 10, 0)[1] == 0
     assert sorted(entry.path for entry in vault.entries()) == sorted(before)
+
+
+def test_a_write_that_fails_when_it_was_made_is_taken_back(root: Path, opened: Callable[..., Vault]) -> None:
+    class Late(Disk):
+        failed = False
+
+        def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
+            super().write(disk, data, expected)
+            if not self.failed:
+                self.failed = True
+                raise StorageFailed("Writing failed: the disk is not connected any more.")
+
+    before = contents(root)
+    vault = opened(Late(root))
+    with pytest.raises(StorageFailed, match="not connected"):
+        vault.commit("test", everything(vault))
+    assert contents(root) == before
+
+
+@pytest.mark.parametrize("option", ["system", "local"])
+def test_a_deleted_file_goes_into_the_trash_of_the_vault_s_settings(
+    root: Path, opened: Callable[..., Vault], option: TrashOption
+) -> None:
+    into_system = []
+
+    class Trashing(Disk):
+        def trash(self, disk: str, *, system: bool) -> str:
+            into_system.append(system)
+            return super().trash(disk, system=False)
+
+    opened(Trashing(root)).commit("delete_note", [removal("0.md", option)])
+    assert into_system == [option == "system"]
 
 
 @pytest.mark.parametrize("at", range(1, AFTER + 1))

@@ -210,6 +210,23 @@ def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_befor
     assert after["history"] == 1
 
 
+def test_a_note_is_read_while_its_folder_moves(root: Path, opened: Callable[[Disk], Vault]) -> None:
+    """SAFE-21."""
+    (root / "Old").mkdir()
+    (root / "Old/a.md").write_bytes(b"a note\n")
+    disk = Halting(root, 1)
+    vault = opened(disk)
+    with ThreadPoolExecutor() as pool:
+        try:
+            moving = pool.submit(vault.commit, "test", [Move("Old", "New")])
+            assert disk.reached.wait(PATIENCE)
+            assert pool.submit(lambda: vault.read_text(vault.find("a")).text.body).result(PATIENCE) == "a note\n"
+        finally:
+            disk.resume.set()
+        moving.result(PATIENCE)
+    assert vault.find("a").path == "New/a.md"
+
+
 def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:

@@ -199,6 +199,17 @@ def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..
     assert (root / "Private/Diary.md").read_bytes() == diary
 
 
+def test_an_undo_of_a_folder_s_move_takes_no_hidden_file_along(opened: Callable[..., App], root: Path) -> None:
+    # POL-07, POL-01
+    call(opened(""), "obsidian_move_note", {"name": "Work", "to": "Job"})
+    before = contents(root)
+    code, said = answer(opened(), "undo")
+
+    assert code == "PERMISSION_DENIED"
+    assert "plan" not in said
+    assert contents(root) == before
+
+
 def test_a_change_of_visible_files_is_known_and_undone_whatever_their_folder_is(
     opened: Callable[..., App], root: Path
 ) -> None:

@@ -319,3 +319,12 @@ def test_footnotes_get_new_ids_in_a_note_that_has_them_already(opened: Opened, a
     assert files(app)["New.md"] == (
         "a[^1] z[^x]\n\n[^1]: eins\n[^x]: iks\n\n# Sec\nb[^2] c[^x-2] d[^3]\n\n[^2]: one\n[^x-2]: ex\n"
     )
+
+
+def test_links_that_cannot_follow_a_part_are_listed_wherever_they_are(opened: Opened) -> None:
+    """COMPOSE-4"""
+    notes = {"A.md": "[[#Part]]\n\n# Part\n\nx\n", "B.md": "[[A#Part]]\n"}
+    app = opened(notes)
+    answer = run(app, action="extract", name="A", part="Part", into="C#", leave="nothing")
+    reason = "was left as it is. No link can lead to 'C#.md'."
+    assert sorted(answer["warnings"]) == [f"A.md: [[#Part]] {reason}", f"B.md: [[A#Part]] {reason}"]

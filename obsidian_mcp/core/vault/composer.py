@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -150,16 +150,14 @@ def extract(
     text = _with_template(
         vault, moved if there is None else footnotes.renamed(moved, there.text.body), source.path, target
     )
-    others, warnings = [], [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
+    warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
-    stays = [edit for edited in planned if edited.path == source.path for edit in edited.edits]
+    here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
+    stays: Sequence[Edit] = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     left_edit = _left(vault, found_names, body, span, source.path, target, left, kept)
-    if existing is not None:
-        planned = [edited for edited in planned if edited.path != existing.path]
-    rewriting = applied(contents, [edited for edited in planned if edited.path != source.path])
-    others = list(rewriting.rewritten)
+    rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     stays = [edit for edit in stays if not any(block.start <= edit.span.start < block.end for block in notes.kept)]
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
@@ -169,26 +167,25 @@ def extract(
         *rewriting.operations,
     ]
     shown = edits.diff(source.path, body, remaining)
-    if existing is None or there is None:
+    if there is None:
         made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
         operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         shown += edits.diff(target, "", made)
     else:
-        own_links = [edited for edited in extraction.others_edits(referrers) if edited.path == existing.path]
-        now = apply(there.text.body, own_links[0].edits) if own_links else there.text.body
+        now = apply(there.text.body, here.get(target, ()))
         after = join(now, text, position)
-        drawing.check_edit(existing.path, there.text.body, after)
+        drawing.check_edit(target, there.text.body, after)
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
-        operations.append(Write(existing.disk, there.data, Text(after, there.text.bom).encode()))
+        operations.append(Write(disk, there.data, Text(after, there.text.bom).encode()))
         shown += edits.diff(target, there.text.body, after)
     return Composition(
         source.path,
         target,
         existing is None,
         tuple(operations),
-        tuple(file.path for file in others),
-        shown + "".join(file.diff for file in others),
+        tuple(file.path for file in rewriting.rewritten),
+        shown + "".join(file.diff for file in rewriting.rewritten),
         (*warnings, *rewriting.warnings),
     )
 
