@@ -124,13 +124,17 @@ def test_a_part_of_a_plan_is_applied_and_the_rest_later(app: App, basic: Path) -
 
 def test_links_inside_a_folder_that_was_moved_first_are_rewritten_where_they_are_now(app: App, basic: Path) -> None:
     """PLAN-05."""
-    (basic / "Projects/Alpha.md").write_text("[x](Tower%20clock.md) [y](../Home.md)", encoding="utf-8")
+    (basic / "Projects/Alpha.md").write_text("[x](./Tower%20clock.md) [y](../Home.md)", encoding="utf-8")
     shown = plan(app, "move_note", name="Projects", to="Old/Work/Projects")
     assert "Projects/Alpha.md" in states(shown)
     run(app, "apply_plan", plan=shown["plan"], paths=["Projects"])
     run(app, "apply_plan", plan=shown["plan"])
 
-    assert (basic / "Old/Work/Projects/Alpha.md").read_text("utf-8") == "[x](Tower%20clock.md) [y](Home.md)"
+    assert (basic / "Old/Work/Projects/Alpha.md").read_text("utf-8") == "[x](./Tower%20clock.md) [y](Home.md)"
+    again = plan(app, "move_note", name="Alpha", to="Old/")
+    applied = run(app, "apply_plan", plan=again["plan"])
+    assert (basic / "Old/Alpha.md").read_text("utf-8") == "[x](Tower%20clock.md) [y](Home.md)"
+    assert set(states(applied).values()) == {"applied"}
 
 
 def test_a_file_that_changed_since_is_refused_and_the_others_stay(app: App, basic: Path) -> None:
@@ -235,6 +239,21 @@ def test_changed_lines_come_with_their_heading(app: App, basic: Path) -> None:
     ]
     with pytest.raises(ChangeNotFound):
         run(app, "plan_diff", plan=shown["plan"], path="Other.md")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "shown"),
+    [
+        ("create_note", {"name": "New", "content": "a\nb\n"}, ("New.md", "create", None, 2, 0)),
+        ("delete_note", {"name": "No last newline"}, ("No last newline.md", "delete", None, 0, 2)),
+        ("move_note", MOVE, ("Projects/Alpha.md", "move", "Projects/Beta.md", 0, 0)),
+        ("add_attachment", {"name": "x.bin", "data": "AAA="}, ("x.bin", "create", None, 0, 0)),
+    ],
+)
+def test_a_plan_says_what_becomes_of_a_file(app: App, tool: str, given: dict[str, Any], shown: Any) -> None:
+    """PLAN-06."""
+    file = plan(app, tool, **given)["files"][0]
+    assert (file["path"], file["op"], file.get("to"), file["added"], file["removed"]) == shown
 
 
 def test_a_long_change_is_listed_in_pages(app: App, basic: Path) -> None:
