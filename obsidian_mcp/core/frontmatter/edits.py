@@ -15,8 +15,8 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
 from . import parser, property_flow, property_lines, yaml_style
-from .parser import Block, Entry, Outline
-from .yaml12 import InvalidYaml, NoValue, Value
+from .parser import Block
+from .yaml12 import Entry, InvalidYaml, NoValue, Outline, Value
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 
@@ -101,11 +101,11 @@ class _Note:
         """Raises: PropertiesUnreadable."""
         block = parser.locate(body)
         if block is None:
-            return cls(body, None, Outline((), None))
+            return cls(body, None, Outline())
         try:
             return cls(body, block, parser.outline(body, block))
         except NoValue:
-            return cls(body, block, Outline((), None))
+            return cls(body, block, Outline())
         except InvalidYaml as e:
             line = e.line + 1
             raise PropertiesUnreadable(

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from obsidian_mcp.core.text.text import Span
 
 from . import yaml12
 from .property_types import TYPES_FIXED
-from .yaml12 import InvalidYaml, Marks, NoValue, Value
+from .yaml12 import InvalidYaml, NoValue, Outline, Value
 
 _OPENING = ("---\n", "---\r\n")
 _CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
@@ -49,31 +49,6 @@ class Frontmatter:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One property of the top level, in code points of the body.
-
-    `key_span` covers the key as written, with its quotes; `value_span` the value from its first to its last character
-    (empty where there is none); `items` the items of a list, each without its dash; `span` the property's whole lines
-    with the last line end, or, inside a flow mapping, the key to the end of the value.
-    """
-
-    key: str
-    value: Value
-    key_span: Span = field(compare=False)
-    value_span: Span = field(compare=False)
-    items: tuple[Span, ...] = field(compare=False)
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The top-level properties with their positions. `flow` is the span of a flow mapping (`{…}`), None for a block."""
-
-    entries: tuple[Entry, ...]
-    flow: Span | None
-
-
 def locate(body: str) -> Block | None:
     """Return the frontmatter block at the very start of a note; None without one (FM-01 to FM-04)."""
     if not body.startswith(_OPENING):
@@ -96,9 +71,9 @@ def read(body: str) -> Frontmatter | None:
     block = locate(body)
     if block is None:
         return None
-    marks, base = Marks(), block.yaml_span.start
+    found = Outline(block.yaml_span.start)
     try:
-        values = yaml12.load(block.yaml_span.of(body), marks)
+        values = yaml12.load(block.yaml_span.of(body), found)
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -106,39 +81,26 @@ def read(body: str) -> Frontmatter | None:
         problem = f"The frontmatter is not readable: line {line}: {e.problem}."
         return Frontmatter(block, None, error=problem, line=line)
     spans = {}
-    for mark in marks.pairs:
-        end = mark.value_end if mark.value_start < mark.value_end else mark.key_end
-        spans[mark.key] = Span(base + mark.key_start, base + end)
+    for entry in found.entries:
+        key, value = entry.key_span, entry.value_span
+        spans[entry.key] = Span(key.start, value.end if value.start < value.end else key.end)
     return Frontmatter(block, values, spans)
 
 
 def outline(body: str, block: Block) -> Outline:
-    """Return the top-level properties of a block with their positions.
+    """Return the top-level properties of a block with their positions, in code points of the body.
 
+    Where the mapping has no braces, the `span` of a property is its whole lines with the last line end.
     Raises: NoValue for an empty block, InvalidYaml for a broken one.
     """
-    base = block.yaml_span.start
-    text = block.yaml_span.of(body)
-    marks = Marks()
-    yaml12.load(text, marks)
-    entries = []
-    for mark in marks.pairs:
-        start, end = mark.key_start, mark.value_end
-        if marks.flow is None:
-            start = text.rfind("\n", 0, start) + 1
-            end = text.index("\n", max(end - 1, start)) + 1
-        entries.append(
-            Entry(
-                mark.key,
-                mark.value,
-                Span(base + mark.key_start, base + mark.key_end),
-                Span(base + mark.value_start, base + mark.value_end),
-                tuple(Span(base + first, base + last) for first, last in mark.items),
-                Span(base + start, base + end),
-            )
-        )
-    flow = None if marks.flow is None else Span(base + marks.flow[0], base + marks.flow[1])
-    return Outline(tuple(entries), flow)
+    found = Outline(block.yaml_span.start)
+    yaml12.load(block.yaml_span.of(body), found)
+    if found.flow is None:
+        for number, entry in enumerate(found.entries):
+            start = body.rfind("\n", 0, entry.span.start) + 1
+            end = body.index("\n", max(entry.span.end - 1, start)) + 1
+            found.entries[number] = replace(entry, span=Span(start, end))
+    return found
 
 
 def tags(values: Mapping[str, Value]) -> list[str] | None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from obsidian_mcp.core.text.text import Span
 
 from . import yaml_style
-from .parser import Entry
-from .yaml12 import Value
+from .yaml12 import Entry, Value
 
 _SEPARATOR = re.compile(r"\s*:\s*\Z")
 _BLANKS = re.compile(r"[ \t]*")
 _COMMA_OR_COMMENT = re.compile(r",|(?<=\s)#[^\n]*|^#[^\n]*", re.MULTILINE)
 
 
-def with_new(body: str, entries: tuple[Entry, ...], flow: Span, key: str, value: Value, newline: str) -> str:
+def with_new(body: str, entries: Sequence[Entry], flow: Span, key: str, value: Value, newline: str) -> str:
     """Return the body with a property added last, on a separate line if the present last property has one."""
     as_json = _is_json(body, entries)
     written = yaml_style.key(key, in_flow=True, as_json=as_json) + ": " + yaml_style.flow(value, as_json=as_json)
@@ -34,7 +34,7 @@ def with_new(body: str, entries: tuple[Entry, ...], flow: Span, key: str, value:
     return body[:end] + comma + body[end:line_end] + indent + written + trailing + newline + body[line_end:]
 
 
-def with_value(body: str, entries: tuple[Entry, ...], entry: Entry, value: Value) -> str:
+def with_value(body: str, entries: Sequence[Entry], entry: Entry, value: Value) -> str:
     """Return the body with a new value for a property."""
     written = yaml_style.flow(value, as_json=_is_json(body, entries))
     between = body[entry.key_span.end : entry.value_span.start]
@@ -42,7 +42,7 @@ def with_value(body: str, entries: tuple[Entry, ...], entry: Entry, value: Value
     return body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
 
 
-def without(body: str, entries: tuple[Entry, ...], flow: Span, entry: Entry) -> str:
+def without(body: str, entries: Sequence[Entry], flow: Span, entry: Entry) -> str:
     """Return the body without a property and one comma; comments stay, and a line left empty is removed."""
     at = next(number for number, other in enumerate(entries) if other is entry)
     start, end = entry.key_span.start, entry.value_span.end
@@ -67,5 +67,5 @@ def _comma(body: str, start: int, end: int) -> int | None:
     return next((m.start() for m in _COMMA_OR_COMMENT.finditer(body, start, end) if m.group() == ","), None)
 
 
-def _is_json(body: str, entries: tuple[Entry, ...]) -> bool:
+def _is_json(body: str, entries: Sequence[Entry]) -> bool:
     return all(body[entry.key_span.start] == '"' for entry in entries)

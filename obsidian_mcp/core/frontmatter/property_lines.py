@@ -6,12 +6,12 @@ The functions that yield several texts yield the best one first; `properties` re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from . import yaml_style
-from .parser import Block, Entry
-from .yaml12 import Value
+from .parser import Block
+from .yaml12 import Entry, Value
 
 _DIFFED_ITEMS = 1000
 """Longest list, in items, that is compared item by item; longer lists are rewritten as a whole."""
@@ -28,9 +28,7 @@ def first(key: str, value: Value, newline: str) -> str:
     return newline.join(lines) + newline
 
 
-def with_new(
-    body: str, block: Block, entries: tuple[Entry, ...], key: str, value: Value, newline: str
-) -> Iterator[str]:
+def with_new(body: str, block: Block, entries: Sequence[Entry], key: str, value: Value, newline: str) -> Iterator[str]:
     """Return the body with a property added after all others, before blank lines at the end of the block."""
     indent = _indent(body, entries[0]) if entries else ""
     text = block.yaml_span.of(body)
@@ -59,7 +57,7 @@ def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[
         yield body[: entry.span.start] + newline.join(lines) + end + body[entry.span.end :]
 
 
-def without(body: str, block: Block, entries: tuple[Entry, ...], entry: Entry) -> Iterator[str]:
+def without(body: str, block: Block, entries: Sequence[Entry], entry: Entry) -> Iterator[str]:
     """Return the body without a property's lines."""
     yield body[: entry.span.start] + body[entry.span.end :]
     # indented comments and blank lines left behind could become part of a text block (`|`) above them

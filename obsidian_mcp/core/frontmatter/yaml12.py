@@ -7,10 +7,12 @@ and `1:30` stay text. One loop without recursion: neither nesting nor aliases ca
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+
+from obsidian_mcp.core.text.text import Span
 
 from .yaml_mask import Mask, mask
 
@@ -42,31 +44,34 @@ class NoValue(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A top-level pair: half-open ranges of its key and value in the text; an absent value is empty.
+class Entry:
+    """One property of the top level.
 
-    `items` are the ranges of the items where the value is a list, each without its dash.
+    `key_span` covers the key as written, with its quotes; `value_span` the value from its first to its last character
+    (empty where there is none); `items` the items of a list, each without its dash; `span` the key to the end of the
+    value, or what `parser.outline` makes of it.
     """
 
     key: str
     value: Value
-    key_start: int
-    key_end: int
-    value_start: int
-    value_end: int
-    items: tuple[tuple[int, int], ...]
+    key_span: Span = field(compare=False)
+    value_span: Span = field(compare=False)
+    items: tuple[Span, ...] = field(compare=False)
+    span: Span = field(compare=False)
 
 
-class Marks:
-    """The positions of the top-level pairs, filled by `load`; `flow` is the range of a mapping written with braces."""
+@dataclass(slots=True)
+class Outline:
+    """The top-level properties with their positions, filled by `load`; `flow` is the span of a mapping with braces."""
 
-    def __init__(self) -> None:
-        self.pairs: list[Mark] = []
-        self.flow: tuple[int, int] | None = None
+    base: int = 0
+    """Where the text begins, from which positions are counted."""
+    entries: list[Entry] = field(default_factory=list)
+    flow: Span | None = None
 
 
-def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
-    """Return the mapping of a YAML text, in document order; fills `marks` if given.
+def load(text: str, outline: Outline | None = None) -> dict[str, Value]:
+    """Return the mapping of a YAML text, in document order; fills `outline` if given.
 
     Raises: NoValue, InvalidYaml (also for duplicate keys, several documents, another root than a mapping).
     """
@@ -75,15 +80,15 @@ def load(text: str, marks: Marks | None = None) -> dict[str, Value]:
     hidden = mask(text)
     source = text if hidden is None else hidden.source
     try:
-        value = _Builder(source, hidden, marks).run()
+        value = _Builder(source, hidden, outline).run()
     except InvalidYaml:
         # a tab in an otherwise blank line is nothing to the app and an error to libyaml
         blanked = _TABBED_BLANK.sub(lambda match: " " * len(match.group()), source)
         if blanked == source:
             raise
-        if marks is not None:
-            marks.pairs.clear()
-        value = _Builder(blanked, hidden, marks).run()
+        if outline is not None:
+            outline.entries.clear()
+        value = _Builder(blanked, hidden, outline).run()
     if value is None:
         raise NoValue
     if not isinstance(value, dict):
@@ -185,10 +190,10 @@ class _Frame:
 class _Builder:
     """One pass over the events of a text."""
 
-    def __init__(self, source: str, hidden: Mask | None, marks: Marks | None) -> None:
+    def __init__(self, source: str, hidden: Mask | None, outline: Outline | None) -> None:
         self._source = source
         self._hidden = hidden
-        self._marks = marks
+        self._outline = outline
         self._anchors: dict[str, _Anchor] = {}
         self._stack: list[_Frame] = []
         self._root: Value = None
@@ -278,8 +283,8 @@ class _Builder:
             outermost = not self._stack or not self._stack[-1].flow
             if outermost and event.end_mark.line > frame.line:
                 self._check_indent(frame.start, self._end, frame.line, frame.indent, closing="]}")
-            if not self._stack and self._marks is not None:
-                self._marks.flow = (frame.start, self._end)
+            if not self._stack and self._outline is not None:
+                self._outline.flow = self._span(frame.start, self._end)
         self._place(frame.value, frame.start, self._end, frame.size, frame.weight, event)
         if frame.anchor:
             self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight)
@@ -302,8 +307,13 @@ class _Builder:
         elif frame.awaits_value:
             frame.awaits_value = False
             frame.value[frame.key] = value
-            if self._marks is not None and len(self._stack) == 1:
-                self._marks.pairs.append(Mark(frame.key, value, *self._key_range, start, end, tuple(self._items)))
+            if self._outline is not None and len(self._stack) == 1:
+                spans = (
+                    self._span(*self._key_range),
+                    self._span(start, end),
+                    tuple(self._span(*at) for at in self._items),
+                )
+                self._outline.entries.append(Entry(frame.key, value, *spans, Span(spans[0].start, spans[1].end)))
         else:
             frame.key = value if isinstance(value, str) else key_text(value)
             frame.awaits_value = True
@@ -315,6 +325,10 @@ class _Builder:
             if len(self._stack) == 1:
                 self._key_range = (start, end)
                 self._items.clear()
+
+    def _span(self, start: int, end: int) -> Span:
+        base = self._outline.base if self._outline is not None else 0
+        return Span(base + start, base + end)
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
         """Refuse, as the app does and libyaml does not, continuation lines that are not deeper than their property.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
-from obsidian_mcp.core.frontmatter.yaml12 import Value
+from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline, Value
 from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link, PropertyLink, decode, find_destination, split_wikilink
@@ -149,10 +149,10 @@ def _as_link(link: PropertyLink) -> Link:
 class _Sources:
     """The source of each property that is a link. Links are taken in the order of the text, each source once."""
 
-    def __init__(self, body: str, outline: frontmatter.Outline) -> None:
+    def __init__(self, body: str, outline: Outline) -> None:
         self._body = body
         self._exact: dict[str, Span] = {}
-        self._entries: dict[str, frontmatter.Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._used: set[int] = set()
         for entry in outline.entries:
             self._entries[entry.key] = entry
@@ -177,7 +177,7 @@ class _Sources:
         owner = next((entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None)
         return self._nested(owner, link.original) if owner is not None else None
 
-    def _nested(self, entry: frontmatter.Entry, original: str) -> Quoted | None:
+    def _nested(self, entry: Entry, original: str) -> Quoted | None:
         """The next source in a value with lists or mappings inside, where every one of its sources is accounted for."""
         candidates = self._within(entry.value_span, original)
         if len(candidates) != _count(entry.value, original):

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import edits, parser
-from obsidian_mcp.core.frontmatter.parser import Entry, Outline
+from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable
 
 from .frontmatter_texts import notes, texts, values
