@@ -14,8 +14,19 @@ def has_app() -> bool:
     return AppAccess("", os.environ, (), assume_running=False, timeout=0).is_there()
 
 
+def speak_utf8() -> None:
+    """Read names of files and write text in UTF-8, as the app does, whatever the system's habits (CLI-03)."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"  # how names are read is settled when Python starts
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  ourselves, with our own arguments
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and stream.encoding.lower() != "utf-8":  # Windows, in a pipe
+            stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # Python's own
+
+
 def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
+    speak_utf8()
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`

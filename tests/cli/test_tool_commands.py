@@ -56,6 +56,28 @@ def test_read_prints_a_note_of_any_length_whole(run: Run, basic: Path) -> None:
     assert (done.returncode, done.stdout) == (0, text)
 
 
+@pytest.mark.parametrize(
+    "habits", [{"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}], ids=["locale", "code page"]
+)
+def test_names_and_answers_are_utf8_whatever_the_locale_or_code_page(
+    run: Run, tmp_path: Path, habits: dict[str, str]
+) -> None:
+    # CLI-03: in a locale without UTF-8 no such note was there, and in a pipe on Windows `doctor` was an internal error
+    vault = tmp_path / "日記"
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "霧.md").write_text("# 見出し\n", encoding="utf-8")
+    of_vault = {**habits, "PYTHONUTF8": "0", "OBSIDIAN_VAULT_PATH": str(vault)}
+
+    edited = run("edit", "霧", "append", "朝", **of_vault)
+    checked = run("doctor", **of_vault)
+    missing = run("read", "雨", **of_vault)
+
+    assert (edited.returncode, edited.stderr) == (0, "")
+    assert (vault / "霧.md").read_text(encoding="utf-8") == "# 見出し\n朝\n"
+    assert str(vault) in checked.stdout
+    assert "'雨'" in missing.stderr
+
+
 def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) -> None:
     # CLI-10: `--limit 500` into a pipe printed 89 of 6 049 hits
     for number in range(600):
