@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -149,9 +149,9 @@ def read(
     """
     env = os.environ if environ is None else environ
     named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or expanded("~"))
     return Config(
-        vaults=tuple(Path(folder.strip()).expanduser() for folder in named),
+        vaults=tuple(expanded(folder.strip()) for folder in named),
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
         cache=_own_folder(env, "CACHE"),
@@ -275,19 +275,34 @@ def _today(text: str) -> datetime | None:
 
 def _own_folder(env: Mapping[str, str], kind: Literal["CACHE", "STATE"]) -> Path:
     if named := env.get(f"OBSIDIAN_MCP_{kind}"):
-        return Path(named).expanduser()
+        return expanded(named)
     import platformdirs
 
-    place = platformdirs.user_cache_path if kind == "CACHE" else platformdirs.user_state_path
-    return place("obsidian-mcp", appauthor=False)
+    return _in_home(platformdirs.user_cache_path if kind == "CACHE" else platformdirs.user_state_path)
 
 
 def _policy_file(env: Mapping[str, str]) -> Path:
     if named := env.get("OBSIDIAN_MCP_POLICY"):
-        return Path(named).expanduser()
+        return expanded(named)
     import platformdirs
 
-    return platformdirs.user_config_path("obsidian-mcp", appauthor=False) / "policy.toml"
+    return _in_home(platformdirs.user_config_path) / "policy.toml"
+
+
+def _in_home(place: Callable[..., Path]) -> Path:
+    """Our folder in the home folder. Raises: InvalidArguments where the account has none."""
+    try:
+        return place("obsidian-mcp", appauthor=False)
+    except RuntimeError:
+        raise InvalidArguments(
+            "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
+            "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
+        ) from None
+
+
+def expanded(path: str) -> Path:
+    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  that of pathlib fails for such a name
 
 
 def _app_folders(env: Mapping[str, str], home: Path, platform: str) -> tuple[Path, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+
+from obsidian_mcp.config import expanded
 
 from .examples import epilog
 from .options import Options, json_option, vault_option
@@ -41,7 +42,7 @@ def setup_command(
             click.confirm(f"The text of every note that is not hidden is sent to {host}. Go on?", abort=True, err=True)
         choice = Choice(url=endpoint, model=model)
     else:
-        folder = Path(model).expanduser()
+        folder = expanded(model)
         if not (model and folder.is_dir()):
             model = model or setup.DEFAULT_MODEL
             folder = setup.download(config, model)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from obsidian_mcp.config import expanded
 from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 
 from .examples import epilog
@@ -145,7 +146,7 @@ def _written(page: str, name: str, output: str) -> Path:
         raise InvalidArguments(f"--output names {output!r}; give a file that ends in .html.", argument="output")
     try:
         if output:
-            file = Path(output).expanduser().absolute()
+            file = expanded(output).absolute()
             file.write_text(page, encoding="utf-8", newline="\n")
             return file
         handle, path = tempfile.mkstemp(prefix=f"obsidian-{name}-", suffix=".html")

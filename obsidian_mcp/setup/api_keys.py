@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from obsidian_mcp import compose
-from obsidian_mcp.config import Config
+from obsidian_mcp.config import Config, expanded
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.policy import ApiKey
 from obsidian_mcp.core.text.vault_path import parse_folder
@@ -94,7 +94,7 @@ def _vault(config: Config, named: str) -> str:
         served = compose.vault_folders(config)
     if named in served:
         return named
-    if (folder := Path(named).expanduser()).is_dir():
+    if (folder := expanded(named)).is_dir():
         return str(folder.absolute())
     raise InvalidArguments(f"There is no vault {named!r}. Give its folder, or one of {', '.join(served) or 'none'}.")
 

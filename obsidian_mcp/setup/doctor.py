@@ -24,7 +24,7 @@ from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.adapters.obsidian_program import find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
-from obsidian_mcp.config import Config
+from obsidian_mcp.config import Config, expanded
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
@@ -378,6 +378,6 @@ def vaults_named(command: Sequence[str]) -> Iterator[Path]:
     """The folders that a command line gives to --vault."""
     for index, argument in enumerate(command):
         if argument == "--vault" and index + 1 < len(command):
-            yield Path(command[index + 1]).expanduser()
+            yield expanded(command[index + 1])
         elif argument.startswith("--vault="):
-            yield Path(argument.removeprefix("--vault=")).expanduser()
+            yield expanded(argument.removeprefix("--vault="))

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from obsidian_mcp.config import expanded
+from obsidian_mcp.errors import InvalidArguments
+
 
 @dataclass(frozen=True, slots=True)
 class System:
@@ -20,7 +23,11 @@ class System:
 
     @classmethod
     def here(cls) -> System:
-        return cls(sys.platform, Path.home(), os.environ)
+        """Raises: InvalidArguments for an account without a home folder."""
+        home = expanded("~")
+        if not home.is_absolute():
+            raise InvalidArguments("This account has no home folder, where clients keep settings. Set HOME.")
+        return cls(sys.platform, home, os.environ)
 
     def folder(self, variable: str, default: str) -> Path:
         """The folder that a variable names, or `default` below the home. A relative one does not count (XDG)."""

@@ -31,7 +31,9 @@ def run(basic: Path) -> Run:
         "HOME": str(basic.parent),
     }
 
-    def execute(*arguments: str, fed: str | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
+    def execute(
+        *arguments: str, fed: str | None = None, cwd: Path | None = None, **extra: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "obsidian_mcp", *arguments],
             stdin=subprocess.DEVNULL if fed is None else None,
@@ -39,6 +41,7 @@ def run(basic: Path) -> Run:
             capture_output=True,
             encoding="utf-8",
             env={**environment, **extra},
+            cwd=cwd,
             timeout=60,
             check=False,
         )
@@ -176,6 +179,17 @@ def test_a_vault_is_named_by_the_name_the_app_shows_before_or_after_the_command(
 
     assert "Only here.md" in before.stdout
     assert after.stdout == before.stdout
+
+
+def test_a_tilde_before_a_name_that_no_account_has_is_part_of_the_name(run: Run, basic: Path) -> None:
+    # CLI-04: an internal error
+    basic.rename(basic.parent / "~Notes")
+
+    missing = run("--vault", "~No such account", "info")
+    found = run("--vault", "~Notes", "list", cwd=basic.parent)
+
+    assert "~No such account' does not exist" in missing.stderr
+    assert "Home.md" in found.stdout
 
 
 def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:

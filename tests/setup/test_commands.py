@@ -212,6 +212,20 @@ def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) 
     assert "codex           broken file" in output
 
 
+@pytest.mark.parametrize("arguments", [["doctor"], ["install", "cursor"], ["list"]])
+def test_an_account_without_a_home_folder_is_said_to_have_none(
+    home: Home, basic: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    # TEXT-05: a user id of a container that has no account; an internal error
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+
+    assert "This account has no home folder" in home.run("--vault", str(basic), *arguments, status=2)
+
+
 def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:  # SET-01
     home.register(basic, tmp_path / "gone")
 
