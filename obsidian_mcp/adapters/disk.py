@@ -246,8 +246,8 @@ class Disk:
         with _translating(disk, "writing"), self._folder.place(disk) as place:
             if place.there():
                 place.real(disk)
-                if not os.access(place.name, os.W_OK, dir_fd=place.folder):
-                    raise PermissionError(errno.EACCES, "read-only file")  # a rename would replace it all the same
+                if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
+                    os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
                 with self._opened(place, disk) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:

@@ -456,6 +456,30 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
 @POSIX
 @pytest.mark.parametrize(
     ("number", "error", "words"),
+    [(errno.EROFS, StorageFailed, "read-only"), (errno.EACCES, PermissionDenied, "permissions")],
+)
+def test_what_the_system_says_of_opening_a_file_is_told_in_words(
+    disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # FILE-08: on a disk that is mounted read-only the permissions were blamed
+    opened = os.open
+
+    def failing(path: str, flags: int, *arguments: int, **options: int) -> int:
+        if flags & os.O_ACCMODE == os.O_WRONLY:
+            raise OSError(number, os.strerror(number))
+        return opened(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(os, "open", failing)
+    with pytest.raises(error, match=words):
+        disk.write("a/n.md", b"x")
+    monkeypatch.undo()
+    assert disk.read("a/n.md") == b"old"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("number", "error", "words"),
     [
         (errno.EROFS, StorageFailed, "read-only"),
         (errno.ENOSPC, StorageFailed, "full"),
