@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -106,6 +108,7 @@ class Watcher:
                 observer.daemon = True
                 observer.start()
                 started = [thread for thread in threading.enumerate() if isinstance(thread, BaseThread)]
+            _check_room(observer)
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
             log.warning("watching %s by scans: %s", self.root, error)
             return
@@ -212,6 +215,19 @@ class _Losses(logging.Handler):
 
 
 _losses = _Losses()
+
+
+def _check_room(observer: BaseObserver) -> None:
+    """Raises: OSError where no more folders are watched: of those below the vault's, watchdog leaves out the rest."""
+    if sys.platform == "linux":
+        from watchdog.events import FileSystemEventHandler
+
+        with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as another:
+            try:
+                observer.unschedule(observer.schedule(FileSystemEventHandler(), another))
+            except OSError:
+                observer.stop()
+                raise
 
 
 def _identity(root: str) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -339,6 +340,36 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(
     now[0] += 1
     assert watcher.drain() == set()
     assert watcher.scan_due() == 599
+
+
+# WATCH-02: below as many folders as the system watches for a user, changes were not seen for ten minutes
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify's watches")
+def test_where_the_system_watches_no_more_folders_scans_take_the_place_of_reports(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from watchdog.observers.inotify_c import InotifyFD
+
+    add, watched = InotifyFD.add_callback, set[bytes]()
+
+    def limited(fd: InotifyFD, path: bytes, *rest: Any) -> Any:
+        if len(watched | {path}) > 3:
+            raise OSError(errno.ENOSPC, "inotify watch limit reached")
+        watched.add(path)
+        return add(fd, path, *rest)
+
+    monkeypatch.setattr(InotifyFD, "add_callback", limited)
+    for name in "abcdef":
+        (root / name).mkdir()
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        eventually(lambda: len(watched) == 3)
+        assert listed(vault) == []
+        for name in "abcdef":
+            (root / name / "n.md").write_bytes(b"1")
+
+        eventually(lambda: listed(vault) == [f"{name}/n.md" for name in "abcdef"])
+        eventually(lambda: watcher.mode == "scans")
 
 
 # WATCH-06
