@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -188,7 +189,7 @@ LARGE: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> App:
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """A vault of 600 notes with long names, long lines, links, tasks and properties, and one note of 2 MB."""
     root = tmp_path_factory.mktemp("large") / "vault"
     folder = root / "a folder with a rather long name" / "and another one below it"
@@ -203,7 +204,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> App:
     opened = app_on(root)
     opened.vaults.get().indexer.begin()
     opened.vaults.get().indexer.complete()
-    return opened
+    yield opened
+    opened.vaults.close()
 
 
 @pytest.mark.parametrize(
