@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from heapq import nsmallest
 from typing import NamedTuple
 
 import regex
@@ -388,6 +389,6 @@ def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
         return Term(text)
     (word,) = wanted.words
     words = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
-    words.sort(key=lambda other: other != word)  # the word itself first
-    variants = {other: SAME if other == word else PREFIX for other in words[:PART_WORDS]}
+    nearest = nsmallest(PART_WORDS, words, key=lambda other: (len(other), other))
+    variants = {other: SAME if other == word else PREFIX for other in nearest}
     return Term(text, variants, is_part=True)

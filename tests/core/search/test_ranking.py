@@ -75,3 +75,20 @@ def test_where_no_words_can_be_weighed_nothing_has_a_score(query: str) -> None:
     vault, search = vault_of({f"{n}.md": "#common" for n in range(3)})
     with vault:
         assert [hit.score for hit in search.find(Request(query)).hits] == [None] * 3
+
+
+def test_notes_with_parts_of_words_come_in_one_order_whatever_the_index_held_before() -> None:  # SEARCH-60
+    words = ("towards", "towering", "towing", "tower", "towel")
+    orders = set[tuple[str, ...]]()
+    for earlier in (words, words[::-1]):
+        vault, search = vault_of({"Earlier.md": " ".join(earlier)})
+        with vault:
+            for number in range(30):
+                vault.write(f"{number}.md", f"he {words[number % 5]} there")
+            vault.delete("Earlier.md")
+            vault.look()
+            orders.add(tuple(hit.path for hit in search.find(Request("tow", "exact", limit=30)).hits))
+
+    (order,) = orders
+    assert len(order) == 30
+    assert {int(path.removesuffix(".md")) % 5 for path in order[-6:]} == {words.index("towering")}
