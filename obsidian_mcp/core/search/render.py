@@ -100,7 +100,8 @@ def remark_of(found: Found) -> str | None:
     else:
         sentences = [f"Files with all the words: {plan.found}; the others have some." if plan.found else WEAK]
     if plan.missing:
-        sentences.append(f"No note has {', '.join(plan.missing)}.")
+        indexed = "indexed " if found.snapshot.notice else ""
+        sentences.append(f"No {indexed}note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):
         sentences.append(f"Words of this vault: {', '.join(near)}.")
     remark = " ".join(sentences)

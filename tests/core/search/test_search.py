@@ -129,6 +129,7 @@ def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> 
             assert f"{FRESH_FILES + 1} changed files" in found.building
             assert search.find(Request('"old3"', match)).total == 1
             assert search.find(Request('"new3"', match)).total == 0
+        assert "No indexed note has new3." in (search.find(Request("new3")).widened or "")  # SEARCH-51
 
 
 @pytest.mark.parametrize("filters", [NOTHING_HIDDEN, IgnoreFilters(("3",))])
