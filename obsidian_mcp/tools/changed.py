@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from .params import DIFF_CHARACTERS
+from .params import DIFF_CHARACTERS, whole_answers
+
+T = TypeVar("T")
 
 FILES_SHOWN = 50
 
@@ -33,21 +35,32 @@ class ChangedFiles:
     warnings: list[str] | None = None
 
 
+def named(files: Sequence[T]) -> tuple[list[T], int | None]:
+    """Return the first files, for a person all of them (CLI-10), and how many are left out."""
+    most = len(files) if whole_answers.get() else FILES_SHOWN
+    return list(files[:most]), max(len(files) - most, 0) or None
+
+
+def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
+    """Return differences one after the other; what is more than so many characters is cut, but not for a person."""
+    shown = ""
+    for diff in diffs:
+        shown += diff
+        if len(shown) > most and not whole_answers.get():
+            return f"{shown[:most]}\n… (cut)\n"
+    return shown
+
+
 def changed_files(
     files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
 ) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
-    shown = ""
-    for file in files if dry_run else ():
-        shown += file.diff
-        if len(shown) > DIFF_CHARACTERS:
-            shown = f"{shown[:DIFF_CHARACTERS]}\n… (cut)\n"
-            break
+    changed, more_changed = named([str(file.path) for file in files])
     return ChangedFiles(
         len(files),
-        [str(file.path) for file in files[:FILES_SHOWN]],
-        more_changed=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
-        diff=shown if dry_run else None,
+        changed,
+        more_changed,
+        diff=shown_diff(file.diff for file in files) if dry_run else None,
         etag=etag,
         warnings=list(warnings) or None,
     )

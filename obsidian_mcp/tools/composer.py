@@ -11,7 +11,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DIFF_CHARACTERS, DryRun, Name, VaultName
+from .changed import named, shown_diff
+from .params import DryRun, Name, VaultName
 from .registry import tool
 
 
@@ -22,7 +23,8 @@ class Composed:
     created: bool
     """True where the note that the part went into is new."""
     updated: list[str] | None = None
-    """Other files whose links follow."""
+    """The first of the other files whose links follow."""
+    more_updated: int | None = None
     diff: str | None = None
     warnings: list[str] | None = None
 
@@ -63,11 +65,13 @@ def compose_notes(
             )
         if not dry_run:
             place.commit("compose_notes", planned.operations)
+    updated, more_updated = named([str(path) for path in planned.updated])
     return Composed(
         planned.source,
         planned.target,
         planned.created,
-        [str(path) for path in planned.updated] or None,
-        planned.diff[:DIFF_CHARACTERS] if dry_run else None,
+        updated or None,
+        more_updated,
+        shown_diff([planned.diff]) if dry_run else None,
         [*planned.warnings] or None,
     )

@@ -16,7 +16,8 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DIFF_CHARACTERS, DryRun, Etag, Name, Unset, VaultName
+from .changed import named, shown_diff
+from .params import DryRun, Etag, Name, Unset, VaultName
 from .registry import tool
 
 Operation = Literal[
@@ -32,7 +33,8 @@ class EditedNote:
     diff: str | None = None
     """What would change; only with dry_run."""
     updated: list[str] | None = None
-    """Notes and canvases whose links to a renamed heading were rewritten."""
+    """The first notes and canvases whose links to a renamed heading were rewritten."""
+    more_updated: int | None = None
     warnings: list[str] | None = None
     merged: bool | None = None
     """True where the note had changed since the etag and both changes were kept."""
@@ -109,12 +111,14 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         return move.rename_heading(place, entry, heading, text)
 
     planned = bulk.make(place, "edit_note", plan, dry_run=dry_run)
+    updated, more_updated = named([str(file.path) for file in planned.rewritten if file.path != entry.path])
     return EditedNote(
         entry.path,
         changed=bool(planned.rewritten),
         etag=place.read_text(entry).etag,
-        diff="".join(file.diff for file in planned.rewritten)[:DIFF_CHARACTERS] if dry_run else None,
-        updated=[str(file.path) for file in planned.rewritten if file.path != entry.path] or None,
+        diff=shown_diff(file.diff for file in planned.rewritten) if dry_run else None,
+        updated=updated or None,
+        more_updated=more_updated,
         warnings=list(planned.warnings) or None,
     )
 

@@ -19,6 +19,7 @@ from obsidian_mcp.core.vault.undo import Wins
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
+from .changed import shown_diff
 from .params import Limit, Offset, VaultName, next_offset
 from .registry import tool
 
@@ -136,5 +137,4 @@ def _diff(recorded: Recorded) -> str:
         else:
             before, after = (Text.decode(data or b"").body for data in (step.before, step.after))
             parts.append(diff(normal_form(step.disk), before, after))
-    text = "".join(parts).encode("utf-8", "replace").decode()
-    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (cut)\n"
+    return shown_diff(parts, DIFF_CHARACTERS).encode("utf-8", "replace").decode()

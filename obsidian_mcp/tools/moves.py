@@ -15,10 +15,9 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DIFF_CHARACTERS, DryRun, Names, Query, VaultName
+from .changed import named, shown_diff
+from .params import DryRun, Names, Query, VaultName
 from .registry import tool
-
-FILES_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +85,17 @@ def move_note(
 def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
     plan = partial(move.gather, place, entries, to, update_links=update_links)
     moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
-    shown = [MovedFile(source, target) for source, target in list(moved.files.items())[:FILES_SHOWN]]
+    shown, _ = named([MovedFile(source, target) for source, target in moved.files.items()])
     return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)
 
 
 def _answer(links: move.Rewriting, warnings: list[str], *, dry_run: bool) -> Moved:
-    updated = [UpdatedFile(file.path, list(file.lines)) for file in links.rewritten]
-    shown = "".join(file.diff for file in links.rewritten)[:DIFF_CHARACTERS] if dry_run else ""
+    updated, more_updated = named([UpdatedFile(file.path, list(file.lines)) for file in links.rewritten])
+    shown = shown_diff(file.diff for file in links.rewritten) if dry_run else ""
     return Moved(
         moved=not dry_run,
-        updated=updated[:FILES_SHOWN],
-        more_updated=len(updated) - FILES_SHOWN if len(updated) > FILES_SHOWN else None,
+        updated=updated,
+        more_updated=more_updated,
         diff=shown or None,
         warnings=[*links.warnings, *warnings] or None,
     )

@@ -12,6 +12,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import Tool
 from tests.vaults import contents
 
@@ -27,6 +28,27 @@ def notes(basic: Path) -> Path:
             f"---\nstatus: seen\r\n---\r\n$1 heron {number}, Heron\r\n".encode()
         )
     return basic
+
+
+def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:  # TOOL-07
+    (basic / "Source.md").write_text("# Old\ntext\n")
+    for number in range(60):
+        (basic / f"Linking {number:02}.md").write_text(f"{'word ' * 100}[[Source#Old]]\n")
+    renamed = {"name": "Source", "operation": "rename_heading", "heading": "Old", "content": "New"}
+    shown = run(app, "edit_note", **renamed, dry_run=True)
+    answer = run(app, "edit_note", **renamed)
+
+    assert shown["diff"].endswith("… (cut)\n")
+    assert (len(answer["updated"]), answer["more_updated"]) == (50, 10)
+    extracted = run(app, "compose_notes", action="extract", name="Source", part="New", into="Part")
+    assert (len(extracted["updated"]), extracted["more_updated"]) == (50, 10)
+    moved = run(app, "move_note", name="Part", to="Piece", dry_run=True)
+    assert moved["diff"].endswith("… (cut)\n")
+    everything = whole_answers.set(True)  # for a person (CLI-10)
+    whole = run(app, "move_note", name="Part", to="Piece", dry_run=True)
+    whole_answers.reset(everything)
+    assert (len(whole["updated"]), whole.get("more_updated")) == (61, None)
+    assert len(whole["diff"]) > len(moved["diff"])
 
 
 def test_properties_of_every_note_that_a_search_finds_are_set_and_undone_as_one_change(app: App, notes: Path) -> None:
