@@ -42,27 +42,32 @@ def replace(
 ) -> ChangedFiles:
     """Replace text or a regular expression in many notes, as one change that can be undone."""
     source = find if regex else escape(find.replace("\r\n", "\n"))
+    template = content if regex else content.replace("$", "$$")
+    by_character = regex and re.search(r"\r|\\r", find) is not None
+    budget = Budget(row_units=MOST_CHARACTERS)
+    place = app.vaults.get(vault)
+    entries = bulk.selected(place, names, query)
     try:
         pattern = RegExp(source, "mi" if ignore_case else "m")
+        change = partial(_replaced, pattern, template, budget, by_character=by_character)
+        plan = partial(bulk.rewriting, place, entries, change, "Replacing")
+        made = bulk.make(place, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
-    template = content if regex else content.replace("$", "$$")
-    budget = Budget(row_units=MOST_CHARACTERS)
-    by_character = regex and re.search(r"\r|\\r", find) is not None
+    return changed_files(made.rewritten, dry_run=dry_run)
 
-    def change(body: str) -> str:
-        ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
-        text = body.replace("\r\n", "\n") if ends else body  # `\n`, `^` and `$` mean the ends of lines
 
-        def stored(offset: int) -> int:
-            return offset + bisect_left(ends, offset)
+def _replaced(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> str:
+    """Return a text with every match replaced; line ends match `\n`, unless `by_character`.
 
-        adapted = edits.adapting(body)
-        found = pattern.replacements(text, template, budget)
-        return edits.apply(
-            body, [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found]
-        )
+    Raises: ExpressionError for a match that takes too long to find.
+    """
+    ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
+    text = body.replace("\r\n", "\n") if ends else body  # `\n`, `^` and `$` mean the ends of lines
 
-    place = app.vaults.get(vault)
-    plan = partial(bulk.rewriting, place, bulk.selected(place, names, query), change, "Replacing")
-    return changed_files(bulk.make(place, "replace", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
+    def stored(offset: int) -> int:
+        return offset + bisect_left(ends, offset)
+
+    adapted = edits.adapting(body)
+    found = pattern.replacements(text, template, budget)
+    return edits.apply(body, [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found])

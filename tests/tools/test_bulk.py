@@ -30,6 +30,16 @@ def notes(basic: Path) -> Path:
     return basic
 
 
+def test_a_replacement_that_takes_too_long_is_refused_with_a_word(app: App, basic: Path) -> None:  # TOOL-14, EXPR-26
+    (basic / "Long.md").write_text(f"{'a' * 40}!\n")
+    with pytest.raises(InvalidArguments, match="ran for more than 1 s"):
+        run(app, "replace", find="(a|aa)+$", content="b", regex=True, names=["Long"])
+
+    (basic / "Long.md").write_text("word " * 300_000)  # every one is found soon, all of them take more than a second
+    assert run(app, "replace", find="word", content="term", names=["Long"])["total"] == 1
+    assert (basic / "Long.md").read_text() == "term " * 300_000
+
+
 def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:  # TOOL-07
     (basic / "Source.md").write_text("# Old\ntext\n")
     for number in range(60):

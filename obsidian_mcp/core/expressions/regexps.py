@@ -1,12 +1,11 @@
 """Regular expressions of JavaScript as a query's functions use them (EXPR-26).
 
-A search takes at most `REGEXP_SECONDS`; there is no state between two calls.
+The search for one match takes at most `REGEXP_SECONDS`; there is no state between two calls.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,22 +84,23 @@ class RegExp:
         return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _found(self, text: str) -> Iterator[Any]:
-        pattern = self._compiled().pattern
-        checkpoint()
-        deadline = current.get()
-        left = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
-        end = time.monotonic() + left
-        at = 0
-        try:
-            # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
-            while at <= len(text) and (found := pattern.search(text, at, timeout=max(end - time.monotonic(), 0))):
-                yield found
-                at = found.end() + (found.start() == found.end())
-        except TimeoutError:
+        pattern, deadline, at = self._compiled().pattern, current.get(), 0
+        # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
+        while at <= len(text):
             checkpoint()
-            raise ExpressionError(
-                f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s and was stopped."
-            ) from None
+            seconds = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
+            try:
+                found = pattern.search(text, at, timeout=seconds)
+            except TimeoutError:
+                checkpoint()
+                raise ExpressionError(
+                    f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s "
+                    "and was stopped."
+                ) from None
+            if found is None:
+                return
+            yield found
+            at = found.end() + (found.start() == found.end())
 
 
 def escape(text: str) -> str:
