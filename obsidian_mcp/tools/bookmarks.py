@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.changes import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
-from .params import VaultName
+from .params import MOST_RESULTS, VaultName, first_of
 from .registry import tool
 
 
@@ -33,6 +33,8 @@ class ListedBookmark:
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
     bookmarks: list[ListedBookmark]
+    more_bookmarks: int | None = None
+    """How many others there are: text finds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,11 @@ def list_bookmarks(
     known = stored.visible(_body(place.files.config(stored.FILE)), place.policy)
     wanted = text.casefold()
     shown = [bookmark for bookmark in known if wanted in f"{bookmark.target} {bookmark.title}".casefold()]
-    return Bookmarks(
-        [
-            ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
-            for bookmark in shown
-        ]
-    )
+    listed = [
+        ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
+        for bookmark in shown
+    ]
+    return Bookmarks(*first_of(listed, MOST_RESULTS))
 
 
 @tool(title="Edit bookmarks", writes=True, destructive=True)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from .params import DIFF_CHARACTERS, whole_answers
-
-T = TypeVar("T")
-
-FILES_SHOWN = 50
+from .params import DIFF_CHARACTERS, FILES_SHOWN, first_of, whole_answers
 
 
 class ChangedFile(Protocol):
@@ -35,12 +31,6 @@ class ChangedFiles:
     warnings: list[str] | None = None
 
 
-def named(files: Sequence[T]) -> tuple[list[T], int | None]:
-    """Return the first files, for a person all of them (CLI-10), and how many are left out."""
-    most = len(files) if whole_answers.get() else FILES_SHOWN
-    return list(files[:most]), max(len(files) - most, 0) or None
-
-
 def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
     """Return differences one after the other; what is more than so many characters is cut, but not for a person."""
     shown = ""
@@ -55,7 +45,7 @@ def changed_files(
     files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
 ) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
-    changed, more_changed = named([str(file.path) for file in files])
+    changed, more_changed = first_of([str(file.path) for file in files], FILES_SHOWN)
     return ChangedFiles(
         len(files),
         changed,

@@ -11,8 +11,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
-from .changed import named, shown_diff
-from .params import DryRun, Name, VaultName
+from .changed import shown_diff
+from .params import FILES_SHOWN, DryRun, Name, VaultName, first_of
 from .registry import tool
 
 
@@ -65,7 +65,7 @@ def compose_notes(
             )
         if not dry_run:
             place.commit("compose_notes", planned.operations)
-    updated, more_updated = named([str(path) for path in planned.updated])
+    updated, more_updated = first_of([str(path) for path in planned.updated], FILES_SHOWN)
     return Composed(
         planned.source,
         planned.target,

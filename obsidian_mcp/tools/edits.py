@@ -16,8 +16,8 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .changed import named, shown_diff
-from .params import DryRun, Etag, Name, Unset, VaultName
+from .changed import shown_diff
+from .params import FILES_SHOWN, DryRun, Etag, Name, Unset, VaultName, first_of
 from .registry import tool
 
 Operation = Literal[
@@ -111,7 +111,8 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         return move.rename_heading(place, entry, heading, text)
 
     planned = bulk.make(place, "edit_note", plan, dry_run=dry_run)
-    updated, more_updated = named([str(file.path) for file in planned.rewritten if file.path != entry.path])
+    others = [str(file.path) for file in planned.rewritten if file.path != entry.path]
+    updated, more_updated = first_of(others, FILES_SHOWN)
     return EditedNote(
         entry.path,
         changed=bool(planned.rewritten),

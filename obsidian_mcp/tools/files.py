@@ -79,12 +79,13 @@ def list_files(
         ranks = {path: rank for rank, path in enumerate(latest)}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
+    shown_folders, more_folders = page_of(sorted(map(normal_form, folders)), offset, limit)
     return Listing(
         folder=spelled,
-        folders=[] if offset else sorted(map(normal_form, folders)),
+        folders=list(shown_folders),
         files=[_listed(place, entry) for entry in page],
         total=len(files),
-        next_offset=following,
+        next_offset=following or more_folders,
     )
 
 

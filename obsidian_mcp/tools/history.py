@@ -20,10 +20,10 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .changed import shown_diff
-from .params import Limit, Offset, VaultName, next_offset
+from .params import FILES_SHOWN, Limit, Offset, VaultName, first_of, next_offset
 from .registry import tool
 
-FILES_SHOWN = 20
+FILES_OF_A_CHANGE = 20
 DIFF_CHARACTERS = 20_000
 
 
@@ -77,6 +77,7 @@ class Undone:
     """The client whose change it was."""
     change: int
     """The number under which the undo itself can be undone."""
+    more_files: int | None = None
 
 
 @tool(title="Undo a change", writes=True, destructive=True)
@@ -89,7 +90,8 @@ def undo(
     """Take back a change: every file of it, byte for byte, or none."""
     place = app.vaults.get(vault)
     recorded, done = core_undo.undo(place, change or None, wins)
-    return Undone(recorded.number, _files(recorded.steps), core_undo.made_by(place, recorded), done.change)
+    files, more_files = first_of(_files(recorded.steps), FILES_SHOWN)
+    return Undone(recorded.number, files, core_undo.made_by(place, recorded), done.change, more_files)
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
@@ -112,14 +114,14 @@ def _files(steps: tuple[Step, ...]) -> list[str]:
 
 
 def _shown(vault: Vault, recorded: Recorded) -> PastChange:
-    files = _files(recorded.steps)
+    files, more_files = first_of(_files(recorded.steps), FILES_OF_A_CHANGE)
     return PastChange(
         change=recorded.number,
         time=timestamp(int(recorded.time * 1e9)),
         tool=recorded.tool,
-        files=files[:FILES_SHOWN],
+        files=files,
         by=core_undo.made_by(vault, recorded),
-        more_files=len(files) - FILES_SHOWN if len(files) > FILES_SHOWN else None,
+        more_files=more_files,
         undoes=recorded.undoes,
         undone_by=recorded.undone_by,
     )

@@ -15,8 +15,8 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .changed import named, shown_diff
-from .params import DryRun, Names, Query, VaultName
+from .changed import shown_diff
+from .params import FILES_SHOWN, LINES_SHOWN, DryRun, Names, Query, VaultName, first_of
 from .registry import tool
 
 
@@ -24,6 +24,7 @@ from .registry import tool
 class UpdatedFile:
     path: str
     lines: list[int]
+    more_lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +86,16 @@ def move_note(
 def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
     plan = partial(move.gather, place, entries, to, update_links=update_links)
     moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
-    shown, _ = named([MovedFile(source, target) for source, target in moved.files.items()])
+    shown, _ = first_of([MovedFile(source, target) for source, target in moved.files.items()], FILES_SHOWN)
     return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)
 
 
 def _answer(links: move.Rewriting, warnings: list[str], *, dry_run: bool) -> Moved:
-    updated, more_updated = named([UpdatedFile(file.path, list(file.lines)) for file in links.rewritten])
+    files, more_updated = first_of(links.rewritten, FILES_SHOWN)
     shown = shown_diff(file.diff for file in links.rewritten) if dry_run else ""
     return Moved(
         moved=not dry_run,
-        updated=updated,
+        updated=[UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files],
         more_updated=more_updated,
         diff=shown or None,
         warnings=[*links.warnings, *warnings] or None,

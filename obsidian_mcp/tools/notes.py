@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -34,12 +34,14 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .outcome import Document
-from .params import PAGE, Name, Names, VaultName, whole_answers
+from .params import MOST_RESULTS, PAGE, Name, Names, VaultName, count_fitting, first_of, whole_answers
 from .registry import tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.periodic_notes import Located
     from obsidian_mcp.core.vault.templates import Filled
+
+T = TypeVar("T")
 
 UNIQUE = "unique:"
 """Begins the name of a note that is named by the minute (PERIODIC-19)."""
@@ -371,24 +373,35 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
             warnings.append(parsed.frontmatter.error)
         texts = [(parsed, lambda span: span)]
         properties, aliases = parsed.properties, parsed.aliases
+
+    def shown(what: str, found: Sequence[T]) -> list[T]:
+        first, _ = first_of(found, MOST_RESULTS)
+        fitting = count_fitting(first)
+        if fitting < len(found):
+            warnings.append(
+                f"These are the first {fitting} of {len(found)} {what}. Read the text, by lines, for the others."
+            )
+        return first[:fitting]
+
     headings = [
         OutlineHeading(heading.level, heading.text, numbers.line(place(heading.span).start) + 1)
         for text, place in texts
         for heading in text.outline
     ]
     if view == "outline":
-        return replace(facts, outline=headings, warnings=warnings or None)
-    counted = count(body) if is_note(facts.path) else None
+        return replace(facts, outline=shown("headings", headings), warnings=warnings or None)
+    properties = dict(shown("properties", list(properties.items())))
     if view == "properties":
         return replace(facts, properties=properties, warnings=warnings or None)
+    counted = count(body) if is_note(facts.path) else None
     marks = [task.mark for text, _ in texts for task in text.tasks]
     return replace(
         facts,
-        outline=headings,
+        outline=shown("headings", headings),
         properties=properties,
-        tags=list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags)),
-        aliases=aliases,
-        blocks=[f"^{block.id}" for text, _ in texts for block in text.block_ids],
+        tags=shown("tags", list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags))),
+        aliases=shown("aliases", aliases),
+        blocks=shown("block ids", [f"^{block.id}" for text, _ in texts for block in text.block_ids]),
         tasks={"open": marks.count(" "), "done": len(marks) - marks.count(" ")},
         words=counted.words if counted else None,
         characters=counted.characters if counted else None,

@@ -22,6 +22,10 @@ VIEW_BYTES: Final = 9_500
 PAGE: Final = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results (TOOL-07)."""
 DIFF_CHARACTERS: Final = 10_000
+FILES_SHOWN: Final = 50
+"""Files that an answer about many of them names."""
+LINES_SHOWN: Final = 100
+"""Lines of one file that an answer about many files names."""
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
 
@@ -40,6 +44,12 @@ def next_offset(offset: int, limit: int, total: int) -> int | None:
 def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
     """Return one page of a list, and where the next one begins."""
     return found[offset : offset + limit], next_offset(offset, limit, len(found))
+
+
+def first_of(found: Sequence[T], most: int) -> tuple[list[T], int | None]:
+    """Return the first entries, for a person all of them (CLI-10), and how many are left out (TOOL-07)."""
+    shown = list(found if whole_answers.get() else found[:most])
+    return shown, len(found) - len(shown) or None
 
 
 def fitting(items: list[T], room: int) -> list[T]:

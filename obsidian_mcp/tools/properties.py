@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -77,6 +78,10 @@ def get_properties(
         values = {key: found for key, found in values.items() if key.lower() == property.lower()}
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
+    fitting = count_fitting(list(values.items()))
+    if fitting < len(values):
+        warning = f"These are the first {fitting} of {len(values)} properties. Name one of the others with property."
+        values = dict(islice(values.items(), fitting))
     return Properties(entry.path, values, inline_fields=inline or None, etag=content.etag, warning=warning)
 
 

@@ -19,7 +19,7 @@ from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Limit, Offset, VaultName, VaultNames, page_of
+from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, first_of, page_of
 from .registry import tool
 
 _WORD = re.compile(r"[^\s\"',\[\]{}]+")
@@ -38,6 +38,7 @@ class TaggedNote:
     path: str
     tags: list[str]
     lines: list[int] | None = None
+    more_lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,12 @@ def tags(
     if tag:
         found = place.graph.tagged(tag)
         page, following = page_of(found.value, offset, limit)
-        notes = [
-            TaggedNote(
-                file.path,
-                list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags)),
-                sorted({fact.line + 1 for fact in file.tags if fact.line is not None}) or None,
-            )
-            for file in page
-        ]
+        notes = []
+        for file in page:
+            names = list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags))
+            numbers = sorted({fact.line + 1 for fact in file.tags if fact.line is not None})
+            lines, more_lines = first_of(numbers, LINES_SHOWN)
+            notes.append(TaggedNote(file.path, names, lines or None, more_lines))
         return Tags(len(found.value), notes=notes, next_offset=following, note=found.notice)
     used = place.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))

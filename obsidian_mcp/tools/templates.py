@@ -13,7 +13,7 @@ from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.errors import InvalidArguments
 
 from .outcome import Document
-from .params import Name, VaultName
+from .params import MOST_RESULTS, Name, VaultName, first_of
 from .registry import tool
 
 
@@ -22,6 +22,7 @@ class TemplateList:
     folders: list[str]
     """Folders of templates that the vault's settings name."""
     templates: list[str]
+    more_templates: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def list_templates(
     place = app.vaults.get(vault)
     known = Templates(place)
     if not template:
-        return TemplateList(known.folders, [str(entry.path) for entry in known.listed()])
+        return TemplateList(known.folders, *first_of([str(entry.path) for entry in known.listed()], MOST_RESULTS))
     found = known.find(template)
     text = place.read_text(found).text.body
     hidden = hidden_text.warnings(text, found.path, app.hidden_text_reads.add)

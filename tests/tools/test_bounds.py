@@ -1,0 +1,100 @@
+"""No answer to a model is longer than it can read, whatever a vault holds; a person gets all of it (specs/tools.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.tools import call
+from obsidian_mcp.tools.outcome import as_json
+from obsidian_mcp.tools.params import MOST_BYTES, whole_answers
+from tests.conftest import app_on
+
+MANY = 3_000
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A vault in which there are very many of everything."""
+    vault = tmp_path_factory.mktemp("vault")
+    settings = vault / ".obsidian"
+    settings.mkdir()
+    (settings / "templates.json").write_text('{"folder": "Templates"}')
+    marks = [{"type": "file", "ctime": 1, "path": f"Templates/Template {n}.md"} for n in range(MANY)]
+    (settings / "bookmarks.json").write_text(json.dumps({"items": marks}))
+    folder = vault / "Templates"
+    folder.mkdir()
+    for n in range(600):
+        (folder / f"Template {n}.md").write_text("{{title}}")
+        (vault / f"Folder with a longer name, so that a list of them is long, {n}").mkdir()
+    (vault / "A.md").write_text("a")
+    parts = [f"## Heading of one part {n}\n[[A]] [[Missing {n}]] #same #tag{n} ^block-{n}\n" for n in range(MANY)]
+    (vault / "Long.md").write_text("\n".join(parts))
+    names = ("tags", "aliases")
+    lists = "".join(f"{name}:\n" + "".join(f"- {name} {n}\n" for n in range(MANY)) for name in names)
+    properties = "".join(f"property {n}: a value that is not short\n" for n in range(MANY))
+    (vault / "Properties.md").write_text(f"---\n{lists}{properties}---\ntext\n")
+    made = app_on(vault)
+    made.vaults.get("").indexer.complete()
+    yield made
+    made.vaults.close()
+
+
+@pytest.mark.parametrize(  # TOOL-07, CLI-10
+    ("tool", "arguments", "left_out"),
+    [
+        ("read_note", {"name": "Long", "view": "outline"}, "of 3000 headings"),
+        ("read_note", {"name": "Long", "view": "metadata"}, "of 3000 block ids"),
+        ("read_note", {"name": "Properties", "view": "properties"}, "of 3002 properties"),
+        ("get_properties", {"name": "Properties"}, "Name one of the others with property"),
+        ("get_links", {"name": "Long", "limit": 500}, '"next_offset":500'),
+        ("tags", {"tag": "same"}, '"more_lines":2900'),
+        ("tags", {"limit": 500}, '"next_offset":500'),
+        ("list_files", {"limit": 500}, '"next_offset":500'),
+        ("list_templates", {}, '"more_templates":100'),
+        ("list_bookmarks", {}, '"more_bookmarks":2500'),
+        ("graph", {"question": "unresolved", "limit": 500}, '"next_offset":500'),
+        ("move_note", {"name": "A", "to": "B", "dry_run": True}, '"more_lines":2900'),
+    ],
+)
+def test_an_answer_has_what_fits_and_says_what_is_left_out(
+    app: App, tool: str, arguments: dict[str, Any], left_out: str
+) -> None:
+    answer = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
+    assert left_out in answer
+    assert len(answer.encode()) < 1.5 * MOST_BYTES
+
+    if "limit" not in arguments:
+        everything = whole_answers.set(True)
+        whole = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
+        whole_answers.reset(everything)
+        assert len(whole) > len(answer)
+        assert left_out not in whole
+
+
+def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None:  # TOOL-07
+    folders: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = call(app, "obsidian_list_files", {"offset": offset}).data
+        folders += page["folders"]
+        offset = page.get("next_offset")
+
+    assert len(folders) == len(set(folders)) == 601
+
+
+def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-07
+    for number in range(60):
+        (tmp_path / f"{number}.md").write_text("heron")
+    app = app_on(tmp_path)
+    call(app, "obsidian_replace", {"find": "heron", "content": "egret", "query": "heron"})
+    answer = call(app, "obsidian_undo", {}).data
+
+    assert (len(answer["files"]), answer["more_files"]) == (50, 10)
+    assert {file.read_text() for file in tmp_path.glob("*.md")} == {"heron"}
+    app.vaults.close()
