@@ -1,6 +1,6 @@
 """The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md).
 
-`yaml12` reads the text as the app does.
+Reading goes through python-frontmatter with a handler of the project's own: `yaml12` reads the text as the app does.
 """
 
 from __future__ import annotations
@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
 
 from obsidian_mcp.core.text.text import Span
 
@@ -73,7 +76,7 @@ def read(body: str) -> Frontmatter | None:
         return None
     found = Outline(block.yaml_span.start)
     try:
-        values = yaml12.load(block.yaml_span.of(body), found)
+        values, _ = frontmatter.parse(block.span.of(body), handler=_Handler(block.yaml_span.of(body), found))
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -144,3 +147,22 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
         return None
     items = value if isinstance(value, list) else [value]
     return [text for item in items if isinstance(item, str) and (text := item.strip())]
+
+
+class _Handler(YAMLHandler):
+    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
+
+    It is given the text of a block as it stands in the note: the library changes line ends before it splits, and what
+    is read would not be what `outline` finds places in.
+    """
+
+    def __init__(self, text: str, found: Outline) -> None:
+        super().__init__()
+        self._text = text
+        self._found = found
+
+    def split(self, _: str) -> tuple[str, str]:
+        return self._text, ""
+
+    def load(self, fm: str, **_: object) -> dict[str, Value]:
+        return yaml12.load(fm, self._found)
