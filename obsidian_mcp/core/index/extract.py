@@ -17,7 +17,7 @@ from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
 from obsidian_mcp.core.note.elements import ListItem, Tag
-from obsidian_mcp.core.note.links import Link, PropertyLink
+from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Lines, Text, printable
@@ -204,7 +204,7 @@ def _link(link: Link, at: str, line: int) -> LinkFact:
     return LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
 
 
-def _property_link(link: PropertyLink) -> LinkFact:
+def _property_link(link: Link) -> LinkFact:
     path, subpath, original, at = map(printable, (link.path, link.subpath, link.original, link.key))
     display = None if link.display is None else printable(link.display)
     return LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)

@@ -15,7 +15,7 @@ from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
 from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline, Value
 from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.edits import Edit
-from obsidian_mcp.core.note.links import Link, PropertyLink, decode, find_destination, split_wikilink
+from obsidian_mcp.core.note.links import Link, decode
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note
 
@@ -129,21 +129,9 @@ def _places(parsed: parser.Note) -> Iterator[LinkPlace]:
             if sources.is_alias(link):
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
-            yield LinkPlace(_as_link(link), link.original, quoted, link.key, found=quoted is not None)
+            yield LinkPlace(link, link.original, quoted, link.key, found=quoted is not None)
     for found in parsed.links:
         yield LinkPlace(found, parsed.body)
-
-
-def _as_link(link: PropertyLink) -> Link:
-    """A property's link with spans in its own source."""
-    source = link.original
-    if link.style == "wiki":
-        target, _ = split_wikilink(source[2:-2])
-        target_span = Span(2, 2 + len(target))
-    else:
-        found = find_destination(source, source.index("](") + 1, len(source))
-        target_span = Span(found.start, found.stop) if found else Span(len(source), len(source))
-    return Link(link.style, False, link.path, link.subpath, link.display, source, Span(0, len(source)), target_span)
 
 
 class _Sources:
@@ -161,11 +149,11 @@ class _Sources:
             else:
                 self._exact[entry.key] = entry.value_span
 
-    def is_alias(self, link: PropertyLink) -> bool:
+    def is_alias(self, link: Link) -> bool:
         span = self._exact.get(link.key)
         return span is not None and self._body.startswith("*", span.start)
 
-    def take(self, link: PropertyLink) -> Quoted | None:
+    def take(self, link: Link) -> Quoted | None:
         """The scalar that says this link; None when it cannot be told for certain."""
         span = self._exact.get(link.key)
         if span is not None:

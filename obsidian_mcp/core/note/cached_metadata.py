@@ -13,7 +13,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Lines, Span
 
-from .links import Link, PropertyLink
+from .links import Link
 from .parser import Note
 
 Json = dict[str, Any]
@@ -58,7 +58,7 @@ def _id(id_: str | None) -> Json:
     return {} if id_ is None else {"id": id_}
 
 
-def _link(link: Link | PropertyLink) -> Json:
+def _link(link: Link) -> Json:
     return {"link": link.target, "original": link.original, "displayText": link.display_text}
 
 

@@ -33,13 +33,26 @@ MAX_PARENTHESES = 32
 """Maximum nesting depth of brackets in a destination, as in CommonMark."""
 
 
-class _Target:
-    """What the text of a link says, wherever it stands."""
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link or embed: kind, target and display are fields of one record, whatever its syntax.
 
-    __slots__ = ()
+    `path` is the decoded link path without subpath ("" for `[[#h]]`), `subpath` begins with `#` or is empty.
+    `display` is the text after the pipe or between the brackets, None when a wikilink has none.
+    `span` covers the whole source (`original`), `target_span` the raw target with its subpath inside it.
+    `key` names the property whose whole text the link is, a dotted path with list indexes (`up`, `related.0`): its
+    spans count from the beginning of that text. It is empty for a link of the note's own text.
+    """
+
+    style: Style
+    embed: bool
     path: str
     subpath: str
     display: str | None
+    original: str
+    span: Span = field(compare=False)
+    target_span: Span = field(compare=False)
+    key: str = ""
 
     @property
     def target(self) -> str:
@@ -51,43 +64,12 @@ class _Target:
         """Return the text that a reader sees: the app's `displayText`."""
         return self.display if self.display is not None else shown(self.target)
 
-
-@dataclass(frozen=True, slots=True)
-class Link(_Target):
-    """One link or embed: kind, target and display are fields of one record, whatever its syntax.
-
-    `path` is the decoded link path without subpath ("" for `[[#h]]`), `subpath` begins with `#` or is empty.
-    `display` is the text after the pipe or between the brackets, None when a wikilink has none.
-    `span` covers the whole source (`original`), `target_span` the raw target with its subpath inside it.
-    """
-
-    style: Style
-    embed: bool
-    path: str
-    subpath: str
-    display: str | None
-    original: str
-    span: Span = field(compare=False)
-    target_span: Span = field(compare=False)
-
     @property
     def size(self) -> tuple[int, int | None] | None:
         """Return the width and height, in pixels, given in an embed's display text: its last part, `100` or `100x50`
         (1.5)."""
         found = _size((self.display or "").rpartition("|")[2].strip())
         return (int(found[1]), int(found[2]) if found[2] else None) if found and self.embed else None
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyLink(_Target):
-    """A property whose value is exactly one link. `key` is a dotted path with list indexes: `up`, `related.0`."""
-
-    key: str
-    style: Style
-    path: str
-    subpath: str
-    display: str | None
-    original: str
 
 
 class Destination(NamedTuple):
@@ -190,18 +172,20 @@ def _decode_run(found: re.Match[str]) -> str:
     return decoded
 
 
-def read_property(key: str, value: str) -> PropertyLink | None:
+def read_property(key: str, value: str) -> Link | None:
     """Return the link that is a property's whole text (NOTE-48); None if there is text around it or no link."""
+    whole = Span(0, len(value))
     if found := wikilink(value):
         if found.end() == len(value):
             target, display = split_wikilink(found[1])
-            return PropertyLink(key, "wiki", *split_subpath(target), display, value)
+            return Link("wiki", False, *split_subpath(target), display, value, whole, Span(2, 2 + len(target)), key)
         return None
     if value.startswith("[") and value.endswith(")"):
         closing = value.find("](")
         found_at = find_destination(value, closing + 1, len(value)) if closing > 0 else None
         if found_at and found_at.end == len(value) and "[" not in value[1:closing]:
-            destination = decode(value[found_at.start : found_at.stop])
+            target_span = Span(found_at.start, found_at.stop)
+            destination, label = decode(target_span.of(value)), value[1:closing]
             if is_internal(destination):
-                return PropertyLink(key, "markdown", *split_subpath(destination), value[1:closing], value)
+                return Link("markdown", False, *split_subpath(destination), label, value, whole, target_span, key)
     return None

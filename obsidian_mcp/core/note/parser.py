@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.text import Lines
 
 from . import blocks, inline
 from .elements import Area, BlockId, Footnote, FootnoteRef, Heading, ListItem, Section, Tag
-from .links import Link, PropertyLink, read_property
+from .links import Link, read_property
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Note:
     list_items: tuple[ListItem, ...]
     links: tuple[Link, ...]
     """Links and embeds of the text; `property_links` holds those of properties."""
-    property_links: tuple[PropertyLink, ...]
+    property_links: tuple[Link, ...]
     tags: tuple[Tag, ...]
     """Tags of the text; `all_tags` includes those of the properties."""
     block_ids: tuple[BlockId, ...]
@@ -72,7 +72,7 @@ def parse(text: str) -> Note:
     lines = Lines(text)
     first = 0
     sections: tuple[Section, ...] = ()
-    property_links: tuple[PropertyLink, ...] = ()
+    property_links: tuple[Link, ...] = ()
     if properties is not None:
         first = lines.line(properties.block.span.end) + 1
         sections = (Section("yaml", None, properties.block.span),)
@@ -97,7 +97,7 @@ def parse(text: str) -> Note:
     )
 
 
-def _property_links(values: dict[str, Any]) -> Iterator[PropertyLink]:
+def _property_links(values: dict[str, Any]) -> Iterator[Link]:
     """Yield the links of the properties at any depth, in the order written (semantics 1.6)."""
     pending: list[tuple[str, Any]] = [(key, value) for key, value in reversed(values.items())]
     while pending:
