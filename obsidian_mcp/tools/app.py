@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.obsidian import Plugin
+from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
@@ -25,18 +25,11 @@ Topic = Literal["commands", "history", "history_read", "plugins", "sync"]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptVersion:
-    version: int
-    """1: newest."""
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
 class AppAnswer:
     path: str | None = None
     commands: list[str] | None = None
     plugins: list[Plugin] | None = None
-    versions: list[KeptVersion] | None = None
+    versions: list[Version] | None = None
     total: int | None = None
     """How many there are; the first are shown."""
     answer: str | None = None
@@ -66,8 +59,7 @@ def app_info(
             return AppAnswer(commands=found[:SHOWN], total=len(found))
         case "history":
             kept = obsidian.history(path)
-            shown = [KeptVersion(version.number, version.label) for version in kept[:SHOWN]]
-            return AppAnswer(path, versions=shown, total=len(kept))
+            return AppAnswer(path, versions=[*kept[:SHOWN]], total=len(kept))
         case "history_read":
             return _document(AppAnswer(path), obsidian.history_read(path, version))
         case "plugins":

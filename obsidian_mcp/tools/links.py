@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.graph.results import Reference
+from obsidian_mcp.core.graph.results import Neighbour, Reference
 from obsidian_mcp.core.search.similar import overlap
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault import app_answers, mentions
@@ -212,18 +212,11 @@ class UnresolvedName:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    path: str
-    distance: int
-    via: str
-
-
-@dataclass(frozen=True, slots=True)
 class GraphAnswer:
     total: int
     paths: list[str] | None = None
     unresolved: list[UnresolvedName] | None = None
-    neighbours: list[Near] | None = None
+    neighbours: list[Neighbour] | None = None
     next_offset: int | None = None
     note: str | None = None
     """Said while the index is being built."""
@@ -255,8 +248,7 @@ def graph(
     if question == "neighbours":
         near = place.graph.neighbours(place.find(name).path, depth)
         page, following = page_of(near.value, offset, limit)
-        neighbours = [Near(note.path, note.distance, note.via) for note in page]
-        return GraphAnswer(len(near.value), neighbours=neighbours, next_offset=following, note=near.notice)
+        return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, note=near.notice)
     if question == "unresolved":
         missing, notice = _unresolved(place)
         names, following = page_of(missing, offset, limit)

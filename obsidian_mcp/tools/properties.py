@@ -12,6 +12,7 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
+from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
@@ -32,19 +33,13 @@ class ListedProperty:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteValue:
-    path: str
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Properties:
     path: str | None = None
     properties: dict[str, Any] | None = None
     inline_fields: list[str] | None = None
     """Which of them stand in the text as inline fields of Dataview, and not, or not only, in the frontmatter."""
     vault_properties: list[ListedProperty] | None = None
-    values: list[NoteValue] | None = None
+    values: list[PropertyValue] | None = None
     total: int | None = None
     etag: str | None = None
     next_offset: int | None = None
@@ -124,8 +119,7 @@ def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Prope
     place = app.vaults.get(vault)
     if name:
         found = place.graph.with_property(name)
-        page = found.value[offset : offset + limit]
-        values = [NoteValue(found.path, found.value) for found in page]
+        values = list(found.value[offset : offset + limit])
         values = values[: count_fitting(values)]
         following = next_offset(offset, len(values) or limit, len(found.value))
         return Properties(values=values, total=len(found.value), next_offset=following, note=found.notice)

@@ -14,7 +14,7 @@ class UnresolvedLink:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    number: int
+    version: int
     """1 is the newest."""
     label: str
     """The line as the app prints it (time, size)."""

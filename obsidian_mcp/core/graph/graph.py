@@ -308,7 +308,7 @@ class Graph:
 
         def question(rows: Rows) -> tuple[PropertyValue, ...]:
             return tuple(
-                PropertyValue(path, fact.name, fact.type, json.loads(fact.value))
+                PropertyValue(path, json.loads(fact.value))
                 for path, fact in self._visible(rows.properties(key, self._property_tables()))
             )
 

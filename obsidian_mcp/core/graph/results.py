@@ -73,8 +73,6 @@ class PropertyValue:
     """One property of one file; `value` is as JSON has it."""
 
     path: VaultPath
-    name: str
-    type: str
     value: Any
 
 

@@ -244,9 +244,9 @@ def test_properties_are_listed_with_their_types_and_files() -> None:
             PropertyUse("when", 1, {"date": 1}),
         )
         assert made.graph.with_property("STATUS").value == (
-            PropertyValue(path("a.md"), "Status", "text", "done"),
-            PropertyValue(path("b.md"), "status", "multitext", ["x", "y"]),
-            PropertyValue(path("c.md"), "status", "text", None),
+            PropertyValue(path("a.md"), "done"),
+            PropertyValue(path("b.md"), ["x", "y"]),
+            PropertyValue(path("c.md"), None),
         )
         assert list(made.graph.warnings().value) == ["broken.md"]
 
