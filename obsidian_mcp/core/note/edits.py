@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from obsidian_mcp.core.text.line_matcher import matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
@@ -134,14 +135,18 @@ def trimmed(body: str, span: Span) -> Span:
 
 def diff(path: str, before: str, after: str) -> str:
     """Unified diff for people and models; a missing last newline is said as diff(1) says it."""
-    lines = difflib.unified_diff(
-        split_lines(before),
-        split_lines(after),
-        fromfile=f"a/{path}",
-        tofile=f"b/{path}",
-        n=CONTEXT_LINES,
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    old, new = split_lines(before), split_lines(after)
+    parts = [f"--- a/{path}\n+++ b/{path}\n"]
+    for hunk in _hunks(old, new):
+        counts = [sum(line[0] != other for line in hunk.lines) for other in "+-"]
+        ranges = [_range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)]
+        parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
+    shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts]
+    return "".join(shown) if len(shown) > 1 else ""
+
+
+def _range(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first if count else first - 1},{count}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +156,16 @@ class Hunk:
     old: int
     new: int
     lines: list[str]
-    """Without line ends; the first character is a space, `-` or `+`."""
+    """The first character is a space, `-` or `+`."""
 
 
 def hunks(before: str, after: str) -> list[Hunk]:
-    """Return what `diff` shows, as lines."""
-    old, new = before.split("\n"), after.split("\n")
-    found = []
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES):
+    """Return what `diff` shows, as lines without line ends."""
+    return list(_hunks(before.split("\n"), after.split("\n")))
+
+
+def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:
+    for group in matcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
         lines = []
         for kind, start, end, new_start, new_end in group:
             if kind == "equal":
@@ -166,8 +173,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
             else:
                 lines += [f"-{line}" for line in old[start:end]]
                 lines += [f"+{line}" for line in new[new_start:new_end]]
-        found.append(Hunk(group[0][1] + 1, group[0][3] + 1, lines))
-    return found
+        yield Hunk(group[0][1] + 1, group[0][3] + 1, lines)
 
 
 def _ended(content: str, newline: str) -> str:

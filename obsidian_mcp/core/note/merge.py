@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.line_matcher import matcher
 from obsidian_mcp.core.text.text import split_lines
-
-LINES_COMPARED = 20_000
-"""Changed regions longer than this are taken as changed as a whole: comparing costs the product of their lengths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +29,12 @@ def changes(base: list[str], other: list[str]) -> list[Hunk]:
     old, new = base[head : len(base) - tail], other[head : len(other) - tail]
     if not old and not new:
         return []
-    if not old or not new or len(old) + len(new) > LINES_COMPARED:
+    if not old or not new:
         return [Hunk(head, head + len(old), tuple(new))]
     deadline.checkpoint()
     return [
         Hunk(head + i1, head + i2, tuple(new[j1:j2]))
-        for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for kind, i1, i2, j1, j2 in matcher(old, new, autojunk=False).get_opcodes()
         if kind != "equal"
     ]
 

@@ -48,3 +48,11 @@ def test_a_merge_loses_no_line_that_either_side_added(base: str, ours: str, thei
         for side in (ours, theirs):
             for hunk in changes(split_lines(base), split_lines(side)):
                 assert "".join(hunk.lines) in merged
+
+
+def test_a_text_with_very_many_changes_is_merged_at_once() -> None:  # SAFE-07
+    base = "\n".join(f"## {number}\n\n[[A]] {number}\n" for number in range(5_000))  # otherwise minutes
+    ours = base.replace("[[A]]", "[[B]]")
+    theirs = base.replace("## 70\n", "## seventy\n")
+
+    assert merge(base, ours, theirs) == ours.replace("## 70\n", "## seventy\n")
