@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.query import regexp
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout, QueryInvalid
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
@@ -338,6 +339,16 @@ def test_an_expression_that_runs_away_is_stopped_with_its_name(app: App, basic: 
     assert "(a|aa)+$/ ran for more than 1 s" in stopped.value.message
     assert "simpler" in stopped.value.message
     assert "Home.md" in paths(app, "clocks")
+
+
+def test_an_expression_with_very_many_matches_in_one_note_does_not_run_away(
+    app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # QUERY-33: a limit on each search, not on all of them
+    (basic / "Long.md").write_text("quagga " * 100_000, encoding="utf-8")
+    monkeypatch.setattr(regexp, "SECONDS", 0.01)
+
+    assert [hit["path"] for hit in searched(app, "/[aguq]/ quagga")["hits"]] == ["Long.md"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import regex
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.casefold import SPACED, substring
+from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.errors import OperationTimeout
 
 from .regexp_characters import InvalidRegExp
@@ -17,7 +19,7 @@ from .regexp_reader import Clause, Reader
 __all__ = ["InvalidRegExp", "RegExp", "translate"]
 
 SECONDS = 1.0
-"""Longest time of one regular expression on one text."""
+"""Longest search for one match of a regular expression in one text."""
 
 QUICK_STEPS = 10_000_000
 """A search that cannot take more steps runs without a limit: to keep the time costs more than to search most texts."""
@@ -81,12 +83,21 @@ class RegExp(NamedTuple):
         except TimeoutError:
             raise self._timeout() from None
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the matches that are not empty. Raises: OperationTimeout."""
-        try:
-            return [m.span() for m in self.pattern.finditer(text, timeout=SECONDS) if m.end() > m.start()]
-        except TimeoutError:
-            raise self._timeout() from None
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the matches that are not empty. Raises: OperationTimeout."""
+        at = 0
+        while at <= len(text):
+            checkpoint()
+            try:
+                found = self.pattern.search(text, at, timeout=SECONDS)
+            except TimeoutError:
+                raise self._timeout() from None
+            if found is None:
+                return
+            start, end = found.span()
+            if end > start:
+                yield start, end
+            at = max(end, start + 1)
 
     def _timeout(self) -> OperationTimeout:
         shown = self.source if len(self.source) < 100 else f"{self.source[:99]}…"
