@@ -177,6 +177,14 @@ def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
     assert b"![[Reading list#This year]]" in (basic / "Home.md").read_bytes()
 
 
+def test_a_renamed_block_takes_its_links_along(app: App, basic: Path) -> None:
+    (basic / "Refers.md").write_bytes(b"![[Alpha#^brass]]\n")
+    edit(app, "Alpha", "rename_heading", heading="^brass", content="^metal")
+
+    assert b"- [ ] Cut the wheel in brass ^metal\n" in (basic / "Projects/Alpha.md").read_bytes()
+    assert (basic / "Refers.md").read_bytes() == b"![[Alpha#^metal]]\n"
+
+
 def test_the_marks_of_a_heading_are_no_part_of_its_new_text(app: App, basic: Path) -> None:
     # RENAME-20
     with pytest.raises(AppError, match="level, 2"):

@@ -240,6 +240,33 @@ def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
     assert contents(folder) == before
 
 
+def test_several_notes_move_into_a_folder_and_those_that_are_there_stay(opened: Opened) -> None:
+    notes = {"F/A.md": "", "G/A.md": "", "In/C.md": "[[R]]", "R.md": "[[In/C]]"}
+    app = opened(notes)
+    folder = app.vaults.get().files.root
+    before = contents(folder)
+    with pytest.raises(NoteExists, match=r"G/A\.md.* cannot go to 'New/A\.md'"):
+        run(app, "move_note", names=["F/A", "G/A"], to="New/")
+    assert contents(folder) == before
+
+    assert run(app, "move_note", names=["In/C", "R"], to="In")["moves"] == [{"path": "R.md", "to": "In/R.md"}]
+    run(app, "move_note", names=["In/C", "In/R"], to="/", update_links=False)
+    assert {path: data for path, data in contents(folder).items() if "/" not in path} == {
+        "C.md": b"[[R]]",
+        "R.md": b"[[In/C]]",
+    }
+
+
+def test_a_folder_is_renamed_in_case_only(opened: Opened) -> None:
+    # MOVE-01
+    app = opened({"Old/a.md": "[[Old/b]]", "Old/b.md": ""})
+    run(app, "move_note", name="Old/", to="OLD")
+    assert sorted(path for path in contents(app.vaults.get().files.root) if path.endswith(".md")) == [
+        "OLD/a.md",
+        "OLD/b.md",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

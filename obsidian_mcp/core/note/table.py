@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import Literal
 
 from obsidian_mcp.core.text.text import Lines, Span, split_lines
@@ -92,14 +92,15 @@ class Table:
         """Rows by the values of a column: numbers by size, before text in any case; empty cells last."""
         index = self.column(column)
 
-        def key(row: Row) -> tuple[int, float, str]:
-            text = shown(row.cells[index]) if index < len(row.cells) else ""
-            number = _number(text)
-            return (0, number, "") if number is not None else (1, 0.0, text.casefold())
+        def text(row: Row) -> str:
+            return shown(row.cells[index]) if index < len(row.cells) else ""
 
-        empty = [row for row in self.rows if index >= len(row.cells) or not shown(row.cells[index])]
-        filled = [row for row in self.rows if index < len(row.cells) and shown(row.cells[index])]
-        return replace(self, rows=(*sorted(filled, key=key, reverse=descending), *empty))
+        def key(row: Row) -> tuple[int, float, str]:
+            number = _number(text(row))
+            return (0, number, "") if number is not None else (1, 0.0, text(row).casefold())
+
+        filled = sorted(filter(text, self.rows), key=key, reverse=descending)
+        return replace(self, rows=(*filled, *(row for row in self.rows if not text(row))))
 
     # -- columns -----------------------------------------------------------------------------------------------
 
@@ -232,23 +233,16 @@ def locate(body: str, number: int = 0, heading: str = "") -> Located:
 
 def written(body: str, located: Located, table: Table) -> str:
     """Return the note with its table replaced; line ends stay."""
-    old = located.span.of(body)
     newline = "\r\n" if "\r\n" in body else "\n"
-    end = "\n" if old.endswith("\n") else ""
-    end = "\r\n" if old.endswith("\r\n") else end
-    ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(old)]
-    lines = table.lines
-    parts = []
-    for at, line in enumerate(lines):
-        last = at == len(lines) - 1
-        parts.append(line + (end if last else (ends[at] if at < len(ends) - 1 and ends[at] else newline)))
-    return body[: located.span.start] + "".join(parts) + body[located.span.end :]
+    ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(located.span.of(body))]
+    text = "".join(line + (end or newline) for line, end in zip(table.lines, chain(ends, repeat("")), strict=False))
+    return body[: located.span.start] + text.rstrip("\r\n") + body[located.span.end :]
 
 
 def read_row(line: str) -> Row:
     """Return a line of a table in its parts; joined again they are the line."""
-    lead = re.match(r"\s*\|?", line)
-    start = lead.end() if lead else 0
+    start = len(line) - len(line.lstrip())
+    start += line.startswith("|", start)
     bars = [found.start() for found in re.finditer(r"\\.|\|", line[start:]) if found[0] == "|"]
     end = len(line)
     tail = ""
@@ -302,8 +296,8 @@ def _number(text: str) -> float | None:
     if not _NUMBER.fullmatch(text):
         return None
     plain = re.sub(r"[ '_%]", "", text)
-    if "," in plain and "." not in plain and re.search(r",\d{1,2}$", plain):
-        plain = plain.replace(",", ".")
+    if re.search(r",\d{1,2}$", plain):
+        plain = plain.replace(".", "").replace(",", ".")
     try:
         return float(plain.replace(",", ""))
     except ValueError:

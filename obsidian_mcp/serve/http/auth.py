@@ -75,7 +75,7 @@ class AccessControl:
         if not self._rate_limit or request.method != "POST":
             return
         now = self._clock()
-        if request.client not in self._requests and len(self._requests) >= MAX_ADDRESSES:
+        if len(self._requests) >= MAX_ADDRESSES:
             self._requests.clear()
         times = self._requests.setdefault(request.client, deque())
         while times and now - times[0] >= MINUTE:

@@ -38,6 +38,8 @@ def test_a_table_that_is_not_changed_keeps_every_byte() -> None:
         ((2, "Part", "x|y"), 3, "|  x\\|y    |7 |"),
         ((2, 2, "8"), 3, "|  [[A\\|b]]|8 |"),
         ((3, "MM", "new"), 4, "| wheel | new |"),
+        (("3", "part", "x"), 4, "| x     |"),
+        ((2, "2", "8"), 3, "|  [[A\\|b]]|8 |"),
         (("[[A|b]]", "mm", "two\nlines"), 3, "|  [[A\\|b]]|two<br>lines |"),
         ((1, 1, "wheel"), 2, "| wheel | 42 |"),
     ],
@@ -101,11 +103,14 @@ def test_a_table_without_outer_pipes_stays_without_them() -> None:
 
 def test_rows_are_sorted_by_number_and_by_text_with_empty_cells_last() -> None:
     """TABLE-5"""
-    rows = ["10", "9,5", "", "b", "A", "-1"]
+    rows = ["10", "9,5", "", "C", "1.234,5", "b", "A", "1,000", "-1", "1.2.3"]
+    ordered = ["-1", "9,5", "10", "1,000", "1.234,5", "1.2.3", "A", "b", "C"]
     body = "| k |\n| - |\n" + "\n".join(f"| {row} |" for row in rows)
-    assert edited("sort", "k", body=body).split("\n")[2:] == [f"| {k} |" for k in ("-1", "9,5", "10", "A", "b", "")]
+    assert edited("sort", "k", body=body).split("\n")[2:] == [f"| {k} |" for k in [*ordered, ""]]
     down = edited("sort", "k", body=body, descending=True).split("\n")[2:]
-    assert down == [f"| {k} |" for k in ("b", "A", "10", "9,5", "-1", "")]
+    assert down == [f"| {k} |" for k in [*reversed(ordered), ""]]
+    short = "| a | k |\n| - | - |\n| x |\n| y | 2 |\n| z | 1 |"
+    assert edited("sort", "K", body=short).split("\n")[2:] == ["| z | 1 |", "| y | 2 |", "| x |"]
 
 
 def test_line_ends_and_a_missing_last_one_stay() -> None:
@@ -113,6 +118,8 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
     body = "x\r\n\r\n| a |\r\n| - |\r\n| 1 |"
     assert edited("add_row", ["2"], body=body) == "x\r\n\r\n| a |\r\n| - |\r\n| 1 |\r\n| 2 |"
     assert edited("remove_row", 1, body=body) == "x\r\n\r\n| a |\r\n| - |"
+    mixed = "| a |\n| - |\r\n| 1 |\n| 2 |\r\nx"
+    assert edited("set_cell", 1, 1, "3", body=mixed) == mixed.replace("1", "3")
 
 
 def test_a_table_is_chosen_by_heading_or_number() -> None:
@@ -215,3 +222,5 @@ def test_the_last_column_but_one_goes_and_a_table_stays(body: str) -> None:
         after = table.locate(edited("remove_column", column, body=body)).table
         assert after.columns == [left]
         assert len(after.rows) == 1
+        with pytest.raises(InvalidArguments, match="last column"):
+            after.remove_column(1)
