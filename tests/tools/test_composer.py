@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, SectionNotFound
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, NotText, SectionNotFound
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
@@ -190,6 +190,22 @@ def test_the_template_of_the_note_composer_is_used(opened: Opened) -> None:
     assert files(app)["Sec.md"] == "from Old 2026: ## Sec\n{{fromTitle}}\n"
 
 
+def test_a_template_without_a_place_for_the_text_comes_before_it(opened: Opened) -> None:
+    """COMPOSE-5"""
+    app = opened({"Old.md": "## Sec\ntext\n", "c.md": "from {{fromTitle}}\n"}, note_composer={"template": "c"})
+    run(app, action="extract", name="Old", part="Sec")
+    assert files(app)["Sec.md"] == "from Old\n## Sec\ntext\n"
+
+
+def test_a_template_that_is_gone_is_said_and_nothing_changes(opened: Opened) -> None:
+    """COMPOSE-5"""
+    notes = {"Old.md": "## Sec\ntext\n"}
+    app = opened(notes, note_composer={"template": "gone"})
+    with pytest.raises(NoteNotFound, match='"gone"'):
+        run(app, action="extract", name="Old", part="Sec")
+    assert files(app) == notes
+
+
 @pytest.mark.parametrize("position", ["append", "prepend"])
 @pytest.mark.parametrize("target", ["", "b", "b\n", "b\r\n", "b\r\nc\nd\n", "---\nx: 1\n---\n", "---\r\nx: 1\r\n---"])
 @pytest.mark.parametrize("text", ["", "\n\n", "a", "a\r\nb\nc\r\n", "a\nb\r\nc\nd", "---\ny: 1\n---\r\na\r\n"])
@@ -221,6 +237,9 @@ def test_a_dry_run_shows_everything_and_changes_nothing(opened: Opened) -> None:
     shown = run(app, action="merge", name="A", into="B", dry_run=True)["diff"]
     assert "+x" in shown
     assert "+[[B]]" in shown
+    shown = run(app, action="extract", name="A", part="1-1", into="B", dry_run=True)["diff"]
+    assert "-x\n" in shown
+    assert "+x\n" in shown
     assert files(app) == notes
 
 
@@ -234,11 +253,14 @@ def test_a_dry_run_shows_everything_and_changes_nothing(opened: Opened) -> None:
         ({"action": "extract", "name": "A", "part": "1-9"}, InvalidArguments),
         ({"action": "extract", "name": "A", "part": "1-2", "into": "x"}, InvalidArguments),
         ({"action": "extract", "name": "A", "part": "4-4", "into": "A"}, InvalidArguments),
+        ({"action": "extract", "name": "A", "part": "5-6", "into": "x"}, InvalidArguments),
+        ({"action": "extract", "name": "A", "part": "4-4", "into": "C.canvas"}, NotText),
+        ({"action": "merge", "name": "C.canvas", "into": "A"}, NotText),
     ],
 )
 def test_what_cannot_be_composed_is_an_error(opened: Opened, arguments: dict[str, Any], error: type[AppError]) -> None:
     """COMPOSE-1, COMPOSE-2"""
-    notes = {"A.md": "---\na: 1\n---\ntext\n"}
+    notes = {"A.md": "---\na: 1\n---\ntext\n\n\nmore\n", "C.canvas": "{}"}
     app = opened(notes)
     with pytest.raises(error):
         run(app, **arguments)
@@ -301,6 +323,16 @@ def test_definitions_of_footnotes_go_where_they_are_referred_to(
     assert files(app) == {"Old.md": left, "Sec.md": new}
     run(app, "undo")
     assert files(app) == {"Old.md": old}
+
+
+@pytest.mark.parametrize(("link", "left"), [("[x](./x.md)", "[x](./x.md)"), ("[[#Part]]", "[[New#Part]]")])
+def test_links_of_a_footnote_that_stays_lead_where_they_led(opened: Opened, link: str, left: str) -> None:
+    """COMPOSE-4"""
+    body = "See[^1].\n\n# Part\n\ntext\n\n[^1]: {}\n\n# End\n"
+    app = opened({"F/A.md": body.format(link), "F/x.md": ""})
+    run(app, action="extract", name="A", part="Part", into="G/New")
+    assert files(app)["F/A.md"] == body.format(left).replace("# Part\n\ntext", "[[New]]")
+    assert files(app)["G/New.md"] == "# Part\n\ntext\n"
 
 
 def test_footnotes_that_stay_take_the_place_of_a_part_that_leaves_nothing(opened: Opened) -> None:

@@ -20,11 +20,11 @@ from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, parent, parse
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, parent, parse
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import applied, listed, referrers_of, rewrite_links
+from .move import Rewriting, applied, listed, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -70,19 +70,15 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         body = merge_properties(body, read.values)
     drawing.check_edit(target.path, before.text.body, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
-    others = [file for file in rewriting.rewritten if file.path not in (source.path, target.path)]
-    operations: list[Operation] = [
-        operation
-        for file, operation in zip(rewriting.rewritten, rewriting.operations, strict=True)
-        if file.path not in (source.path, target.path)
-    ]
-    operations.append(Write(target.disk, before.data, Text(body, before.text.bom).encode()))
-    operations.append(removal(source.disk, vault.settings.trash_option))
+    others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
+    operations = (
+        *Rewriting(others).operations,
+        Write(target.disk, before.data, Text(body, before.text.bom).encode()),
+        removal(source.disk, vault.settings.trash_option),
+    )
     shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
     updated = tuple(file.path for file in others)
-    return Composition(
-        source.path, target.path, False, tuple(operations), updated, shown, (*rewriting.warnings, *warnings)
-    )
+    return Composition(source.path, target.path, False, operations, updated, shown, (*rewriting.warnings, *warnings))
 
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:
@@ -141,7 +137,7 @@ def extract(
     parsed = parser.parse(body)
     span, heading = _part(parsed, part)
     target, disk, existing = _target(vault, source, to, heading)
-    found_names = After(vault.catalog, {}, [target] if existing is None else ())
+    found_names = After(vault.catalog, {}, [target])
     notes = footnotes.divide(parsed, span)
     extraction = Extraction(found_names, vault.settings, parsed, span, source.path, target, notes)
     own = extraction.own_edits(link_spans.of_note(source.path, parsed))
@@ -154,12 +150,11 @@ def extract(
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
-    stays: Sequence[Edit] = here.get(source.path, ())
+    stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     left_edit = _left(vault, found_names, body, span, source.path, target, left, kept)
     rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
-    stays = [edit for edit in stays if not any(block.start <= edit.span.start < block.end for block in notes.kept)]
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
     drawing.check_edit(source.path, body, remaining)
     operations: list[Operation] = [
@@ -267,7 +262,6 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         folder = {"current": parent(source.path), "folder": settings.new_file_folder.strip("/")}
         name = f"{folder.get(settings.new_file_location, '')}/{name}".strip("/")
     path, disk = names.new_path(vault.catalog, parse(name))
-    check_creatable(path)
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
         raise NoteExists(
