@@ -350,7 +350,8 @@ class Disk:
             from send2trash import TrashPermissionError, send2trash
 
             with contextlib.suppress(OSError, TrashPermissionError):
-                send2trash(self._folder.contained(disk))
+                self._folder.contained(disk)
+                send2trash(self.root / disk)
                 return "the system's trash"
         name = disk.rpartition("/")[2]
         stem, dot, suffix = name.rpartition(".")

@@ -108,6 +108,14 @@ def real_path(folder: Path) -> Path:
     return Path(path)
 
 
+def _extended(folder: Path) -> str:
+    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
+    path = str(folder)
+    if os.name != "nt" or path.startswith("\\\\?\\"):
+        return path
+    return f"\\\\?\\UNC{path[1:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
+
+
 class Place(NamedTuple):
     """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
 
@@ -159,11 +167,11 @@ class VaultFolder:
 
     def join(self, disk: str) -> str:
         """Return the absolute path without a check."""
-        return os.path.join(self.path, *disk.split("/")) if disk else str(self.path)
+        return os.path.join(_extended(self.path), *disk.split("/")) if disk else str(self.path)
 
     def contained(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
-        path = str(self.path)
+        path = _extended(self.path)
         for part in disk.split("/"):
             path = os.path.join(path, part)
             if part in ("", ".", "..") or os.path.islink(path):

@@ -210,7 +210,21 @@ def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows holds whole paths to 260 characters")
+# FILE-12
+def test_a_note_far_down_is_created_changed_moved_and_brought_back(opened: Opened) -> None:
+    app = opened({"Home.md": "# Home\n"})
+    deep = "/".join(["a folder with a rather long name"] * 10)
+    run(app, "create_note", name=f"{deep}/Note", content="A heron. [[Home]]")
+    run(app, "edit_note", name="Note", operation="append", content="A crane.")
+    run(app, "move_note", name="Home", to=f"{deep}/House")
+
+    assert [hit["path"] for hit in run(app, "search", query="crane")["hits"]] == [f"{deep}/Note.md"]
+    assert [link["path"] for link in run(app, "get_links", name="Note")["outgoing"]] == [f"{deep}/House.md"]
+    for _ in range(3):
+        run(app, "undo")
+    assert [file["path"] for file in run(app, "list_files", recursive=True)["files"]] == ["Home.md"]
+
+
 @pytest.mark.parametrize("name", ["x" * 252, "会" * 84])
 def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, name: str) -> None:
     # NAME-07: beside such a name there is no room for `.Note.md.icloud`, which is looked for (SAFE-14).
