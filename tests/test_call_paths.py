@@ -71,7 +71,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     for number in range(5):
         properties = f"---\ntags: [animal]\nrating: {number}\n---\n"
         text = f"{properties}# Heading {number}\nA quick fox and [[Note 1]].\n- [ ] feed the fox\n"
-        (folder / f"Note {number}.md").write_text(text, encoding="utf-8")
+        (folder / f"Note {number}.md").write_text(text, encoding="utf-8", newline="\n")
     made = app_on(folder)
     for query in ("heading", "feed"):  # the index is built, and what is kept between calls is there
         call(made, "obsidian_search", {"query": query})

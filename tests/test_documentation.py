@@ -154,7 +154,7 @@ def generated(path: Path, mark: str, wanted: str, update: bool) -> None:
     tail = rest.partition(f"<!-- /{mark} -->")[2]
     new = f"{head}<!-- {mark} -->\n{wanted}<!-- /{mark} -->{tail}"
     if update:
-        path.write_text(new, encoding="utf-8")
+        path.write_text(new, encoding="utf-8", newline="\n")
     assert path.read_text(encoding="utf-8") == new, "run pytest --update"
 
 

@@ -307,7 +307,7 @@ def test_a_change_of_many_files_is_made_on_the_disk(make: MakeDesk) -> None:
     # APP-FILE-07
     through_app = make("cli")
     for number in range(30):
-        (through_app.root / f"{number}.md").write_text("#old\n", encoding="utf-8")
+        (through_app.root / f"{number}.md").write_text("#old\n", encoding="utf-8", newline="\n")
 
     through_app.call("rename_tag", tag="old", to="new")
 

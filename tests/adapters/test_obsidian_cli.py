@@ -778,7 +778,7 @@ def test_a_program_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
 def test_a_program_that_may_not_be_started_says_so(tmp_path: Path) -> None:
     file = tmp_path / "obsidian"
-    file.write_text("#!/bin/sh\n", encoding="utf-8")
+    file.write_text("#!/bin/sh\n", encoding="utf-8", newline="\n")
 
     with pytest.raises(PermissionDenied):
         ObsidianCommand(ObsidianProgram((str(file),), {})).version()

@@ -121,7 +121,9 @@ def test_an_empty_no_color_says_nothing(basic: Path) -> None:  # CLI-07
 
 @pytest.mark.parametrize("columns", [24, 40, 66])
 def test_lines_are_cut_to_the_width_of_the_terminal(basic: Path, columns: int) -> None:  # CLI-08
-    (basic / "Wide.md").write_text(f"{'日本語の文章' * 10} okapi {'x' * 90}\n{'y ' * 60}okapi\n", encoding="utf-8")
+    (basic / "Wide.md").write_text(
+        f"{'日本語の文章' * 10} okapi {'x' * 90}\n{'y ' * 60}okapi\n", encoding="utf-8", newline="\n"
+    )
     shown = on_terminal(basic, "okapi", "--sort", "name", columns=columns)
 
     lines = COLOURS.sub("", shown).splitlines()[1:3]
@@ -163,7 +165,9 @@ def test_json_is_what_a_client_gets(basic: Path) -> None:  # CLI-03
 
 
 def test_what_would_steer_the_terminal_is_shown_and_not_obeyed(basic: Path) -> None:  # CLI-08
-    (basic / "Evil.md").write_text("okapi \x1b[2J\x1b]0;title\x07 \x9b31m \u202egnp.exe \x00\r\n", encoding="utf-8")
+    (basic / "Evil.md").write_text(
+        "okapi \x1b[2J\x1b]0;title\x07 \x9b31m \u202egnp.exe \x00\r\n", encoding="utf-8", newline="\n"
+    )
     if os.name == "posix":
         (basic / "Evil \x1b[31m okapi\n.md").write_text("text", encoding="utf-8")
     shown = on_terminal(basic, "okapi")

@@ -35,7 +35,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "vault"
     for path, text in NOTES.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(tmp_path / name.lower()))
     monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))
@@ -117,7 +117,7 @@ def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, t
 
 
 def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:  # SEM-05
-    (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8")
+    (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8", newline="\n")
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     with meaning() as embedded:
         assert [near.path for near in embedded.near("puncture", 10)] == ["Bike.md"]

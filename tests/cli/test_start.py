@@ -27,7 +27,7 @@ def loaded(folder: Path, *words: str) -> set[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)
-    (vault / "fox.md").write_text("---\ntags: [animal]\n---\nA quick fox.\n", encoding="utf-8")
+    (vault / "fox.md").write_text("---\ntags: [animal]\n---\nA quick fox.\n", encoding="utf-8", newline="\n")
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(tmp_path / name.lower()))
     return vault

@@ -14,7 +14,9 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "vault"
     (root / ".obsidian").mkdir(parents=True)
     (root / ".obsidian" / "community-plugins.json").write_text('["obsidian-tasks-plugin"]', encoding="utf-8")
-    (root / "A.md").write_text("- [ ] buy milk 📅 2026-11-20\n    - [ ] oat\n- [ ] call\n", encoding="utf-8")
+    (root / "A.md").write_text(
+        "- [ ] buy milk 📅 2026-11-20\n    - [ ] oat\n- [ ] call\n", encoding="utf-8", newline="\n"
+    )
     for kind in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(tmp_path / kind.lower()))
     monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))

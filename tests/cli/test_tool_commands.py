@@ -52,7 +52,7 @@ def run(basic: Path) -> Run:
 def test_read_prints_a_note_of_any_length_whole(run: Run, basic: Path) -> None:
     # CLI-10: a note of 75 KB stopped at 39 974 bytes
     text = "".join(f"Line {number} of a long note.\n" for number in range(3000))
-    (basic / "Long.md").write_text(text, encoding="utf-8")
+    (basic / "Long.md").write_text(text, encoding="utf-8", newline="\n")
 
     done = run("read", "Long")
 
@@ -68,7 +68,7 @@ def test_names_and_answers_are_utf8_whatever_the_locale_or_code_page(
     # CLI-03: in a locale without UTF-8 no such note was there, and in a pipe on Windows `doctor` was an internal error
     vault = tmp_path / "日記"
     (vault / ".obsidian").mkdir(parents=True)
-    (vault / "霧.md").write_text("# 見出し\n", encoding="utf-8")
+    (vault / "霧.md").write_text("# 見出し\n", encoding="utf-8", newline="\n")
     of_vault = {**habits, "PYTHONUTF8": "0", "OBSIDIAN_VAULT_PATH": str(vault)}
 
     edited = run("edit", "霧", "append", "朝", **of_vault)

@@ -57,7 +57,7 @@ def test_a_graph_has_its_first_lines_inside(basic: Path) -> None:
 
 def test_a_query_comes_whole_sorted_and_grouped(basic: Path) -> None:
     for number in range(80):
-        (basic / f"m{number:02}.md").write_text(f"---\nkey: {number % 7}\n---\n#many\n", encoding="utf-8")
+        (basic / f"m{number:02}.md").write_text(f"---\nkey: {number % 7}\n---\n#many\n", encoding="utf-8", newline="\n")
     data = written(basic, "query", "TABLE key FROM #many", "--sort", "-key", "--group", "key", "--layout", "table")
     assert (len(data["rows"]), data["total"], data["layout"], len(data["groups"])) == (80, 80, "table", 7)
     assert "next_offset" not in data
@@ -67,7 +67,9 @@ def test_a_query_comes_whole_sorted_and_grouped(basic: Path) -> None:
 
 def test_a_note_has_its_text_and_images_inside(basic: Path) -> None:
     (basic / "pixel.png").write_bytes(PIXEL)
-    (basic / "Long.md").write_text("![[pixel.png]] ![[broken.png]]\n" + "words " * 20_000, encoding="utf-8")
+    (basic / "Long.md").write_text(
+        "![[pixel.png]] ![[broken.png]]\n" + "words " * 20_000, encoding="utf-8", newline="\n"
+    )
     (basic / "broken.png").write_bytes(b"no picture")
     data = written(basic, "note", "Long")
     assert len(data["page"]["markdown"]) > 100_000

@@ -89,7 +89,7 @@ def append(number: int) -> dict[str, Any]:
 
 @pytest.fixture
 def log(basic: Path) -> Path:
-    (basic / "Log.md").write_text("# Log\n", encoding="utf-8")
+    (basic / "Log.md").write_text("# Log\n", encoding="utf-8", newline="\n")
     return basic / "Log.md"
 
 
@@ -183,7 +183,7 @@ def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) 
 
 def test_calls_do_not_wait_for_a_person_who_is_asked_about_a_write(basic: Path) -> None:
     # TOOL-15, POL-04
-    (basic.parent / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8")
+    (basic.parent / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8", newline="\n")
     with started(basic, OBSIDIAN_MCP_POLICY=str(basic.parent / "policy.toml")) as server:
         server.call("initialize", initialize_params(capabilities={"elicitation": {}}))
         server.send(notification("notifications/initialized"), tool_call(7, "obsidian_delete_note", {"name": "Alpha"}))

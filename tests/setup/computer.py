@@ -24,7 +24,8 @@ def computer(home: Path, platform: str, environ: Mapping[str, str] | None = None
 
 def files_below(folder: Path) -> dict[str, bytes]:
     """Every file by its path below `folder`, with its bytes."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def is_backup(name: str) -> bool:

@@ -211,13 +211,16 @@ def test_equal_entries_are_started_once(system: System, server: list[str], tmp_p
     assert (tmp_path / "starts").read_text(encoding="utf-8") == "started "
 
 
-def test_an_entry_that_does_not_start_is_a_problem_with_the_command_that_mends_it(system: System) -> None:
-    install(CLIENTS["cursor"], system, "notes", ["/gone/bin/obsidian-mcp"])
+def test_an_entry_that_does_not_start_is_a_problem_with_the_command_that_mends_it(
+    system: System, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone" / "obsidian-mcp"
+    install(CLIENTS["cursor"], system, "notes", [str(gone)])
 
     finding = by_subject(doctor.clients(system))["Cursor (notes)"]
 
     assert finding.status == "problem"
-    assert "/gone/bin/obsidian-mcp: it cannot be started" in finding.message
+    assert f"{gone}: it cannot be started" in finding.message
     assert finding.remedy == "Run: obsidian-mcp install cursor --name notes"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -78,7 +79,8 @@ def test_this_process_is_started_by_something_that_exists() -> None:
 
     line = command_line(running)
     assert is_ours(line[0], list(line[1:]))
-    assert running.origin.startswith(("/", "git+", "http")) or running.origin == f"obsidian-mcp=={__version__}"
+    remote = ("git+", "http", f"obsidian-mcp=={__version__}")
+    assert Path(running.origin).is_absolute() or running.origin.startswith(remote)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_a_broken_pdf_is_refused_in_a_sentence(app: App, basic: Path, data: byte
 
 def test_other_files_say_what_they_are(app: App, basic: Path) -> None:
     (basic / "song.mp3").write_bytes(b"\xff\xfb\x00")
-    (basic / "data.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (basic / "data.csv").write_bytes(b"a,b\n1,2\n")
     (basic / "noise.bin").write_bytes(b"\0\1\2")
 
     assert ask(app, name="song.mp3").data["note"] == "Sound and film cannot be shown to a model."

@@ -208,7 +208,7 @@ def pieces(before: bytes, after: bytes) -> bool:
 def test_a_tool_that_says_it_destroys_nothing_keeps_every_old_byte(app: App, basic: Path, name: str) -> None:
     # TOOL-12
     tool, today = TOOLS[name], "2026-11-22"
-    (basic / f"{today}.md").write_text("# Day\n\n## Plan\nold\n## Log\nold too\n", encoding="utf-8")
+    (basic / f"{today}.md").write_text("# Day\n\n## Plan\nold\n## Log\nold too\n", encoding="utf-8", newline="\n")
     (basic / "x.png").write_bytes(b"old")
     given = {"content": ["new"], "heading": ["Plan", "Log"], "date": [today], "data": ["eA=="], "name": ["x.png"]}
     choices = {

@@ -117,7 +117,7 @@ def test_half_of_a_character_is_shown_as_a_replacement(app: App, basic: Path) ->
     """SAFE-17"""
     card = '{"id":"a","type":"text","text":"half \\ud83d","x":0,"y":0,"width":10,"height":10}'
     (basic / "Half.canvas").write_text(f'{{"nodes":[{card}]}}', encoding="utf-8")
-    (basic / "Half.md").write_text('---\nh: "\\ud83d"\n---\n', encoding="utf-8")
+    (basic / "Half.md").write_text('---\nh: "\\ud83d"\n---\n', encoding="utf-8", newline="\n")
     assert "half \ufffd" in run(app, "read_canvas", name="Half")["content"]
     (shown,) = call(app, "obsidian_get_properties", {"name": "Half"}).contents()
     assert json.loads(shown)["data"]["properties"] == {"h": "\ufffd"}

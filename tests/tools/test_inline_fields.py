@@ -25,7 +25,7 @@ NOTES = {
 def vault_of(root: Path, plugins: list[str]) -> App:
     for path, text in {**NOTES, ".obsidian/community-plugins.json": json.dumps(plugins)}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+        (root / path).write_text(text, encoding="utf-8", newline="\n")
     return app_on(root)
 
 

@@ -41,7 +41,7 @@ def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> Non
 
 def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> None:
     note = basic / "Outline.md"
-    note.write_text("- [a](Heron.md)\n    - b\n    - [c](Heron.md)\n- [d](Heron.md)\n", "utf-8")
+    note.write_text("- [a](Heron.md)\n    - b\n    - [c](Heron.md)\n- [d](Heron.md)\n", "utf-8", newline="\n")
     (basic / "Heron.md").write_text("", "utf-8")
     run(app, "move_note", name="Heron", to="Crane")
 
@@ -51,7 +51,7 @@ def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> N
 def test_an_ideographic_space_in_a_new_name_leaves_markdown_links_links(app: App, basic: Path) -> None:
     # LINK-25
     note = basic / "Outline.md"
-    note.write_text("[a](Heron.md) [b](<Heron.md>)\n", "utf-8")
+    note.write_text("[a](Heron.md) [b](<Heron.md>)\n", "utf-8", newline="\n")
     (basic / "Heron.md").write_text("", "utf-8")
     run(app, "move_note", name="Heron", to="会議　メモ")
 

@@ -21,7 +21,7 @@ BASE = 'filters:\n  and:\n    - file.hasTag("work")\nviews:\n  - type: table\n  
 
 @pytest.fixture
 def board(basic: Path) -> Path:
-    (basic / "x.base").write_text(BASE, encoding="utf-8")
+    (basic / "x.base").write_text(BASE, encoding="utf-8", newline="\n")
     return basic / "Board.canvas"
 
 
@@ -125,7 +125,9 @@ def test_the_metadata_of_a_canvas_is_that_of_its_cards(app: App, board: Path) ->
     """TAG-11. Issue 15, example 8: `tags: []` where a card has one."""
     text = "# Head\\n\\n#one #two #one\\n- [ ] a\\n- [x] b\\n\\npara ^id"
     card = f'{{"id":"t","type":"text","text":"{text}"}}'
-    board.write_text(f'{{"nodes":[\n{card},{{"id":"u","type":"text","text":"#three\\n## Sub"}}]}}', encoding="utf-8")
+    board.write_text(
+        f'{{"nodes":[\n{card},{{"id":"u","type":"text","text":"#three\\n## Sub"}}]}}', encoding="utf-8", newline="\n"
+    )
     data = call(app, "obsidian_read_note", {"name": board.name, "view": "metadata"}).data
     assert data["tags"] == ["#one", "#two", "#three"]
     assert [(heading["heading"], heading["line"]) for heading in data["outline"]] == [("Head", 2), ("Sub", 2)]
@@ -136,7 +138,7 @@ def test_the_metadata_of_a_canvas_is_that_of_its_cards(app: App, board: Path) ->
 
 def test_no_link_is_listed_twice(app: App, basic: Path) -> None:
     """LINK-40. Issue 15, example 8: identical lines were repeated."""
-    (basic / "Much.md").write_text("[[Home]] [[Home]] [[Home|x]] ![[Home]]\n[[Home]]\n", encoding="utf-8")
+    (basic / "Much.md").write_text("[[Home]] [[Home]] [[Home|x]] ![[Home]]\n[[Home]]\n", encoding="utf-8", newline="\n")
     (basic / "Two.canvas").write_text(
         json.dumps({"nodes": [{"id": n, "type": "file", "file": "Home.md"} for n in "aab"]}), encoding="utf-8"
     )

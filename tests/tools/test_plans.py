@@ -178,7 +178,9 @@ def test_nothing_of_another_program_is_overwritten(
 
 def test_the_policy_holds_for_planning_and_for_applying(basic: Path) -> None:
     """PLAN-01, POL-02, POL-04."""
-    (basic.parent / "policy.toml").write_text('write = ["Projects/"]\nconfirm = ["edit"]', encoding="utf-8")
+    (basic.parent / "policy.toml").write_text(
+        'write = ["Projects/"]\nconfirm = ["edit"]', encoding="utf-8", newline="\n"
+    )
     app = app_on(basic)
     with pytest.raises(PermissionDenied):
         plan(app, "edit_note", name="Home", operation="append", content="x")

@@ -182,7 +182,7 @@ def test_read_frontmatter_gives_all_or_the_keys_asked_for(app: App) -> None:
 
 
 def test_broken_frontmatter_is_told(app: App, vault: Path) -> None:
-    (vault / "Broken.md").write_text("---\na: [\n---\n", encoding="utf-8")
+    (vault / "Broken.md").write_text("---\na: [\n---\n", encoding="utf-8", newline="\n")
     with pytest.raises(PropertiesUnreadable):
         run(app, "read_frontmatter", path="Broken")
     with pytest.raises(PropertiesUnreadable):
@@ -254,7 +254,7 @@ def test_create_note_and_search_notes_are_the_other_tools_under_another_name(app
 
 
 def test_the_users_policy_holds_for_them_too(vault: Path) -> None:
-    (vault.parent / "policy.toml").write_text("read_only = true\n", encoding="utf-8")
+    (vault.parent / "policy.toml").write_text("read_only = true\n", encoding="utf-8", newline="\n")
     guarded = app_on(vault)
     try:
         for name, arguments in (
@@ -270,7 +270,7 @@ def test_the_users_policy_holds_for_them_too(vault: Path) -> None:
 
 
 def test_a_confirmation_reaches_the_tool_behind(vault: Path) -> None:
-    (vault.parent / "policy.toml").write_text('confirm = ["delete", "create"]\n', encoding="utf-8")
+    (vault.parent / "policy.toml").write_text('confirm = ["delete", "create"]\n', encoding="utf-8", newline="\n")
     guarded = app_on(vault)
     try:
         with pytest.raises(Exception, match="wants to confirm"):

@@ -137,7 +137,7 @@ def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, argument
 
 def test_a_property_that_a_note_leaves_empty_fits_the_schema(app: App, basic: Path) -> None:
     # TOOL-17: clients that hold answers to their schema refused the whole answer
-    (basic / "Empty.md").write_text("---\nstatus:\n---\n", encoding="utf-8")
+    (basic / "Empty.md").write_text("---\nstatus:\n---\n", encoding="utf-8", newline="\n")
     app.vaults.get().refresh()
     tool = TOOLS["obsidian_get_properties"]
     outcome = call(app, tool.name, {"property": "status"})

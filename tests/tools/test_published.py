@@ -29,7 +29,7 @@ def test_a_tool_publishes_what_its_snapshot_says(name: str, update: bool) -> Non
     text = json.dumps(published, ensure_ascii=False, indent=2) + "\n"
     if update:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="\n")
     assert path.exists(), "no snapshot: run pytest --update and look at what it wrote"
     assert path.read_text(encoding="utf-8") == text
 
@@ -63,5 +63,5 @@ def test_the_readme_lists_every_tool(update: bool) -> None:
     _, _, tail = rest.partition("<!-- /tools -->")
     wanted = f"{head}<!-- tools -->\n{rows}<!-- /tools -->{tail}"
     if update:
-        README.write_text(wanted, encoding="utf-8")
+        README.write_text(wanted, encoding="utf-8", newline="\n")
     assert README.read_text(encoding="utf-8") == wanted, "run pytest --update"

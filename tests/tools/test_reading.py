@@ -35,7 +35,7 @@ def test_several_notes_are_read_in_one_call_each_below_its_path(app: App, basic:
 def test_several_notes_are_together_as_long_as_a_page(app: App, basic: Path) -> None:
     # TOOL-18
     for number in range(4):
-        (basic / f"Long {number}.md").write_text("A line of the note.\n" * 900, "utf-8")
+        (basic / f"Long {number}.md").write_text("A line of the note.\n" * 900, "utf-8", newline="\n")
     answer = run(app, names=[f"Long {number}" for number in range(4)])
 
     assert len(answer["content"]) < 40_200
@@ -53,7 +53,7 @@ def test_one_missing_note_is_an_error_that_names_it(app: App) -> None:
 
 @pytest.mark.parametrize("alias", ["First steps", "Steps: the first"])
 def test_a_note_found_by_its_alias_says_so(app: App, basic: Path, alias: str) -> None:  # NAME-11
-    (basic / "Beginning.md").write_text(f'---\naliases: ["{alias}"]\n---\n', "utf-8")
+    (basic / "Beginning.md").write_text(f'---\naliases: ["{alias}"]\n---\n', "utf-8", newline="\n")
 
     assert run(app, name=alias)["alias"] == alias
     assert "alias" not in run(app, name="beginning")
@@ -79,7 +79,7 @@ def test_hidden_text_is_reported_with_its_line_and_returned_as_it_is(
     app: App, basic: Path, text: str, kind: str
 ) -> None:
     # SAFE-30
-    (basic / "Odd.md").write_text(text, "utf-8")
+    (basic / "Odd.md").write_text(text, "utf-8", newline="\n")
     answer = run(app, name="Odd")
 
     (warning,) = answer["warnings"]
@@ -94,7 +94,7 @@ def test_hidden_text_is_reported_with_its_line_and_returned_as_it_is(
 )
 def test_joiners_flags_and_plain_html_are_nothing_hidden(app: App, basic: Path, text: str) -> None:
     # SAFE-30
-    (basic / "Plain.md").write_text("\ufeff" + text, "utf-8")
+    (basic / "Plain.md").write_text("\ufeff" + text, "utf-8", newline="\n")
     assert "warnings" not in run(app, name="Plain")
 
 

@@ -20,7 +20,7 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 
 def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(app: App, basic: Path) -> None:
     # LINK-30
-    (basic / "Heron.md").write_text("---\naliases: [アオサギ, x]\n---\nThe heron.\n", "utf-8")
+    (basic / "Heron.md").write_text("---\naliases: [アオサギ, x]\n---\nThe heron.\n", "utf-8", newline="\n")
     (basic / "Pond.md").write_text(
         "---\nbird: Heron\n---\nA HERON and [[Heron]] and `heron`.\n\n%% heron %%\n\n```\nheron\n```\n"
         "池のアオサギを見た。 Herons are other words, x too.\n",
@@ -45,7 +45,7 @@ def test_mentions_in_notes_that_are_not_utf_8_are_shown_as_text(app: App, basic:
 
 def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
     for number in range(5):
-        (basic / f"P{number}.md").write_text("Tower clock\nTower clock\n", "utf-8")
+        (basic / f"P{number}.md").write_text("Tower clock\nTower clock\n", "utf-8", newline="\n")
     first = run(app, "get_links", name="Tower clock", unlinked=True, limit=6)
     rest = run(app, "get_links", name="Tower clock", unlinked=True, offset=first["next_offset"])
     places = [(found["path"], found["line"]) for found in first["mentions"] + rest["mentions"]]
@@ -56,8 +56,8 @@ def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
 
 def test_a_name_inside_a_longer_name_is_one_mention(app: App, basic: Path) -> None:
     # LINK-30
-    (basic / "Anna.md").write_text("---\naliases: [Anna Berg]\n---\n", "utf-8")
-    (basic / "Walk.md").write_text("Anna said that Anna Berg walks.\n", "utf-8")
+    (basic / "Anna.md").write_text("---\naliases: [Anna Berg]\n---\n", "utf-8", newline="\n")
+    (basic / "Walk.md").write_text("Anna said that Anna Berg walks.\n", "utf-8", newline="\n")
     found = run(app, "get_links", name="Anna", unlinked=True)["mentions"]
 
     assert [mention["text"] for mention in found] == ["Anna", "Anna Berg"]
@@ -82,7 +82,9 @@ def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App,
         indexer.background.stop()
     indexer.background, indexer.is_patient = Waiting(), False
     for number in range(40):
-        (basic / f"Bird {number}.md").write_text(f"---\naliases: Heron {number}\nlegs: 2\n---\nAlpha", "utf-8")
+        (basic / f"Bird {number}.md").write_text(
+            f"---\naliases: Heron {number}\nlegs: 2\n---\nAlpha", "utf-8", newline="\n"
+        )
         place.look_for(f"Bird {number}.md")
 
     pending = "40 changed files are not in the index yet"
@@ -105,8 +107,8 @@ def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App,
 def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> None:
     # SEARCH-90, SEARCH-91
     text = "The grey heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds."
-    (basic / "Heron.md").write_text(text, "utf-8")
-    (basic / "Heron copy.md").write_text(text + " It is patient.", "utf-8")
+    (basic / "Heron.md").write_text(text, "utf-8", newline="\n")
+    (basic / "Heron copy.md").write_text(text + " It is patient.", "utf-8", newline="\n")
     (basic / "Egret.md").write_text("The egret stands in the pond too; a heron may be near the reeds at noon.", "utf-8")
     similar = run(app, "similar", name="Heron")["similar"]
 

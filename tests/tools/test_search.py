@@ -45,7 +45,7 @@ def vault(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for path, text in NOTES.items():
         place = root / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+        place.write_text(text, encoding="utf-8", newline="\n")
         if path in YEARS:
             seconds = datetime.fromisoformat(YEARS[path]).timestamp()
             os.utime(place, (seconds, seconds))
@@ -330,7 +330,7 @@ def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:  # SEARC
     "query", [r"/(a|aa)+$/", r"clocks OR line:/^(a|aa)+$/", r"[note:/(a|aa)+$/]", r"-content:/(a|aa)+$/"]
 )
 def test_an_expression_that_runs_away_is_stopped_with_its_name(app: App, basic: Path, query: str) -> None:  # QUERY-33
-    (basic / "Hostile.md").write_text(f"---\nnote: {'a' * 60}b\n---\n{'a' * 60}b\n", encoding="utf-8")
+    (basic / "Hostile.md").write_text(f"---\nnote: {'a' * 60}b\n---\n{'a' * 60}b\n", encoding="utf-8", newline="\n")
     start = time.process_time()
     with pytest.raises(OperationTimeout) as stopped:
         searched(app, query)

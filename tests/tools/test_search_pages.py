@@ -66,7 +66,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
             f"---\nrank: {n % 7}\ntags: a/{n}\n---\n# H {n}\nfox {n}\n", encoding="utf-8"
         )
     for n in range(60):
-        (root / f"plain {n}.md").write_text(f"---\nrank: {n % 3}\ntags: [a, b]\n---\nfox\n" * (n % 4), encoding="utf-8")
+        (root / f"plain {n}.md").write_text(
+            f"---\nrank: {n % 3}\ntags: [a, b]\n---\nfox\n" * (n % 4), encoding="utf-8", newline="\n"
+        )
     app = app_on(root)
     kept = app.vaults.get().indexer
     kept.begin()

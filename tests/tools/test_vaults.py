@@ -19,7 +19,9 @@ from tests.conftest import app_on
 def two(tmp_path: Path) -> Iterator[App]:
     for name in ("Home", "Work"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / f"{name} note.md").write_text(f"A heron of {name}. #bird\n- [ ] feed it\n", "utf-8")
+        (tmp_path / name / f"{name} note.md").write_text(
+            f"A heron of {name}. #bird\n- [ ] feed it\n", "utf-8", newline="\n"
+        )
     app = app_on(tmp_path / "Home", tmp_path / "Work")
     yield app
     app.vaults.close()

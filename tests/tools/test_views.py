@@ -20,7 +20,7 @@ def run(app: App, name_: str, /, **arguments: Any) -> dict[str, Any]:
 def write(root: Path, notes: dict[str, str]) -> None:
     for path, text in notes.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+        (root / path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def labels(shown: dict[str, Any], column: int = 0) -> list[Any]:

@@ -61,7 +61,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     card = '{"nodes":[{"id":"1","type":"file","file":"Alpha.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}'
     (root / "Board.canvas").write_text(card, encoding="utf-8")
     (root / "pic.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    (root / "data.csv").write_text("a,b\n", encoding="utf-8")
+    (root / "data.csv").write_text("a,b\n", encoding="utf-8", newline="\n")
     for kind in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(tmp_path / kind.lower()))
     monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(tmp_path / "policy.toml"))

@@ -81,7 +81,7 @@ def test_the_output_is_copied_where_there_is_a_clipboard(
     monkeypatch.setenv("PATH", str(program.parent))
     answer = ran("read", "path=Folder/Gamma.md", "--copy")
     assert answer == Ran("plain body [[Alpha]] [[Ghost]]\n", "There is no clipboard here; nothing was copied.\n", 0)
-    program.write_text(f"#!/bin/sh\n/bin/cat > '{copied}'\n", encoding="utf-8")
+    program.write_text(f"#!/bin/sh\n/bin/cat > '{copied}'\n", encoding="utf-8", newline="\n")
     program.chmod(stat.S_IRWXU)
     assert ran("read", "path=Folder/Gamma.md", "--copy").err == ""
     assert copied.read_text(encoding="utf-8") == "plain body [[Alpha]] [[Ghost]]\n"
@@ -155,7 +155,7 @@ def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
 ) -> None:
     """HEADLESS-09, APP-TOOL-03."""
     program = tmp_path / "official.py"
-    program.write_text("import sys; print(*sys.argv[1:], sep='|'); sys.exit(3)\n", encoding="utf-8")
+    program.write_text("import sys; print(*sys.argv[1:], sep='|'); sys.exit(3)\n", encoding="utf-8", newline="\n")
     register(tmp_path, {"0123456789abcdef": {"path": str(vault), "ts": 1, "open": True}})
     monkeypatch.setenv("OBSIDIAN_MCP_CLI", f'"{sys.executable}" "{program}"')
     monkeypatch.setenv("OBSIDIAN_MCP_ASSUME_RUNNING", "1")
@@ -170,12 +170,12 @@ def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
     assert (handed.out.splitlines(), handed.status) == (["vault=0123456789abcdef|eval|code=1+1"], 3)
     policy = tmp_path / "policy.toml"
     monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(policy))
-    policy.write_text('write = ["Inbox/"]\n', encoding="utf-8")
+    policy.write_text('write = ["Inbox/"]\n', encoding="utf-8", newline="\n")
     assert "The user's policy limits what may be read or changed" in ran("eval", "code=1+1").out
     assert ran("commands").status == 3
-    policy.write_text('scope = "Deep"\n', encoding="utf-8")
+    policy.write_text('scope = "Deep"\n', encoding="utf-8", newline="\n")
     assert "The user's policy limits" in ran("history:read", "path=Home.md").out
-    policy.write_text('confirm = ["edit"]\n', encoding="utf-8")
+    policy.write_text('confirm = ["edit"]\n', encoding="utf-8", newline="\n")
     assert "The user wants to confirm this: run the app's command 'plugin:enable'" in ran("plugin:enable", "id=x").out
     policy.unlink()
     monkeypatch.setenv("OBSIDIAN_MCP_READ_ONLY", "1")

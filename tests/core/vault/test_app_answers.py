@@ -107,7 +107,7 @@ def test_a_note_that_the_app_does_not_give_whole_is_read_from_its_file(make: Mak
     # APP-FILE-08, CMD-06
     through_app = make(only=["read"], **mood)
     text = "ä" * 9000
-    (through_app.root / "Long.md").write_text(text, encoding="utf-8")
+    (through_app.root / "Long.md").write_text(text, encoding="utf-8", newline="\n")
 
     assert through_app.call("read_note", name="Long")["content"] == text
     assert "read" in through_app.commands

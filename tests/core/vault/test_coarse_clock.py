@@ -31,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 def save(root: Path, text: str, at: int = SAVED_NS) -> None:
-    (root / "n.md").write_text(text, encoding="utf-8")
+    (root / "n.md").write_text(text, encoding="utf-8", newline="\n")
     os.utime(root / "n.md", ns=(at, at))
 
 

@@ -38,7 +38,7 @@ def vault(tmp_path: Path, opened: Opened) -> Vault:
     root = tmp_path / "vault"
     for name in NAMES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(f"[[{name}]]\n", encoding="utf-8")
+        (root / name).write_text(f"[[{name}]]\n", encoding="utf-8", newline="\n")
     allowed = policy.parse('hidden = ["Secret/"]', "vault", str(root))
     return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, allowed)
 

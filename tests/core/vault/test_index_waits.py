@@ -50,7 +50,9 @@ def disk(tmp_path: Path) -> Counted:
     root = tmp_path / "vault"
     root.mkdir()
     for number in range(NOTES):
-        (root / f"{number}.md").write_text(f"---\naliases: Nickname {number}\n---\n[[0]]\n", encoding="utf-8")
+        (root / f"{number}.md").write_text(
+            f"---\naliases: Nickname {number}\n---\n[[0]]\n", encoding="utf-8", newline="\n"
+        )
     return Counted(root)
 
 

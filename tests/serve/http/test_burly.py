@@ -147,7 +147,7 @@ def test_a_tool_that_writes_is_confirmed_unless_it_only_shows_what_it_would_do(c
 
 
 def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
-    (basic.parent / "policy.toml").write_text('confirm = ["create"]\n', encoding="utf-8")
+    (basic.parent / "policy.toml").write_text('confirm = ["create"]\n', encoding="utf-8", newline="\n")
     guarded = app_on(basic)
     with http_client(guarded) as client:
         confirmed = call(client, "obsidian_create_note", {"name": "New", "_confirm": True})

@@ -318,7 +318,7 @@ async def test_a_key_hears_nothing_of_changes_outside_its_scope(url: str, root: 
 
 
 def keyed(root: Path, text: str) -> dict[bytes, App]:
-    (root.parent / "policy.toml").write_text(text, encoding="utf-8")
+    (root.parent / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
     opened = app_on(root)
     with ExitStack() as stack:
         stack.callback(opened.vaults.close)
@@ -362,7 +362,7 @@ read = ["*.md"]
 permanent_delete = true
 confirm = []
 """
-    (root.parent / "policy.toml").write_text(text, encoding="utf-8")
+    (root.parent / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
     held = policy.parse(text, "vault", str(root), key="a")
     assert not held.visible("Projects2/Near.md")
     assert not held.visible("zebra.md")

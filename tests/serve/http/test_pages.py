@@ -119,7 +119,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from tests.conftest import app_on
 
     vault = tmp_path_factory.mktemp("vault")
-    (vault / "Home.md").write_text("# Home\n", encoding="utf-8")
+    (vault / "Home.md").write_text("# Home\n", encoding="utf-8", newline="\n")
     app = app_on(vault)
     with http_client(app, odd_tools()) as client:
         yield client

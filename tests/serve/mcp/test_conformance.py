@@ -88,7 +88,7 @@ def test_the_server_fails_the_suite_only_for_want_of_its_fixtures(app: App, revi
         if update:
             _, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
             lines = ["server:", *(f"  - {name}" for name in unexpected(report))]
-            baseline.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            baseline.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
         status, report = run_suite(url, revision, "--expected-failures", str(baseline))
     assert status == 0, report
 

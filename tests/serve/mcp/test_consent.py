@@ -20,7 +20,7 @@ TOOL = "obsidian_delete_note"
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    (tmp_path / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8")
+    (tmp_path / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8", newline="\n")
     folder = tmp_path / "vault"
     (folder / ".obsidian").mkdir(parents=True)
     (folder / ".obsidian/app.json").write_bytes(b'{"trashOption": "local"}')
@@ -102,7 +102,7 @@ def test_a_client_that_cannot_ask_is_told_to_ask_itself(vault: Path, era: Era) -
 
 
 def test_confirm_is_not_listed_where_nothing_is_to_be_confirmed(vault: Path) -> None:
-    (vault.parent / "policy.toml").write_text('hidden = ["Private/"]\n', encoding="utf-8")
+    (vault.parent / "policy.toml").write_text('hidden = ["Private/"]\n', encoding="utf-8", newline="\n")
 
     async def work(client: Client) -> None:
         for tool in (await client.list_tools()).tools:

@@ -76,7 +76,7 @@ def test_cancelled_work_stops_and_is_not_answered(server: RawServer) -> None:
 
 def test_a_search_tells_how_far_it_is(basic: Path) -> None:
     for number in range(300):
-        (basic / f"n{number}.md").write_text("word\n" * 50, encoding="utf-8")
+        (basic / f"n{number}.md").write_text("word\n" * 50, encoding="utf-8", newline="\n")
     with started(basic) as server:
         server.initialize()
         arguments = {"query": r"/[xyz]\W[xyz]/", "limit": 1}

@@ -87,7 +87,9 @@ def test_a_review_holds_the_notes_that_changed_and_no_others(basic: Path) -> Non
 
 
 def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, basic: Path) -> None:
-    (basic / "Idea.md").write_text("The tower clock and the reading list. #work/clocks\n", encoding="utf-8")
+    (basic / "Idea.md").write_text(
+        "The tower clock and the reading list. #work/clocks\n", encoding="utf-8", newline="\n"
+    )
     candidates = text_of(server, "find_connections", note="Idea").partition("Candidates:")[2]
 
     assert "Projects/Tower clock.md (its name is in the text, #work/clocks" in candidates
@@ -96,7 +98,7 @@ def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, b
 
 
 def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, basic: Path) -> None:
-    (basic / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8")
+    (basic / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8", newline="\n")
     text = text_of(server, "clean_up_note", note="Messy")
 
     assert "- [[Nowhere at all]]" in text

@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_refused_with_the_code_of_the_contract(
 
 def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
     """RES-05."""
-    (basic.parent / "policy.toml").write_text('hidden = ["People/"]\n', encoding="utf-8")
+    (basic.parent / "policy.toml").write_text('hidden = ["People/"]\n', encoding="utf-8", newline="\n")
     with started(basic) as server:
         server.initialize()
 

@@ -242,7 +242,7 @@ def test_a_call_that_takes_too_long_is_answered_and_the_server_goes_on(tmp_path:
 
 
 def test_a_note_written_by_another_program_is_found_by_the_next_search(server: RawServer, vault: Path) -> None:
-    (vault / "From outside.md").write_text("A zebrafinch appeared.\n", encoding="utf-8")
+    (vault / "From outside.md").write_text("A zebrafinch appeared.\n", encoding="utf-8", newline="\n")
     for _ in range(100):
         data = called(server, "obsidian_search", query="zebrafinch", paths_only=True)["result"]["structuredContent"]
         if data["data"]["total"]:

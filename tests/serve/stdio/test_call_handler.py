@@ -46,7 +46,7 @@ def vault(basic: Path) -> Path:
         )
     )
     if sys.platform == "linux":  # elsewhere names of files are Unicode
-        (basic / os.fsdecode(b"bad \xff name.md")).write_text("text\n", encoding="utf-8")
+        (basic / os.fsdecode(b"bad \xff name.md")).write_text("text\n", encoding="utf-8", newline="\n")
     return basic
 
 

@@ -123,7 +123,7 @@ def written(sdk: RawServer, vault: Path, request: pytest.FixtureRequest) -> None
             "tools/list": tools,
             "app tools": [tool for tool in all_tools if tool not in tools["tools"]],
         }
-        Path(FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        Path(FILE).write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 def beginning(*, every_tool: bool = True) -> tuple[Handshake, list[bytes]]:
