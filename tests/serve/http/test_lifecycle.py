@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -416,6 +417,7 @@ def test_bytes_that_are_no_request_harm_nobody(app: App) -> None:
         assert httpx.get(f"{url}/health").json()["status"] == "ok"
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the program curl is not installed")
 def test_curl_gets_its_answers(app: App) -> None:
     with serving(app) as url:
         message = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'
