@@ -14,6 +14,8 @@ from .call import Call
 from .output import compact_json, in_order
 
 NOTHING = "No matches found."
+LONG_LINE = 10_000
+"""Characters of a line, such as the data of a drawing, that is not printed again for each match in it."""
 BY_PATH = Order(Facet("path"), descending=False)
 
 
@@ -64,7 +66,7 @@ def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
 
 
 def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The line of every match in the texts of notes, counted from 1."""
+    """The line of every match in the texts of notes, counted from 1; a very long line once for all its matches."""
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher
     from obsidian_mcp.core.query.parser import parse
@@ -75,5 +77,8 @@ def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]
         body = call.body(call.at(path))
         numbers, written = Lines(body), body.split("\n")
         places = [numbers.line(span.start) for span in matcher.find(Document(path, body)) or ()]
-        table[path] = [{"line": line + 1, "text": written[line].strip()} for line in places]
+        shown = [
+            line for n, line in enumerate(places) if len(written[line]) <= LONG_LINE or line not in places[n - 1 : n]
+        ]
+        table[path] = [{"line": line + 1, "text": written[line].strip()} for line in shown]
     return table

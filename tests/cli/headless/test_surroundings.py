@@ -49,6 +49,16 @@ def test_the_policy_holds(vault: Path, run: Run, tmp_path: Path) -> None:
     assert (vault / "Beta.md").read_bytes() == before
 
 
+def test_a_very_long_line_is_printed_once_for_all_its_matches(vault: Path, run: Run) -> None:
+    """HEADLESS-14."""
+    drawing = "quagga " * 2_000
+    (vault / "Drawing.md").write_text(f"quagga quagga\n{drawing}\nquagga\n", encoding="utf-8")
+    short = "Drawing.md:1: quagga quagga\n"
+    assert run("search:context", "query=quagga") == (
+        f"{short}{short}Drawing.md:2: {drawing.strip()}\nDrawing.md:3: quagga\n"
+    )
+
+
 def test_the_facts_of_a_file_have_its_times(vault: Path, run: Run) -> None:
     """HEADLESS-10."""
     os.utime(vault / "Beta.md", ns=(0, 1_700_000_001_234_567_890))
