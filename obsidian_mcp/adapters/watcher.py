@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -222,12 +221,12 @@ def _check_room(observer: BaseObserver) -> None:
     if sys.platform == "linux":
         from watchdog.events import FileSystemEventHandler
 
-        with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as another:
-            try:
-                observer.unschedule(observer.schedule(FileSystemEventHandler(), another))
-            except OSError:
-                observer.stop()
-                raise
+        another = os.path.dirname(__file__)  # a folder that is there, can be read and is in no vault
+        try:
+            observer.unschedule(observer.schedule(FileSystemEventHandler(), another))
+        except OSError:
+            observer.stop()
+            raise
 
 
 def _identity(root: str) -> tuple[int, int]:
