@@ -221,9 +221,9 @@ def _check_room(observer: BaseObserver) -> None:
     if sys.platform == "linux":
         from watchdog.events import FileSystemEventHandler
 
-        another = os.path.dirname(__file__)  # a folder that is there, can be read and is in no vault
+        another = Path(__file__).parent  # a folder that is there, can be read and is in no vault
         try:
-            observer.unschedule(observer.schedule(FileSystemEventHandler(), another))
+            observer.unschedule(observer.schedule(FileSystemEventHandler(), str(another)))
         except OSError:
             observer.stop()
             raise
