@@ -218,6 +218,18 @@ def test_line_ends_stay_and_a_deleted_task_takes_its_own_with_it(vault: TaskVaul
     kept = vault.update(task="^br", recurrence="every day", due="today", status="done")
     assert vault.text("A.md").count("\r\n") == FILES["A.md"].count("\r\n")
     assert kept["next"]["text"] == "- [ ] buy bread 🔁 every day 📅 2026-11-26"
+    vault.write("L.md", "a\r\n- [ ] x 🔁 every day 📅 2026-11-26")
+    vault.update(task="x", name="L", status="done")
+    assert vault.text("L.md").count("\r\n") == vault.text("L.md").count("\n") == 2
+
+
+def test_a_task_with_items_below_it_is_not_deleted_when_it_is_done(vault: TaskVault) -> None:
+    """TASK-41."""
+    vault.update(task="^br", on_completion="delete")
+    answer = vault.update(task="^br", status="done")
+    assert "items are indented below" in answer["warnings"][0]
+    assert "bread" in vault.text("A.md")
+    assert "\t- [ ] rye\r\n" in vault.text("A.md")
 
 
 CHANGES = st.fixed_dictionaries(

@@ -115,7 +115,7 @@ def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, 
             f"status must be toggle, one of {kinds}, or the one character between the brackets, but {wanted!r} came.",
             argument="status",
         )
-    if core or line is None:
+    if core:
         return StatusChange(text[:at] + status.symbol + text[at + 1 :])
     return change_status(text, status, settings, today, has_children=box.has_children)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from obsidian_mcp.core.files.policy import parse
+from obsidian_mcp.core.files.policy import Policy, hidden_text_read, parse
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
 
 TEXT = """
@@ -77,6 +79,39 @@ def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
         policy.check_write("a.md")
     assert not parse(text, "Closed", "/v").visible("a.md")
     assert not parse(text, "v", "/v", key="phone").visible("a.md")
+
+
+@pytest.mark.parametrize(
+    ("strict", "wide", "check"),
+    [
+        ("read_only = true", "read_only = false", lambda policy: policy.check_write("a.md")),
+        ('write = ["Inbox/"]', 'write = ["*"]', lambda policy: policy.check_write("a.md")),
+        ('read = ["Inbox/"]', 'read = ["*"]', lambda policy: policy.check_write("a.md")),
+        ('hidden = ["a.md"]', "hidden = []", lambda policy: policy.check_write("a.md")),
+        ('scope = "Inbox"', "", lambda policy: policy.check_write("a.md")),
+        ("largest_write = 3", "largest_write = 9", lambda policy: policy.check_write("a.md", 4)),
+        ("permanent_delete = false", "permanent_delete = true", lambda policy: policy.check_permanent("a.md")),
+        ('confirm = ["edit"]', "confirm = []", lambda policy: policy.check_confirmed("edit 'a.md'", "edit")),
+        (
+            "confirm_after_hidden_text = true",
+            "confirm_after_hidden_text = false",
+            lambda policy: policy.check_confirmed("edit 'a.md'", "edit"),
+        ),
+    ],
+)
+def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
+    strict: str, wide: str, check: Callable[[Policy], None]
+) -> None:
+    """POL-14."""
+    key = '[keys.phone]\nkey = "of sixteen letters"\n'
+    text_read = hidden_text_read.set("Read.md")
+    try:
+        for text in (f"{strict}\n{key}{wide}", f"{wide}\n{key}{strict}"):
+            with pytest.raises((PermissionDenied, StorageFailed, ConfirmationRequired)):
+                check(parse(text, "v", "/v", key="phone"))
+        check(parse(f"{wide}\n{key}{strict}", "v", "/v"))
+    finally:
+        hidden_text_read.reset(text_read)
 
 
 @pytest.mark.parametrize(
