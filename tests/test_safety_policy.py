@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.policy import CONFIRMABLE
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
 from tests.vaults import answer, contents, write_files
@@ -236,6 +237,32 @@ def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Calla
     code, said = answer(app, "move_note", name="Work", to="Inbox/Work", update_links=False)
     assert code == "", said
     assert (root / "Inbox/Work/Open.md").exists()
+
+
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "create": ("create_note", {"name": "New"}),
+    "overwrite": ("create_note", {"name": "Home", "content": "x", "overwrite": True}),
+    "edit": ("edit_note", {"name": "Home", "operation": "append", "content": "x"}),
+    "move": ("move_note", {"name": "Table", "to": "Desk"}),
+    "delete": ("delete_note", {"name": "Home"}),
+    "permanent_delete": ("delete_note", {"name": "Home", "permanent": True}),
+}
+
+
+@pytest.mark.parametrize("kind", CONFIRMABLE)
+def test_only_the_kinds_of_change_that_the_policy_names_wait_for_a_person(
+    opened: Callable[..., App], root: Path, kind: str
+) -> None:
+    # POL-04
+    tool, given = KINDS[kind]
+    before = contents(root)
+    assert answer(opened(f'confirm = ["{kind}"]\n'), tool, **given)[0] == "CONFIRMATION_REQUIRED"
+    assert contents(root) == before
+    (root / ".obsidian").mkdir()
+    (root / ".obsidian/app.json").write_bytes(b'{"trashOption": "local"}')
+    others = json.dumps([other for other in CONFIRMABLE if other != kind])
+    assert answer(opened(f"confirm = {others}\n"), tool, **given)[0] == ""
+    assert contents(root) != before
 
 
 def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Callable[..., App], root: Path) -> None:

@@ -97,7 +97,8 @@ def test_a_whole_text_that_is_a_canvas_or_base_is_written_and_a_broken_one_can_b
     """FILE-10; and the undo brings back also what was broken."""
     call(app, "obsidian_create_note", {"name": "x.base", "content": BASE.replace("All", "One"), "overwrite": True})
     call(app, "obsidian_create_note", {"name": "Empty.canvas"})
-    board.write_bytes(b"broken")
+    board.write_bytes(b"broken twice")
+    call(app, "obsidian_create_note", {"name": "Board.canvas", "content": "broken", "overwrite": True})
     call(app, "obsidian_create_note", {"name": "Board.canvas", "content": '{"nodes":[]}', "overwrite": True})
     call(app, "obsidian_undo", {})
     assert board.read_bytes() == b"broken"
