@@ -318,12 +318,11 @@ def _take(fd: int, stream: TextIO | None, open_replacement: Callable[[], int]) -
     os.dup2(replacement, fd)
     os.close(replacement)
     if sys.platform == "win32":
-        # Children inherit the Win32 handle, not the descriptor of the C runtime.
-        from mcp.os.win32.utilities import rebind_std_handle_to_fd  # loads all of the SDK
+        import ctypes
 
         msvcrt.setmode(private, os.O_BINARY)
-        with suppress(OSError):
-            rebind_std_handle_to_fd(fd)
+        # Children inherit the Win32 handle, not the descriptor of the C runtime: STD_INPUT_HANDLE is -10, output -11.
+        ctypes.windll.kernel32.SetStdHandle(-10 - fd, ctypes.c_void_p(msvcrt.get_osfhandle(fd)))
     return private
 
 
