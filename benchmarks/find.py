@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,7 +118,8 @@ def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
             app.vaults.close()
 
 
-def plain_fts5(texts: Mapping[str, str]) -> Way:
+@contextmanager
+def plain_fts5(texts: Mapping[str, str]) -> Iterator[Way]:
     """Names and texts in FTS5 as it comes, with stems; any of the words, best first by BM25."""
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE notes USING fts5(path UNINDEXED, name, text, tokenize='porter unicode61')")
@@ -133,7 +134,8 @@ def plain_fts5(texts: Mapping[str, str]) -> Way:
             [path for path, _ in found][:FIRST], sum(len(f"{path}\n{part}\n".encode()) for path, part in found)
         )
 
-    return ask
+    with closing(connection):
+        yield ask
 
 
 def grep(texts: Mapping[str, str]) -> Way:
@@ -178,7 +180,7 @@ def answered(
         ways: dict[str, Way] = {"obsidian_search": stack.enter_context(ours(vault))}
         if choice is not None:
             ways["with meaning"] = stack.enter_context(ours(vault, choice))
-        ways |= {"plain FTS5": plain_fts5(texts), "grep": grep(texts)}
+        ways |= {"plain FTS5": stack.enter_context(plain_fts5(texts)), "grep": grep(texts)}
         return {name: [(question, way(question.query)) for question in questions] for name, way in ways.items()}
 
 

@@ -100,7 +100,7 @@ class Commands(click.Group):
         if cmd_name == "obsidian":
             return obsidian
         if cmd_name in OWN:
-            command: click.Command = getattr(import_module(f".{OWN[cmd_name]}", __package__), cmd_name)
+            command: click.Command = getattr(import_module(f"obsidian_mcp.cli.{OWN[cmd_name]}"), cmd_name)
             return command
         from .tool_commands import tool_command
 

@@ -214,7 +214,7 @@ class Tools(Mapping[str, Tool]):
 
     def __getitem__(self, name: str) -> Tool:
         if name not in self._tools:
-            import_module(f".{self.modules[name]}", __package__)
+            import_module(f"obsidian_mcp.tools.{self.modules[name]}")
         return self._tools[name]
 
     def __contains__(self, name: object) -> bool:

@@ -28,6 +28,7 @@ def test_a_score_counts_the_place_of_the_first_right_note() -> None:
 
 
 def test_the_other_ways_rank_files_with_most_of_the_words_first() -> None:
-    assert plain_fts5(TEXTS)(QUESTION.query).paths[0] == "Heron.md"
-    assert plain_fts5(TEXTS)("?").paths == []
+    with plain_fts5(TEXTS) as ask:
+        assert ask(QUESTION.query).paths[0] == "Heron.md"
+        assert ask("?").paths == []
     assert grep(TEXTS)("herons nest").paths == ["Heron.md", "Owl.md"]

@@ -118,7 +118,7 @@ def _answered(words: Words, options: Options) -> str:
     check_required(command, words)
     client.set(Client("obsidian command"))
     place = Place(settings, folder)
-    module = import_module(f".{command.module}", __package__)
+    module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
     try:
         answer: str = getattr(module, command.function)(Call(place, words, writes="writes" in command.marks))
     finally:
