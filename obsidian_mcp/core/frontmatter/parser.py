@@ -85,8 +85,8 @@ def read(body: str) -> Frontmatter | None:
         return Frontmatter(block, None, error=problem, line=line)
     spans = {}
     for entry in found.entries:
-        key, value = entry.key_span, entry.value_span
-        spans[entry.key] = Span(key.start, value.end if value.start < value.end else key.end)
+        has_value = entry.value_span.start < entry.value_span.end
+        spans[entry.key] = entry.span if has_value else entry.key_span
     return Frontmatter(block, values, spans)
 
 

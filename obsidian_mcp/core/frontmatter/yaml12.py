@@ -43,7 +43,7 @@ class NoValue(ValueError):
     """The text contains only white space and comments, or a null."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
     """One property of the top level.
 
@@ -284,7 +284,8 @@ class _Builder:
             if outermost and event.end_mark.line > frame.line:
                 self._check_indent(frame.start, self._end, frame.line, frame.indent, closing="]}")
             if not self._stack and self._outline is not None:
-                self._outline.flow = self._span(frame.start, self._end)
+                base = self._outline.base
+                self._outline.flow = Span(base + frame.start, base + self._end)
         self._place(frame.value, frame.start, self._end, frame.size, frame.weight, event)
         if frame.anchor:
             self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight)
@@ -308,12 +309,10 @@ class _Builder:
             frame.awaits_value = False
             frame.value[frame.key] = value
             if self._outline is not None and len(self._stack) == 1:
-                spans = (
-                    self._span(*self._key_range),
-                    self._span(start, end),
-                    tuple(self._span(*at) for at in self._items),
-                )
-                self._outline.entries.append(Entry(frame.key, value, *spans, Span(spans[0].start, spans[1].end)))
+                base, (key_start, key_end) = self._outline.base, self._key_range
+                key, whole = Span(base + key_start, base + key_end), Span(base + key_start, base + end)
+                items = tuple([Span(base + first, base + last) for first, last in self._items])
+                self._outline.entries.append(Entry(frame.key, value, key, Span(base + start, base + end), items, whole))
         else:
             frame.key = value if isinstance(value, str) else key_text(value)
             frame.awaits_value = True
@@ -325,10 +324,6 @@ class _Builder:
             if len(self._stack) == 1:
                 self._key_range = (start, end)
                 self._items.clear()
-
-    def _span(self, start: int, end: int) -> Span:
-        base = self._outline.base if self._outline is not None else 0
-        return Span(base + start, base + end)
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
         """Refuse, as the app does and libyaml does not, continuation lines that are not deeper than their property.
