@@ -24,21 +24,21 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     vault = tmp_path_factory.mktemp("vault")
     settings = vault / ".obsidian"
     settings.mkdir()
-    (settings / "templates.json").write_text('{"folder": "Templates"}')
+    (settings / "templates.json").write_text('{"folder": "Templates"}', encoding="utf-8")
     marks = [{"type": "file", "ctime": 1, "path": f"Templates/Template {n}.md"} for n in range(MANY)]
-    (settings / "bookmarks.json").write_text(json.dumps({"items": marks}))
+    (settings / "bookmarks.json").write_text(json.dumps({"items": marks}), encoding="utf-8")
     folder = vault / "Templates"
     folder.mkdir()
     for n in range(600):
-        (folder / f"Template {n}.md").write_text("{{title}}")
+        (folder / f"Template {n}.md").write_text("{{title}}", encoding="utf-8")
         (vault / f"Folder with a longer name, so that a list of them is long, {n}").mkdir()
-    (vault / "A.md").write_text("a")
+    (vault / "A.md").write_text("a", encoding="utf-8")
     parts = [f"## Heading of one part {n}\n[[A]] [[Missing {n}]] #same #tag{n} ^block-{n}\n" for n in range(MANY)]
-    (vault / "Long.md").write_text("\n".join(parts))
+    (vault / "Long.md").write_text("\n".join(parts), encoding="utf-8")
     names = ("tags", "aliases")
     lists = "".join(f"{name}:\n" + "".join(f"- {name} {n}\n" for n in range(MANY)) for name in names)
     properties = "".join(f"property {n}: a value that is not short\n" for n in range(MANY))
-    (vault / "Properties.md").write_text(f"---\n{lists}{properties}---\ntext\n")
+    (vault / "Properties.md").write_text(f"---\n{lists}{properties}---\ntext\n", encoding="utf-8")
     made = app_on(vault)
     made.vaults.get("").indexer.complete()
     yield made
@@ -90,11 +90,11 @@ def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None
 
 def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-07
     for number in range(60):
-        (tmp_path / f"{number}.md").write_text("heron")
+        (tmp_path / f"{number}.md").write_text("heron", encoding="utf-8")
     app = app_on(tmp_path)
     call(app, "obsidian_replace", {"find": "heron", "content": "egret", "query": "heron"})
     answer = call(app, "obsidian_undo", {}).data
 
     assert (len(answer["files"]), answer["more_files"]) == (50, 10)
-    assert {file.read_text() for file in tmp_path.glob("*.md")} == {"heron"}
+    assert {file.read_text(encoding="utf-8") for file in tmp_path.glob("*.md")} == {"heron"}
     app.vaults.close()

@@ -31,19 +31,21 @@ def notes(basic: Path) -> Path:
 
 
 def test_a_replacement_that_takes_too_long_is_refused_with_a_word(app: App, basic: Path) -> None:  # TOOL-14, EXPR-26
-    (basic / "Long.md").write_text(f"{'a' * 40}!\n")
+    (basic / "Long.md").write_text(f"{'a' * 40}!\n", encoding="utf-8")
     with pytest.raises(InvalidArguments, match="ran for more than 1 s"):
         run(app, "replace", find="(a|aa)+$", content="b", regex=True, names=["Long"])
 
-    (basic / "Long.md").write_text("word " * 300_000)  # every one is found soon, all of them take more than a second
+    (basic / "Long.md").write_text(
+        "word " * 300_000, encoding="utf-8"
+    )  # every one is found soon, all of them take more than a second
     assert run(app, "replace", find="word", content="term", names=["Long"])["total"] == 1
-    assert (basic / "Long.md").read_text() == "term " * 300_000
+    assert (basic / "Long.md").read_text(encoding="utf-8") == "term " * 300_000
 
 
 def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:  # TOOL-07
-    (basic / "Source.md").write_text("# Old\ntext\n")
+    (basic / "Source.md").write_text("# Old\ntext\n", encoding="utf-8")
     for number in range(60):
-        (basic / f"Linking {number:02}.md").write_text(f"{'word ' * 100}[[Source#Old]]\n")
+        (basic / f"Linking {number:02}.md").write_text(f"{'word ' * 100}[[Source#Old]]\n", encoding="utf-8")
     renamed = {"name": "Source", "operation": "rename_heading", "heading": "Old", "content": "New"}
     shown = run(app, "edit_note", **renamed, dry_run=True)
     answer = run(app, "edit_note", **renamed)
