@@ -45,6 +45,7 @@ def test_a_click_shows_first_lines_and_links(viewer: ReferenceHost) -> None:
     expect(panel).to_contain_text("Links to")
     panel.get_by_role("button", name="Alpha").first.click()
     expect(panel.locator("h2")).to_have_text("Projects/Alpha.md")
+    expect(panel).to_contain_text("The quick brown fox of our projects")
     assert [name for name, _ in viewer.calls] == ["obsidian_note_page", "obsidian_note_page"]
 
 
