@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
@@ -16,9 +15,6 @@ from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import utf16_length
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 from obsidian_mcp.errors import InvalidName
-
-if TYPE_CHECKING:
-    pass
 
 
 def link_key(linkpath: str) -> str:
