@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +174,20 @@ class Halting(Disk):
         self._halt()
 
 
+@contextmanager
+def halted(disk: Halting, change: Callable[..., Any], *args: Any) -> Iterator[ThreadPoolExecutor]:
+    """A pool in which a change waits in its middle; it is finished at the end."""
+    with ThreadPoolExecutor() as pool:
+        making = pool.submit(change, *args)
+        try:
+            assert disk.reached.wait(PATIENCE)
+            assert not making.done()
+            yield pool
+        finally:
+            disk.resume.set()
+        making.result(PATIENCE)
+
+
 def answers(vault: Vault, name: str = "0") -> dict[str, Any]:
     vault.refresh()
     entry = vault.find(name)
@@ -193,17 +209,9 @@ def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_befor
     disk = Halting(root, at)
     vault = opened(disk)
     before = answers(vault)
-    with ThreadPoolExecutor() as pool:
-        try:
-            moving = pool.submit(
-                bulk.make, vault, "move_note", lambda: relocate(vault, "0", "Deep/Zero", update_links=True)
-            )
-            assert disk.reached.wait(PATIENCE)
-            assert not moving.done()
-            assert pool.submit(answers, vault).result(PATIENCE) == before
-        finally:
-            disk.resume.set()
-        moving.result(PATIENCE)
+    plan = partial(relocate, vault, "0", "Deep/Zero", update_links=True)
+    with halted(disk, bulk.make, vault, "move_note", plan) as pool:
+        assert pool.submit(answers, vault).result(PATIENCE) == before
     after = answers(vault, "Zero")
     assert after["found"] == "Deep/Zero.md"
     assert sorted(after["backlinks"]) == sorted(path.replace("0.md", "Deep/Zero.md") for path in before["backlinks"])
@@ -216,14 +224,8 @@ def test_a_note_is_read_while_its_folder_moves(root: Path, opened: Callable[[Dis
     (root / "Old/a.md").write_bytes(b"a note\n")
     disk = Halting(root, 1)
     vault = opened(disk)
-    with ThreadPoolExecutor() as pool:
-        try:
-            moving = pool.submit(vault.commit, "test", [Move("Old", "New")])
-            assert disk.reached.wait(PATIENCE)
-            assert pool.submit(lambda: vault.read_text(vault.find("a")).text.body).result(PATIENCE) == "a note\n"
-        finally:
-            disk.resume.set()
-        moving.result(PATIENCE)
+    with halted(disk, vault.commit, "test", [Move("Old", "New")]) as pool:
+        assert pool.submit(lambda: vault.read_text(vault.find("a")).text.body).result(PATIENCE) == "a note\n"
     assert vault.find("a").path == "New/a.md"
 
 
@@ -233,15 +235,11 @@ def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(
     """SAFE-21: a miss looks at the folder, but not at what is being changed."""
     disk = Halting(root, 1)
     vault = opened(disk)
-    with ThreadPoolExecutor() as pool:
-        try:
-            moving = pool.submit(vault.commit, "test", [Move("0.md", "moved.md")])
-            assert disk.reached.wait(PATIENCE)
-            with pytest.raises(AppError, match="no note"):
-                pool.submit(vault.find, "moved").result(PATIENCE)
-        finally:
-            disk.resume.set()
-        moving.result(PATIENCE)
+    with (
+        halted(disk, vault.commit, "test", [Move("0.md", "moved.md")]) as pool,
+        pytest.raises(AppError, match="no note"),
+    ):
+        pool.submit(vault.find, "moved").result(PATIENCE)
     assert vault.find("moved").path == "moved.md"
 
 

@@ -319,9 +319,8 @@ class Disk:
                 raise
             if not new.there():
                 self._check_stub(new, target)
-            elif os.path.samestat(facts, new.real(target)) and not self._lists(
-                target
-            ):  # a change of case or normal form
+            elif os.path.samestat(facts, new.real(target)) and not self._lists(target):
+                # a change of case or normal form
                 rename(old, new)
                 new.sync()
                 return
@@ -351,7 +350,7 @@ class Disk:
 
             with contextlib.suppress(OSError, TrashPermissionError):
                 self._folder.contained(disk)
-                send2trash(self.root / disk)
+                send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
         name = disk.rpartition("/")[2]
         stem, dot, suffix = name.rpartition(".")

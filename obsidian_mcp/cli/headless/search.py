@@ -76,9 +76,10 @@ def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]
     for path in paths:
         body = call.body(call.at(path))
         numbers, written = Lines(body), body.split("\n")
-        places = [numbers.line(span.start) for span in matcher.find(Document(path, body)) or ()]
-        shown = [
-            line for n, line in enumerate(places) if len(written[line]) <= LONG_LINE or line not in places[n - 1 : n]
-        ]
+        shown: list[int] = []
+        for span in matcher.find(Document(path, body)) or ():
+            line = numbers.line(span.start)
+            if len(written[line]) <= LONG_LINE or shown[-1:] != [line]:
+                shown.append(line)
         table[path] = [{"line": line + 1, "text": written[line].strip()} for line in shown]
     return table

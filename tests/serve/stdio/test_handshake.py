@@ -195,15 +195,15 @@ def test_the_sdk_sees_all_but_the_listing() -> None:
 @pytest.mark.parametrize("params", UNUSUAL_PARAMS, ids=repr)
 def test_an_unusual_handshake_is_left_to_the_sdk(params: Any) -> None:
     # START-04
-    unread(line({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}))
+    assert_unread(line({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}))
 
 
 @pytest.mark.parametrize("data", UNUSUAL_LINES, ids=lambda data: repr(data[:40]))
 def test_an_unusual_first_line_is_left_to_the_sdk_with_all_that_follows(data: bytes) -> None:
-    unread(data + HELLO)
+    assert_unread(data + HELLO)
 
 
-def unread(data: bytes) -> None:
+def assert_unread(data: bytes) -> None:
     early, said = beginning()
     early.feed(data)
 
