@@ -107,7 +107,7 @@ class IndexWorkers:
         self._work.set()
 
     def _store_pending(self) -> None:
-        """Store batch after batch while the indexer has many files, in processes if it has very many."""
+        """If the indexer has many files, store all of them batch by batch, in processes if there are very many."""
         if not self._indexer.is_behind:
             return
         from concurrent.futures import FIRST_COMPLETED, wait
@@ -115,7 +115,7 @@ class IndexWorkers:
         from .index_pool import PROCESSES
 
         running: dict[Future[list[FileEntry]], Batch] = {}
-        while self._indexer.is_behind or running:
+        while True:
             while len(running) <= PROCESSES and not self._stopping.is_set():
                 batch = self._indexer.take()
                 if batch is None:

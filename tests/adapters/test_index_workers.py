@@ -22,9 +22,11 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.index import indexer
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.index.ingest import Batch, ingest
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.index_dump import dump
 
@@ -109,6 +111,18 @@ def test_the_background_stores_the_rows_that_this_process_would(
     assert bool(processes()) == (pool_files == 1)
     assert vault.indexer.pending() == {}
     assert dump(vault.index) == vault.expected()
+
+
+# INDEX-43
+def test_files_that_make_many_batches_are_stored_to_the_last_one(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
+    start(pool_files=1_000_000)
+    with deadline.limited_to(WITHIN):
+        vault.indexer.complete()
+
+    assert vault.indexer.pending() == {}
 
 
 # INDEX-29

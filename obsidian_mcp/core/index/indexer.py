@@ -259,7 +259,7 @@ class Indexer:
         elif self.background is not None:
             self.wake()  # also for files that could not be stored the last time
             seconds = inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0
-            self.wait(seconds, self._has_work, self._report)
+            self.wait(seconds, self._is_background_at_work, self._report)
         return self.freshness
 
     def _is_left(self, paths: Iterable[VaultPath]) -> bool:
@@ -283,7 +283,7 @@ class Indexer:
         """
         self.begin_once()
         if self.background is not None and self._is_much():
-            self.wait(inf, self._has_work, self._report)
+            self.wait(inf, self._is_background_at_work, self._report)
         with contextlib.suppress(Busy, Replaced):
             self._finish()
         self.wait(inf, lambda: bool(self._taken), self._report)
@@ -299,7 +299,7 @@ class Indexer:
         """Wait until the rows know a change of many files that was just made, for a while (INDEX-44)."""
         if self.background is not None and self.is_behind:
             self.wake()
-            self.wait(CATCH_UP_SECONDS, self._has_work, None)
+            self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
 
     def _finish(self) -> None:
         """Store everything in this thread, as far as the time of the call allows. Raises: Busy, Replaced."""
@@ -397,6 +397,11 @@ class Indexer:
         """Whether files are pending, or being worked on, that can be stored as they are."""
         with self.state:
             return bool(self._taken) or any(path not in self._deferred for path in self._pending)
+
+    def _is_background_at_work(self) -> bool:
+        """Whether files are being worked on, or so many that the background works on them are left."""
+        with self.state:
+            return bool(self._taken) or (self._is_much() and self._has_work())
 
 
 def _end(seconds: float) -> float:
