@@ -33,7 +33,7 @@ NICENESS: Final = 15
 GATHER_SECONDS: Final = 0.02
 """From the first report of a change until the folder is looked at: changes come in bursts."""
 LINGER_SECONDS: Final = 2.0
-"""Until processes without work end."""
+"""Without work, until processes end and the index is tidied."""
 RETRY_SECONDS: Final = 0.5
 """After a batch that could not be stored because another program writes, and after a look that failed."""
 STOP_SECONDS: Final = 2.0
@@ -60,6 +60,8 @@ class IndexWorkers:
         self._niceness = niceness
         self._pool_files = pool_files
         self._pool: WorkerPool | None = None
+        self._is_tidy = False
+        """Whether nothing was stored in batches since the segments of the full-text index were merged."""
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
         self._work = reported or threading.Event()
         self._stopping = threading.Event()
@@ -85,11 +87,12 @@ class IndexWorkers:
     def _run(self) -> None:
         pause: float | None = None
         while not self._stopping.is_set():
-            if not self._work.wait(LINGER_SECONDS if self._pool else pause) and self._pool:
-                self._end_pool()
-                continue
-            self._work.clear()
+            is_quiet = not self._work.wait(pause if self._is_tidy else LINGER_SECONDS)
             try:
+                if is_quiet and not self._is_tidy:
+                    self._tidy()
+                    continue
+                self._work.clear()
                 if self._look is not None and not self._stopping.wait(GATHER_SECONDS):
                     pause = self._look()
                 self._store_pending()
@@ -102,6 +105,16 @@ class IndexWorkers:
                     log.exception("The index was not brought up to date; it goes on with the next change.")
         self._end_pool()
 
+    def _tidy(self) -> None:
+        """End the processes, and merge what many batches left in the index, until something else is to be done."""
+        self._end_pool()
+        self._is_tidy = True
+        with suppress(Busy, Replaced):  # another process writes, and may merge as well
+            while self._indexer.index.merge():
+                if self._work.is_set():
+                    self._is_tidy = False
+                    return
+
     def _retry(self) -> None:
         self._stopping.wait(RETRY_SECONDS)
         self._work.set()
@@ -110,6 +123,7 @@ class IndexWorkers:
         """If the indexer has many files, store all of them batch by batch, in processes if there are very many."""
         if not self._indexer.is_behind:
             return
+        self._is_tidy = False
         from concurrent.futures import FIRST_COMPLETED, wait
 
         from .index_pool import PROCESSES

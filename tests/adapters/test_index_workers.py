@@ -22,8 +22,9 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index import indexer
+from obsidian_mcp.core.index import fulltext, indexer
 from obsidian_mcp.core.index.facts import BODY_LIMIT
+from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.index.ingest import Batch, ingest
 from obsidian_mcp.core.text import deadline
@@ -100,6 +101,19 @@ def eventually(answer: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
+def segments(index: Index) -> int:
+    with index.database.reading() as connection:
+        (count,) = connection.execute("SELECT count(DISTINCT segid) FROM search_idx").fetchone()
+    return int(count)
+
+
+def found(index: Index, expression: str) -> int:
+    """In how many files the full-text index finds an expression."""
+    with index.database.reading() as connection:
+        (count,) = connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (expression,)).fetchone()
+    return int(count)
+
+
 # INDEX-29
 @pytest.mark.parametrize("pool_files", [1, 1_000_000])
 def test_the_background_stores_the_rows_that_this_process_would(
@@ -148,6 +162,22 @@ def test_workers_end_when_there_is_no_work(
     vault.indexer.complete()
     eventually(lambda: not processes())
     assert dump(vault.index) == vault.expected()
+
+
+# INDEX-25
+def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
+    monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
+    monkeypatch.setattr(fulltext, "FEW_SEGMENTS", 1)
+    monkeypatch.setattr(fulltext, "MERGED_PAGES", 1)
+    start(pool_files=1_000_000)
+    vault.indexer.complete()
+
+    eventually(lambda: segments(vault.index) == 1)
+    assert dump(vault.index) == vault.expected()
+    assert found(vault.index, "task") == found(vault.index, "body : ta*") == 1
 
 
 # INDEX-29

@@ -205,6 +205,11 @@ class Index:
                 connection.execute("UPDATE state SET generation = ?", (generation,))
         return refused
 
+    def merge(self) -> bool:
+        """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-25)."""
+        with self.database.writing() as connection:
+            return fulltext.merge(connection)
+
     def clear(self) -> None:
         """Forget everything, so that all files must be parsed again."""
         self.database.begin_anew()
