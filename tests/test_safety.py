@@ -14,8 +14,8 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Client, client
+from obsidian_mcp.core.files.policy import Globs, Policy
+from obsidian_mcp.core.files.ports import Client, Recorded, Step, client
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
@@ -625,6 +625,33 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     one.run(undo, vault, 3)
     assert not (root / "three.md").exists()
     other.close()
+
+
+def test_the_caller_s_last_change_is_looked_for_once_among_many_of_others(root: Path) -> None:
+    """SAFE-20: also where the policy hides changes, of which each is looked at."""
+
+    class Counting(SqliteJournal):
+        read = 0
+
+        def changes(
+            self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
+        ) -> tuple[list[Recorded], int]:
+            found, total = super().changes(disk, limit, offset, anywhere=anywhere)
+            self.read += len(found)
+            return found, total
+
+    journal = Counting(root.parent / "state")
+    vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None), Policy(hidden=(Globs(["Secret/"]),)))
+    vault.refresh()
+    as_client("assistant", "1").run(vault.commit, "test", [Create("one.md", b"1")])
+    hidden = Step("create", "Secret/two.md", after=b"2")
+    as_client("assistant", "1").run(lambda: journal.finish(journal.begin("test", [hidden])))
+    others = as_client("assistant", "2")
+    for _ in range(300):
+        others.run(lambda: journal.finish(journal.begin("test", [])))
+    assert as_client("assistant", "1").run(undo, vault, None)[0].number == 1
+    assert journal.read <= 302
+    vault.close()
 
 
 def test_a_journal_of_an_older_version_goes_on(root: Path, opened: Callable[..., Vault]) -> None:

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -193,7 +193,7 @@ class SqliteJournal:
     def unfinished(self) -> list[Recorded]:
         with self._database() as database:
             rows = database.execute("SELECT number FROM change WHERE done = 0 ORDER BY number DESC").fetchall()
-            return [self._read(database, number, content=True) for (number,) in rows]
+            return [self._read(database, number, {}, content=True) for (number,) in rows]
 
     def latest(self) -> int:
         with self._database() as database:
@@ -203,7 +203,7 @@ class SqliteJournal:
     def since(self, number: int) -> list[Recorded]:
         with self._database() as database:
             rows = database.execute("SELECT number FROM change WHERE number > ? AND done = 1", (number,)).fetchall()
-            return [self._read(database, number, content=False) for (number,) in rows]
+            return [self._read(database, number, {}, content=False) for (number,) in rows]
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
@@ -220,14 +220,15 @@ class SqliteJournal:
                 f"SELECT number FROM change WHERE {where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}",  # noqa: S608
                 values,
             ).fetchall()
-            return [self._read(database, number, content=False) for (number,) in rows], total
+            undone = _undone(database)
+            return [self._read(database, number, undone, content=False) for (number,) in rows], total
 
     def change(self, number: int) -> Recorded | None:
         with self._database() as database:
             known = database.execute("SELECT 1 FROM change WHERE number = ? AND done = 1", (number,)).fetchone()
-            return self._read(database, number, content=True) if known else None
+            return self._read(database, number, _undone(database), content=True) if known else None
 
-    def _read(self, database: sqlite3.Connection, number: int, *, content: bool) -> Recorded:
+    def _read(self, database: sqlite3.Connection, number: int, undone: Mapping[int, int], *, content: bool) -> Recorded:
         moment, tool, undoes, *author = database.execute(
             "SELECT time, tool, undoes, process, client FROM change WHERE number = ?", (number,)
         ).fetchone()
@@ -238,14 +239,7 @@ class SqliteJournal:
             old = self._content(database, before) if content else None
             new = self._content(database, after) if content else None
             steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
-        return Recorded(number, moment, tool, tuple(steps), undoes, self._undone_by(database, number), Author(*author))
-
-    def _undone_by(self, database: sqlite3.Connection, number: int) -> int | None:
-        """Return the undo of a change that has not been undone itself."""
-        rows = database.execute(
-            "SELECT number FROM change WHERE undoes = ? AND done = 1 ORDER BY number DESC", (number,)
-        ).fetchall()
-        return next((undo for (undo,) in rows if self._undone_by(database, undo) is None), None)
+        return Recorded(number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author))
 
     def _content(self, database: sqlite3.Connection, digest: str | None) -> bytes | None:
         if digest is None:
@@ -344,6 +338,17 @@ def _add_author(connection: sqlite3.Connection) -> None:
     for column in {"process", "client"} - known:
         with contextlib.suppress(sqlite3.OperationalError):  # another process has just done it
             connection.execute(f"ALTER TABLE change ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+
+
+def _undone(database: sqlite3.Connection) -> dict[int, int]:
+    """Return the changes that are undone, each with the undo that has not been undone itself."""
+    undone: dict[int, int] = {}
+    for number, undoes in database.execute(
+        "SELECT number, undoes FROM change WHERE undoes IS NOT NULL AND done = 1 ORDER BY number DESC"
+    ):
+        if number not in undone:  # whatever undoes it is later
+            undone.setdefault(undoes, number)
+    return undone
 
 
 def _raw(disk: str | None) -> bytes | None:

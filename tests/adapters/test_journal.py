@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,20 @@ def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path:
         pass
     one.close()
     other.close()
+
+
+# SAFE-04
+
+
+def test_a_change_that_was_undone_and_redone_a_thousand_times_is_listed(journal: SqliteJournal, tmp_path: Path) -> None:
+    first = record(journal, b"new")
+    with closing(sqlite3.connect(tmp_path / "state" / "vault" / "journal.sqlite3")) as database, database:
+        database.executemany(
+            "INSERT INTO change (time, tool, undoes, done) VALUES (1, 'undo', ?, 1)",
+            [(number,) for number in range(first, first + 2001)],
+        )
+    latest, before = journal.changes(None, 2, 0)[0]
+    assert (latest.undone_by, before.undone_by) == (None, latest.number)
+    found = journal.change(first)
+    assert found is not None
+    assert found.undone_by == first + 1

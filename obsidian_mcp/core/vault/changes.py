@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -75,6 +75,16 @@ class RemoveFolder:
 
 
 Operation = Write | Create | Move | Remove | RemoveFolder
+
+
+def moved(disk: str, moves: Mapping[str, str]) -> str:
+    """Return the path of a file after moves of files and folders."""
+    above = disk
+    while above:
+        if above in moves:
+            return moves[above] + disk[len(above) :]
+        above = above.rpartition("/")[0]
+    return disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ class Changes:
         self._listing = listing
         self._through_app = through_app
         self._writers = 0
-        self._moving: list[tuple[str, str]] = []
+        self._moving: dict[str, str] = {}
         """Sources and targets of the moves that are being made."""
         self._caught_up = caught_up
 
@@ -174,10 +184,7 @@ class Changes:
 
     def place_of(self, disk: str) -> str:
         """Return the current path of a file that is being moved."""
-        for source, target in self._moving:
-            if disk == source or disk.startswith(source + "/"):
-                return target + disk[len(source) :]
-        return disk
+        return moved(disk, self._moving)
 
     def _recover(self) -> None:
         """Take back the unfinished changes of processes that died.
@@ -222,14 +229,12 @@ class Changes:
             steps = [self._step(operation) for operation in operations]
             deadline.begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
-            self._moving = [
-                (operation.disk, operation.target) for operation in operations if isinstance(operation, Move)
-            ]
+            self._moving = {move.disk: move.target for move in operations if isinstance(move, Move)}
             try:
                 with self._listing.frozen(steps):
                     location = self._make(number, operations, made, steps)
             finally:
-                self._moving = []
+                self._moving = {}
             self._caught_up = number
             return Done(number, location)
 

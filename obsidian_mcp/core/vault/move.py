@@ -162,6 +162,7 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
     """
     folder = parse(to.strip().strip("/")) if to.strip().strip("/") else VaultPath("")
     files: dict[VaultPath, VaultPath] = {}
+    taken = set()
     moves = []
     for entry in entries:
         name = entry.path.rpartition("/")[2]
@@ -169,12 +170,13 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
         if target == entry.path:
             continue
         vault.check_target(disk, is_folder=False)
-        if vault.at(target) is not None or vault.files.exists(disk) or target in files.values():
+        if vault.at(target) is not None or vault.files.exists(disk) or target in taken:
             raise NoteExists(
                 f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is there. Nothing moved.",
                 path=str(target),
             )
         files[entry.path] = target
+        taken.add(target)
         moves.append(Move(entry.disk, disk))
     links = Rewriting(())
     if update_links:

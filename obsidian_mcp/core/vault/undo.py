@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
 
-from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write
+from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write, moved
 from .vault import Vault
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
 
 TOOL = "undo"
+PAGE = 1_000
+"""Changes that are read at once where all of them are looked through."""
 
 
 def history(
@@ -31,9 +34,17 @@ def history(
     """
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
-    found, _ = vault.journal.changes(disk, sys.maxsize, 0, anywhere=anywhere)
-    shown = [recorded for recorded in found if _visible(vault, recorded)]
+    shown = list(_visible_changes(vault, disk, anywhere=anywhere))
     return shown[offset : offset + limit], len(shown)
+
+
+def _visible_changes(vault: Vault, disk: str | None = None, *, anywhere: bool = False) -> Iterator[Recorded]:
+    """Yield the changes that the policy does not hide, the latest first. Raises: OperationTimeout."""
+    offset = 0
+    while page := vault.journal.changes(disk, PAGE, offset, anywhere=anywhere)[0]:
+        deadline.checkpoint()
+        yield from (recorded for recorded in page if _visible(vault, recorded))
+        offset += len(page)
 
 
 def recall(vault: Vault, number: int) -> Recorded:
@@ -57,15 +68,12 @@ def last(vault: Vault) -> Recorded:
     Raises: ChangeNotFound, naming the latest change of somebody else where there is one.
     """
     own = vault.journal.author()
-    offset = 0
     other: Recorded | None = None
-    while page := history(vault, offset=offset)[0]:
-        for recorded in page:
-            if recorded.undoes is None and recorded.undone_by is None:
-                if recorded.author.is_same(own):
-                    return recall(vault, recorded.number)
-                other = other or recorded
-        offset += len(page)
+    for recorded in _visible_changes(vault):
+        if recorded.undoes is None and recorded.undone_by is None:
+            if recorded.author.is_same(own):
+                return recall(vault, recorded.number)
+            other = other or recorded
     if other is None:
         raise ChangeNotFound("There is no change to undo.", change=None)
     raise ChangeNotFound(
@@ -107,14 +115,14 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
     """Return the operations that take a change back. Raises: UndoConflict."""
-    moves = [(step.disk, step.target) for step in recorded.steps if step.target is not None]
+    moves = {step.disk: step.target for step in recorded.steps if step.target is not None}
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
         if step.kind not in ("move", "folder"):
-            operation = _content(vault, step, _now_at(step.disk, moves), wins)
+            operation = _content(vault, step, moved(step.disk, moves), wins)
             contents += [operation] if operation is not None else []
     backwards: list[Operation] = []
-    for disk, target in reversed(moves):
+    for disk, target in reversed(moves.items()):
         if vault.files.exists(target) and (not vault.files.exists(disk) or name_key(disk) == name_key(target)):
             backwards.append(Move(target, disk))
         elif wins != "current":
@@ -125,16 +133,6 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
             )
     made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
     return [*contents, *backwards, *made]
-
-
-def _now_at(disk: str, moves: list[tuple[str, str]]) -> str:
-    """Return the path of a file after the moves of a change."""
-    for source, target in moves:
-        if disk == source:
-            return target
-        if disk.startswith(source + "/"):
-            return target + disk[len(source) :]
-    return disk
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
