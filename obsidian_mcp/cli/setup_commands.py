@@ -18,6 +18,8 @@ from obsidian_mcp import config
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS
 
+from .options import vault_option
+
 if TYPE_CHECKING:
     from obsidian_mcp.setup import probe
     from obsidian_mcp.setup.install import Change
@@ -98,9 +100,10 @@ def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> in
 
 
 @click.command("doctor")
+@vault_option
 @_json
 @click.pass_obj
-def doctor(options: Options, as_json: bool) -> int:
+def doctor(options: Options, vault: tuple[str, ...], as_json: bool) -> int:
     """Check everything this program needs, and start what the clients are configured to start.
 
     Each line says that a part is fine or what to do about it. The exit status is 0 when nothing is broken.
@@ -111,7 +114,7 @@ def doctor(options: Options, as_json: bool) -> int:
     from obsidian_mcp.setup.system import System
 
     findings = []
-    for finding in examine(options.config(), System.here()):
+    for finding in examine(options.with_vaults(vault).config(), System.here()):
         findings.append(finding)
         if not as_json:
             colour = {"fine": "green", "note": "yellow", "problem": "red"}[finding.status]

@@ -316,13 +316,14 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandboxed home is laid out as on Linux")
 def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: Path) -> None:  # DOC-01
     environ = {"HOME": str(system.home), "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic), "doctor"]
+    command = [sys.executable, "-m", "obsidian_mcp", "doctor", "--vault", str(basic)]
 
     healthy = subprocess.run([*command, "--json"], env=environ, capture_output=True, timeout=60, check=False)
     assert healthy.returncode == 0
     report = json.loads(healthy.stdout)
     assert report["healthy"] is True
     assert {"subject", "status", "message", "remedy"} == set(report["findings"][0])
+    assert any(finding["subject"] == f"Vault {basic.name}" for finding in report["findings"])
 
     (system.home / ".claude.json").write_text("{", encoding="utf-8")
     broken = subprocess.run(command, env=environ, capture_output=True, timeout=60, check=False)
