@@ -28,7 +28,7 @@ SCHEMA = (
 FEW_SEGMENTS = 8
 """A search looks up its words in each segment. A build leaves 10 to 22, and every change adds one."""
 MERGED_PAGES = 64
-"""Pages that one step of merging writes: 5 ms."""
+"""Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
 
 _PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  # noqa: S608 - our own names
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
