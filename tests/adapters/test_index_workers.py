@@ -164,7 +164,7 @@ def test_workers_end_when_there_is_no_work(
     assert dump(vault.index) == vault.expected()
 
 
-# INDEX-25
+# INDEX-45
 def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:

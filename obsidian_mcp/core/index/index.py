@@ -206,7 +206,7 @@ class Index:
         return refused
 
     def merge(self) -> bool:
-        """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-25)."""
+        """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-45)."""
         with self.database.writing() as connection:
             return fulltext.merge(connection)
 
