@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from obsidian_mcp.adapters.atomic import TEMP_PREFIX
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
@@ -156,6 +157,30 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
     with again.changing():
         assert contents(root) == before
     assert again.journal.unfinished() == []
+
+
+def test_a_crash_in_a_change_of_many_files_is_taken_back_with_one_look_at_each_folder(
+    root: Path, opened: Callable[..., Vault]
+) -> None:
+    """SAFE-03: temporary files are looked for in each folder once, not once for each file."""
+
+    class Counting(Disk):
+        swept: ClassVar[list[str]] = []
+
+        def sweep(self, disk: str) -> None:
+            self.swept.append(disk.rpartition("/")[0])
+            super().sweep(disk)
+
+    vault = opened(Faulty(root, AFTER, Crash))
+    with pytest.raises(Crash):
+        vault.commit("test", everything(vault))
+    for name in (f"{TEMP_PREFIX}a.tmp", f"made/{TEMP_PREFIX}b.tmp"):
+        (root / name).write_bytes(b"half")
+
+    with opened(Counting(root)).changing():
+        pass
+    assert sorted(Counting.swept) == ["", "made"]
+    assert sorted(path.name for path in root.iterdir()) == [f"{number}.md" for number in range(NOTES)]
 
 
 class Unfinished(SqliteJournal):

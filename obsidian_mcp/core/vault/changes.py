@@ -193,10 +193,11 @@ class Changes:
         """
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
+            in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in recorded.steps}
+            for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
+                self._files.sweep(disk)
             lost = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
-            for step in recorded.steps:
-                self._files.sweep(step.disk)
             if not lost:
                 self._journal.discard(recorded.number)
 
