@@ -360,7 +360,7 @@ class Graph:
             if (stamp, generation) != (rows.stamp, self._catalog.generation):
                 generation, there = self._catalog.generation, self._catalog.by_path()
                 # with the strings of the catalog, so that those of the rows can be freed
-                paths = {number: entry.path for path, number in rows.numbers().items() if (entry := there.get(path))}
+                paths = {number: entry.path for number, path in rows.paths().items() if (entry := there.get(path))}
                 self._paths = (rows.stamp, generation, paths)
             return paths
 

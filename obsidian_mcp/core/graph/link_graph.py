@@ -47,7 +47,7 @@ def update(known: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
         return _with_links(LinkGraph(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
     moved = paths ^ known.paths
     affected = moved | rows.sources_of({key for path in moved for key in keys_of(path)})
-    affected = affected.union(rows.changed_since(known.stamp.generation))
+    affected = affected.union(rows.changed_since(known.stamp.generation).values())
     current = replace(known, stamp=stamp, generation=generation, paths=paths)
     return _with_links(current, affected, rows.targets(affected), catalog)
 

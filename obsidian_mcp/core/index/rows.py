@@ -109,10 +109,10 @@ class Rows(NamedTuple):
             )
         }
 
-    def changed_since(self, generation: int) -> dict[VaultPath, int]:
-        """Return the files whose rows are newer than a generation of the same identity, with their numbers."""
-        found = self.connection.execute("SELECT path, id FROM files WHERE changed > ?", (generation,))
-        return {to_path(path): number for path, number in found}
+    def changed_since(self, generation: int) -> dict[int, VaultPath]:
+        """Return the files whose rows are newer than a generation of the same identity, by their numbers."""
+        found = self.connection.execute("SELECT id, path FROM files WHERE changed > ?", (generation,))
+        return {number: to_path(path) for number, path in found}
 
     def file_count(self) -> int:
         """Return how many files have rows."""
@@ -130,12 +130,17 @@ class Rows(NamedTuple):
             )
         }
 
-    def numbers(self) -> dict[VaultPath, int]:
-        """Return the number of every file."""
-        found: dict[VaultPath, int] = dict(self.connection.execute("SELECT path, id FROM files"))
-        for path in [path for path in found if path.startswith("/")]:
-            found[to_path(path)] = found.pop(path)
+    def paths(self) -> dict[int, VaultPath]:
+        """Return every file by its number."""
+        found: dict[int, VaultPath] = dict(self.connection.execute("SELECT id, path FROM files"))
+        for number, path in found.items():
+            if path.startswith("/"):
+                found[number] = to_path(path)
         return found
+
+    def numbers(self) -> set[int]:
+        """Return the number of every file."""
+        return {number for (number,) in self.connection.execute("SELECT id FROM files")}
 
     def tags(self) -> Iterator[tuple[int, str]]:
         """Yield every occurrence of a tag: number of the file, tag as written; those of one file in their order."""

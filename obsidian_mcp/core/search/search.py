@@ -279,15 +279,16 @@ class Search:
                 is_same
                 and known.filters is filters
                 and known.catalog == generation
-                and all(table.paths.get(number) == path for path, number in changed.items())
+                and all(table.paths.get(number) == path for number, path in changed.items())
                 and row_count == table.row_count
             )
             if not is_table_same:
                 is_hidden = filters.match if filters else None
-                numbers = {**table.numbers, **table.unlisted, **changed} if is_same else {}
-                if len(numbers) != row_count:  # some are gone
-                    numbers = rows.numbers()
-                table = table_of(numbers, self._catalog.by_path(), is_hidden)
+                paths = {**table.paths, **table.unlisted, **changed} if is_same else rows.paths()
+                if len(paths) != row_count:  # some are gone
+                    there = rows.numbers()
+                    paths = {number: path for number, path in paths.items() if number in there}
+                table = table_of(paths, self._catalog.by_path(), is_hidden)
             self._state = _State(stamp, generation, filters, table, vocabulary.grown(words, rows.connection), {})
             return self._state
 

@@ -37,8 +37,10 @@ class FileTable:
 
     paths: Mapping[int, VaultPath]
     """Notes, canvases and PDFs by their number in the index; files without rows are not here."""
-    unlisted: Mapping[VaultPath, int]
-    """Numbers of the files with rows that are not in `paths`: the user hides them, or they are gone."""
+    numbers: Mapping[VaultPath, int]
+    """The same by path."""
+    unlisted: Mapping[int, VaultPath]
+    """The files with rows that are not in `paths`: the user hides them, or they are gone."""
     others: tuple[FileEntry, ...]
     """Files without text, such as images, and PDFs that are not read, by path."""
     is_hidden: Callable[[str], bool] | None
@@ -54,10 +56,6 @@ class FileTable:
     @cached_property
     def files(self) -> frozenset[int]:
         return frozenset(self.paths)
-
-    @cached_property
-    def numbers(self) -> Mapping[VaultPath, int]:
-        return {path: number for number, path in self.paths.items()}
 
     @cached_property
     def canvases(self) -> frozenset[int]:
@@ -101,19 +99,19 @@ class FileTable:
 
 
 def table_of(
-    numbers: Mapping[VaultPath, int], entries: Mapping[str, FileEntry], is_hidden: Callable[[str], bool] | None
+    paths: Mapping[int, VaultPath], entries: Mapping[str, FileEntry], is_hidden: Callable[[str], bool] | None
 ) -> FileTable:
-    """Return the table of the files that have rows (`numbers`) or are in the vault (`entries`)."""
+    """Return the table of the files that have rows (`paths`) or are in the vault (`entries`)."""
     shown = entries
     if is_hidden is not None:
         shown = {path: entry for path, entry in entries.items() if not is_hidden(path)}
-    # With the strings of the entries, so that those of the rows can be freed.
-    paths = {number: entry.path for path, number in numbers.items() if (entry := shown.get(path)) is not None}
-    unlisted = {path: numbers[path] for path in numbers.keys() - shown.keys()}
+    numbers = dict(zip(paths.values(), paths, strict=True))
+    unlisted = {numbers.pop(path): path for path in numbers.keys() - shown.keys()}
     others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
     others.sort(key=lambda entry: entry.path)
     has_pdfs = PDF in "\n".join(shown).lower() and any(path[-4:].lower() == PDF for path in shown)
-    return FileTable(paths, unlisted, tuple(others), is_hidden, has_pdfs)
+    listed = dict(zip(numbers.values(), numbers, strict=True))
+    return FileTable(listed, numbers, unlisted, tuple(others), is_hidden, has_pdfs)
 
 
 class Snapshot(NamedTuple):

@@ -223,11 +223,11 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
     with indexed(notes) as vault:
 
         def bounded(rows: Rows) -> Bounds:
-            table = table_of(rows.numbers(), vault.catalog.by_path(), None)
+            table = table_of(rows.paths(), vault.catalog.by_path(), None)
             words = grown(Vocabulary(), rows.connection)
             return bounds(Snapshot(rows.connection, table, words, vault.catalog, vault.read, {}, {}, {}), parse(query))
 
-        names = {number: path[0] for path, number in vault.indexer.query(lambda rows: rows.numbers()).items()}
+        names = {number: path[0] for number, path in vault.indexer.query(lambda rows: rows.paths()).items()}
         return ["".join(sorted(names[file] for file in files)) for files in vault.indexer.query(bounded)]
 
 
