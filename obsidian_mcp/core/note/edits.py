@@ -15,10 +15,11 @@ from obsidian_mcp.core.text.line_matcher import matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
+from .seams import joins
+
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
 _LONE_LF = re.compile(r"(?<!\r)\n")
-_UNDERLINE = re.compile(r" {0,3}(?:-+|=+)[ \t]*(?:\r?\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +65,29 @@ def overwritten(data: bytes, content: str) -> bytes:
 
 
 def append(body: str, content: str) -> str:
-    """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02)."""
+    """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02, EDIT-10)."""
     content = adapted(content, body)
     newline = newline_of(body, content)
     if not body:
         return content
+    apart = newline if joins(_ended(body, newline), content) else ""
     if body.endswith("\n"):
-        return body + _ended(content, newline)
-    return body + newline + content.removesuffix(newline)
+        return body + apart + _ended(content, newline)
+    return body + newline + apart + content.removesuffix(newline)
 
 
 def insert(body: str, at: int, content: str) -> str:
-    """`content` on lines of its own at the offset `at`, which begins a line (EDIT-03)."""
+    """`content` on lines of its own at the offset `at`, which begins a line (EDIT-03, EDIT-10)."""
     content = adapted(content, body)
     newline = newline_of(body, content)
     before, after = body[:at], body[at:]
-    if _UNDERLINE.match(after) and not content.endswith(newline * 2):  # its last line would become a heading
+    if joins(_ended(content, newline), after):
         content = _ended(content, newline) + newline
-    if before and not before.endswith("\n"):
+    ended = not before or before.endswith("\n")
+    before = before if ended else before + newline
+    if before and joins(before, content):
         before += newline
+    if not ended:
         return before + (_ended(content, newline) if after else content.removesuffix(newline)) + after
     return before + (_ended(content, newline) if after or before else content) + after
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.note import edits
+from obsidian_mcp.core.note import edits, parser
 from obsidian_mcp.core.note.patch import apply, parse
 from obsidian_mcp.core.text import line_matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
@@ -62,12 +62,89 @@ def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: s
     # EDIT-01, EDIT-03
     starts = Lines(body).starts
     at = starts[min(line, len(starts) - 1)]
-    assume(not body[at:].lstrip(" ").startswith(("-", "=")))  # a blank line keeps the text from being a heading
     after = edits.insert(body, at, content)
 
     kept = after.splitlines()
     kept.remove(content)
-    assert kept == body.splitlines()
+    assert [line for line in kept if line] == [line for line in body.splitlines() if line]
+    assert 0 <= len(kept) - len(body.splitlines()) <= 2  # EDIT-10
+
+
+ONE_LINE = [
+    "text",
+    "text ^a",
+    "- item",
+    "- [ ] task ^b",
+    "> quote",
+    "# Heading",
+    "[^1]: note",
+    "---",
+    "===",
+    "2. two",
+    "^d",
+]
+MORE_LINES = ["> [!note] T\n> more ^c", "|a|b|\n|-|-|\n|1|2|", "Head\n===", "Sub\n---", "```\ncode\n```", "$$\nx\n$$"]
+BLOCKS = st.lists(st.sampled_from(ONE_LINE + MORE_LINES), max_size=5).map("\n\n".join)
+
+
+@given(BLOCKS, BLOCKS.filter(bool), BLOCKS)
+def test_text_between_blocks_keeps_their_headings_and_block_ids(above: str, content: str, below: str) -> None:
+    # EDIT-10
+    above = above and above + "\n"
+    after = edits.insert(above + below, len(above), content)
+
+    for kept in (above, content, below):
+        note, whole = parser.parse(kept), parser.parse(after)
+        assert {heading.text for heading in note.headings} <= {heading.text for heading in whole.headings}
+        assert {block.id for block in note.block_ids} <= {block.id for block in whole.block_ids}
+        assert sum(section.kind == "table" for section in note.sections) <= sum(
+            section.kind == "table" for section in whole.sections
+        )
+
+
+@pytest.mark.parametrize(
+    ("above", "content", "after"),
+    [
+        ("para ^id\n", "More", "para ^id\n\nMore\n"),
+        ("> [!a] b\n> c\n", "More", "> [!a] b\n> c\n\nMore\n"),
+        ("> [!a] b\n> c\n", "> More", "> [!a] b\n> c\n> More\n"),
+        ("- a\n", "text", "- a\n\ntext\n"),
+        ("- a\n", "- b", "- a\n- b\n"),
+        ("- a\n", "  of a", "- a\n  of a\n"),
+        ("|a|b|\n|-|-|\n|1|2|", "text", "|a|b|\n|-|-|\n|1|2|\n\ntext"),
+        ("|a|b|\n|-|-|\n|1|2|\n", "|3|4|", "|a|b|\n|-|-|\n|1|2|\n|3|4|\n"),
+        ("para\r\n", "---\r\nx", "para\r\n\r\n---\r\nx\r\n"),
+        ("para\n", "|a|b|\n|-|-|", "para\n\n|a|b|\n|-|-|\n"),
+        ("para\n", "more", "para\nmore\n"),
+        ("para\n", "## H", "para\n## H\n"),
+        ("```\n\nopen\n", "text", "```\n\nopen\ntext\n"),
+    ],
+)
+def test_a_blank_line_parts_appended_text_from_a_block_that_it_would_change(
+    above: str, content: str, after: str
+) -> None:
+    # EDIT-10
+    assert edits.append(above, content) == after
+
+
+@pytest.mark.parametrize(
+    ("content", "below", "after"),
+    [
+        ("text", "Next\n===\n", "text\n\nNext\n===\n"),
+        ("text", "|a|b|\n|-|-|\n", "text\n\n|a|b|\n|-|-|\n"),
+        ("> [!note] T", "Para\n", "> [!note] T\n\nPara\n"),
+        ("- item", "Para\n", "- item\n\nPara\n"),
+        ("text ^id", "Para\n", "text ^id\n\nPara\n"),
+        ("text", "Para\n", "text\nPara\n"),
+        ("text", "- item\n", "text\n- item\n"),
+        ("text", "# H\n", "text\n# H\n"),
+    ],
+)
+def test_a_blank_line_parts_inserted_text_from_a_block_that_it_would_change(
+    content: str, below: str, after: str
+) -> None:
+    # EDIT-10
+    assert edits.insert(below, 0, content) == after
 
 
 def test_the_one_occurrence_of_a_text_is_replaced() -> None:
