@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Final, TextIO
 
@@ -99,7 +99,10 @@ def _size(count: int) -> str:
 
 
 def _local(time: str) -> str:
-    return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = datetime.fromisoformat(time)
+    with suppress(OverflowError, OSError, ValueError):  # a year of which the system knows no local time
+        when = datetime.fromtimestamp(when.timestamp())  # noqa: DTZ006  astimezone knows no zone a day from UTC
+    return when.strftime("%Y-%m-%d %H:%M")
 
 
 def columns(text: str) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from obsidian_mcp import config
+from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS
 
@@ -143,9 +143,7 @@ def vaults(options: Options, as_json: bool) -> int:
                 "name": vault.name,
                 "path": str(vault.path),
                 "open": vault.open,
-                "last_used": datetime.fromtimestamp(vault.opened / 1000).astimezone().isoformat(timespec="seconds")
-                if vault.opened
-                else None,
+                "last_used": timestamp(vault.opened * 1_000_000) if vault.opened else None,
                 "usable": not vault.problem,
                 "problem": vault.problem or None,
             }

@@ -93,8 +93,11 @@ def changes_vault(message: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool
     match message:
         case {"method": "tools/call", "params": {"name": str(name), **params}}:
             arguments = params.get("arguments")
-            name, today = present(name, arguments if isinstance(arguments, dict) else {}, tools)
-            tool = tools.get(name) or VIEW_TOOLS.get(name)
+            try:
+                name, today = present(name, arguments if isinstance(arguments, dict) else {}, tools)
+                tool = tools.get(name) or VIEW_TOOLS.get(name)
+            except OSError:  # it cannot be loaded, as with too many open files: the call says so in its answer
+                return True
             return tool is not None and tool.would_write(today)
         case _:
             return False

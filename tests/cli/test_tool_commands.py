@@ -218,6 +218,18 @@ def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, ba
         assert "2023-11-15 07:13" in row
 
 
+@pytest.mark.parametrize("zone", ["UTC+24", "UTC-24"])
+def test_times_are_shown_in_a_zone_a_day_from_utc(run: Run, basic: Path, zone: str) -> None:
+    # CLI-11
+    os.utime(basic / "Home.md", (1_700_000_000, 1_700_000_000))
+
+    shown = run("list", TZ=zone)
+
+    assert shown.returncode == 0, shown.stderr
+    if hasattr(time, "tzset"):
+        assert {"UTC+24": "2023-11-13 22:13", "UTC-24": "2023-11-15 22:13"}[zone] in shown.stdout
+
+
 def test_undo_takes_back_what_an_earlier_command_did(run: Run, basic: Path) -> None:
     # CLI-17
     before = (basic / "Home.md").read_bytes()

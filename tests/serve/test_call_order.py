@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.call_order import CallOrder, Turn, changes_vault
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools import TOOLS, table
 from obsidian_mcp.tools.rad import Bridge, Tool
+from obsidian_mcp.tools.registry import Tools
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving
 from tests.serve.stdio.test_call_handler import server_on
@@ -77,6 +79,16 @@ def test_a_dry_run_and_a_question_are_no_writes() -> None:
     assert not writes(READ, {"name": "x"})
     assert not writes("no_such_tool", {})
     assert not changes_vault({"method": "resources/read", "params": []}, TOOLS)
+
+
+def test_a_call_of_a_tool_that_cannot_be_loaded_now_is_taken_and_waits_its_turn_as_a_write() -> None:
+    # GUARD-04: it was never answered when too many files were open
+
+    class Unloadable(Tools):
+        def __getitem__(self, name: str) -> Any:
+            raise OSError(errno.EMFILE, "Too many open files", name)
+
+    assert changes_vault(request(1, "tools/call", {"name": READ, "arguments": {}}), Unloadable(table.TOOLS))
 
 
 def marks(text: str) -> list[int]:
