@@ -62,6 +62,8 @@ def edit_note(
     if operation == "rename_heading":
         return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
 
+    twice: list[bool] = []
+
     def change(body: str) -> str:
         match operation:
             case "append":
@@ -73,18 +75,23 @@ def edit_note(
         found = sections.locate(body, heading)
         match operation:
             case "replace_section":
-                return edits.replace_span(body, found.content, content)
+                own = sections.without_heading(body, found, content)
+                twice.append(own != content)
+                return edits.replace_span(body, found.content, own)
             case "append_section":
                 return edits.append_to_span(body, found.content, content)
         return edits.insert(body, found.content.start, content)
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
+    warnings = _warnings(edited.before.text.body, edited.after.text.body, heading) if heading else []
+    if any(twice):
+        warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
     return EditedNote(
         entry.path,
         changed=edited.before.etag != edited.after.etag,
         etag=edited.before.etag if dry_run else edited.after.etag,
         diff=edited.diff if dry_run else None,
-        warnings=(_warnings(edited.before.text.body, edited.after.text.body, heading) or None) if heading else None,
+        warnings=warnings or None,
         merged=edited.merged or None,
     )
 

@@ -74,6 +74,8 @@ def refused(tool: str, known: Mapping[str, FieldInfo], error: ValidationError) -
         else:
             expected, came = _expected(known[name]), _shown(fault["input"])
             detail = re.sub(r"^(Input|Value) should", "it should", fault["msg"])
+            if fault["type"] == "string_pattern_mismatch" and (described := known[name].description):
+                detail = described[0].lower() + described[1:]  # says more than a regular expression
             sentence = f"Argument {name!r} must be {expected}; {detail}, but {came} came."
         sentences.append(sentence)
         faults.append({"argument": name, "expected": expected, "came": came})

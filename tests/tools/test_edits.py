@@ -52,6 +52,18 @@ def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, 
     assert "warnings" not in edit(app, "Days", "append_section", heading="Tuesday#Tasks", content="d")
 
 
+@pytest.mark.parametrize("begins", ["## Plan\n\n", "\n## Plan\n", "## Plan\r\n"])
+def test_a_section_replaced_by_a_text_with_its_heading_has_the_heading_once(app: App, basic: Path, begins: str) -> None:
+    # EDIT-05
+    note = basic / "Log.md"
+    note.write_bytes(b"# Log\n\n## Plan\n\nold\n\n## Next\n")
+    done = edit(app, "Log", "replace_section", heading="Plan", content=begins + "new\n\n### Plan B\n")
+    assert note.read_bytes() == b"# Log\n\n## Plan\n\nnew\n\n### Plan B\n\n## Next\n"
+    assert "began with the heading" in done["warnings"][0]
+    assert "warnings" not in edit(app, "Log", "replace_section", heading="Plan", content="## Planning\n")
+    assert note.read_bytes() == b"# Log\n\n## Plan\n\n## Planning\n\n## Next\n"
+
+
 def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
     # EDIT-03, EDIT-05
     note = basic / "Log.md"

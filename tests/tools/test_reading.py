@@ -51,6 +51,21 @@ def test_one_missing_note_is_an_error_that_names_it(app: App) -> None:
         run(app, names=["Home", "No such note"])
 
 
+@pytest.mark.parametrize("link", ["[[Alpha]]", "[[Alpha|the plan]]", "![[projects/alpha.md]]", " [[Alpha]] "])
+def test_a_name_may_be_written_as_a_link(app: App, link: str) -> None:  # NAME-12
+    assert run(app, name=link)["path"] == "Projects/Alpha.md"
+
+
+def test_a_link_to_a_part_is_answered_with_the_note_and_the_part(app: App) -> None:  # NAME-10, NAME-12
+    with pytest.raises(NoteNotFound, match=r"'Projects/Alpha\.md' is one; give 'Plan' in"):
+        run(app, name="[[Alpha#Plan]]")
+
+
+def test_lines_that_cannot_be_read_are_answered_with_an_example(app: App) -> None:  # TOOL-03
+    with pytest.raises(InvalidArguments, match="'lines' must be a string; such as 10-40, but \"2:4\" came"):
+        run(app, name="Alpha", lines="2:4")
+
+
 @pytest.mark.parametrize("alias", ["First steps", "Steps: the first"])
 def test_a_note_found_by_its_alias_says_so(app: App, basic: Path, alias: str) -> None:  # NAME-11
     (basic / "Beginning.md").write_text(f'---\naliases: ["{alias}"]\n---\n', "utf-8", newline="\n")

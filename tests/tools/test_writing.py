@@ -130,8 +130,9 @@ def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Pat
     assert "-one" in refused.value.message
     assert "+FOUR" in refused.value.message
     (basic / "N.md").write_bytes(b"1\ntwo\nthree\nFOUR\n")
-    with pytest.raises(AppError, match="changed since, so nothing was undone"):
+    with pytest.raises(AppError, match="changed since, so nothing was undone") as refused:
         run(app, "undo", wins="both")
+    assert "'both'" not in refused.value.message  # it was tried
     (basic / "N.md").write_bytes(b"ONE\ntwo\nthree\nFOUR\n")
     run(app, "undo", wins="both")
     assert (basic / "N.md").read_bytes() == b"one\ntwo\nthree\nFOUR\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -29,6 +30,13 @@ NEAR_NAMES_SEARCHED = 20_000
 """Most names that are compared by pairs of letters; one takes 1 µs."""
 NEAR_NAMES_COMPARED = 200
 """Most of them that are compared letter by letter."""
+_LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
+
+
+def link_target(raw: str) -> str | None:
+    """Return what a name written as a link names: `[[Alpha|the plan]]` is Alpha (NAME-12). None for any other name."""
+    link = _LINK.fullmatch(raw)
+    return link[1] if link else None
 
 
 def find(catalog: Catalog, raw: str) -> FileEntry | None:
@@ -113,7 +121,7 @@ def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
     case or normal form is used as it is spelled.
     Raises: InvalidName, PermissionDenied.
     """
-    path = parse(raw)
+    path = parse(link_target(raw) or raw)
     if extension(path) not in TEXT_EXTENSIONS:
         path = VaultPath(path + NOTE_EXTENSION)
     check_creatable(path)

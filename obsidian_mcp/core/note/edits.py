@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from obsidian_mcp.core.text.line_matcher import matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
@@ -19,6 +21,17 @@ from .seams import joins
 
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
+TEXT_SHOWN = 200
+PLACES_COMPARED = 50
+_UNIT = re.compile(r"\.\.\.|--+|\s+|(?s:.)")
+_ALIKE = (
+    r"['’‘‚‛′`´]",
+    r"[\"“”„‟«»″]",
+    r"(?:--+|[-–—−‐‑])",
+    r"(?:\.\.\.|…)",
+    r"\s+",
+)
+"""Characters that are typed for each other, as expressions."""
 _LONE_LF = re.compile(r"(?<!\r)\n")
 
 
@@ -205,13 +218,77 @@ def _several(body: str, find: str) -> TextNotUnique:
 
 
 def _nowhere(body: str, find: str) -> TextNotFound:
+    for explain in (_otherwise_written, _deviating, _nearest):
+        if (found := explain(body, find)) is not None:
+            line, message = found
+            return TextNotFound(f"The text to find is not in the note. {message}", line=line)
+    return TextNotFound("The text to find is not in the note. Read the note and copy the text exactly as it stands.")
+
+
+def _otherwise_written(body: str, find: str) -> tuple[int, str] | None:
+    """Return the line that has the text with other quotes, dashes, spaces or forms of characters, and what they are."""
+    units = _UNIT.findall(unicodedata.normalize("NFC", find.strip()))
+    tokens = list(map(_token, units))
+    place = re.search("".join(tokens), body) if tokens else None
+    if place is None:
+        return None
+    at, others = place.start(), []
+    for token, unit in zip(tokens, units, strict=True):
+        there = re.compile(token).match(body, at)
+        at = there.end() if there else at
+        if there and there[0] != unit and (pair := f"{_named(there[0])} for {_named(unit)}") not in others:
+            others.append(pair)
+    line = body.count("\n", 0, place.start()) + 1
+    shown = place[0] if len(place[0]) <= TEXT_SHOWN else f"{place[0][:TEXT_SHOWN]}…"
+    pairs = ", ".join(others[:5]) or "another normal form"
+    return line, f"Line {line} has it with {pairs}. It must be given as it stands there: {shown}"
+
+
+def _token(unit: str) -> str:
+    """Return the expression for what a person or a model may have written as `unit`."""
+    for alike in _ALIKE:
+        if re.fullmatch(alike, unit):
+            return alike
+    forms = {unit, unicodedata.normalize("NFD", unit), unicodedata.normalize("NFKC", unit)}
+    wide = chr(ord(unit) + 0xFEE0) if "!" <= unit <= "~" else unit
+    return f"(?:{'|'.join(map(re.escape, sorted({*forms, wide})))})"
+
+
+def _named(text: str) -> str:
+    """Return a text for people: characters that are not seen, or not told apart, by their numbers."""
+    codes = " ".join(f"U+{ord(char):04X}" for char in text[:3])
+    return repr(text) if text.isascii() else codes if text.isspace() else f"{text} ({codes})"
+
+
+def _deviating(body: str, find: str) -> tuple[int, str] | None:
+    """Return where a text of several lines, whose first line is in the note, goes on otherwise."""
+    first, newline, _ = find.partition("\n")
+    if not newline or not first.strip():
+        return None
+    starts = [found.start() for found in re.finditer(re.escape(first + newline), body)][:PLACES_COMPARED]
+    if not starts:
+        return None
+    wanted = find.splitlines()
+    start = max(starts, key=lambda at: _shared(body[at:], find))
+    present = body[start : start + 2 * len(find)].splitlines()
+    same = next((i for i, line in enumerate(wanted) if present[i : i + 1] != [line]), len(wanted) - 1)
+    line = body.count("\n", 0, start) + 1 + same
+    there = repr(present[same][:TEXT_SHOWN]) if same < len(present) else "the end of the note"
+    return line, f"It begins at line {line - same}, but line {line} is {there}, not {wanted[same][:TEXT_SHOWN]!r}."
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    return sum(1 for _ in takewhile(bool, map(str.__eq__, one, other)))
+
+
+def _nearest(body: str, find: str) -> tuple[int, str] | None:
     wanted = next((line.strip() for line in find.splitlines() if line.strip()), "")
     present = {line.strip(): number for number, line in reversed(list(enumerate(body.splitlines(), 1))) if line.strip()}
     near = difflib.get_close_matches(wanted, present, 1, 0.6) if len(present) < 5000 else []
-    if near:
-        return TextNotFound(
-            f"The text to find is not in the note. The nearest is line {present[near[0]]}: {near[0][:200]!r}. "
-            "It must match exactly, spaces and line breaks too.",
-            line=present[near[0]],
-        )
-    return TextNotFound("The text to find is not in the note. Read the note and copy the text exactly as it stands.")
+    if not near:
+        return None
+    line = present[near[0]]
+    return line, (
+        f"The nearest is line {line}: {near[0][:TEXT_SHOWN]!r}. It must match exactly, spaces and line breaks too."
+    )

@@ -34,6 +34,14 @@ def locate(body: str, name: str) -> Part:
     return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
 
 
+def without_heading(body: str, part: Part, content: str) -> str:
+    """Return the new text of a section without the section's own heading, if it begins with it."""
+    heading = body[part.whole.start : part.content.start].strip()
+    begins = heading and content.lstrip().startswith(heading)
+    rest = content.lstrip()[len(heading) :] if begins else content
+    return rest.lstrip("\r\n") if begins and rest[:1] in ("", "\r", "\n") else content
+
+
 def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> Place:
     """Return the heading or block of that name. In a link, `#` only separates headings; else a heading's text may hold
     it (`Ticket #42`). Raises: SectionNotFound with the most similar headings."""

@@ -153,7 +153,7 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | Non
         if wins == "both" and now is not None:
             merged = merge(_body(step.after), _body(step.before), _body(now))
             if merged is None:
-                raise _conflict(disk, step, now)
+                raise _conflict(disk, step, now, unmerged=True)
             wanted = Text(merged, Text.decode(now).bom).encode()
         elif wins != "undo":
             raise _conflict(disk, step, now)
@@ -166,7 +166,7 @@ def _body(data: bytes | None) -> str:
     return "" if data is None else Text.decode(data).body
 
 
-def _conflict(disk: str, step: Step, now: bytes | None) -> UndoConflict:
+def _conflict(disk: str, step: Step, now: bytes | None, *, unmerged: bool = False) -> UndoConflict:
     path = normal_form(disk)
     if now is None:
         return UndoConflict(
@@ -177,6 +177,8 @@ def _conflict(disk: str, step: Step, now: bytes | None) -> UndoConflict:
     return UndoConflict(
         f"{path!r} has changed since, so nothing was undone. The change did this:\n"
         f"{diff(path, _body(step.before), _body(step.after))}Since then:\n{diff(path, _body(step.after), _body(now))}"
-        "Choose with wins: 'undo' brings the old text back, 'current' leaves this file, 'both' merges.",
+        + ("Both changed the same lines, which cannot be merged. " if unmerged else "")
+        + "Choose with wins: 'undo' brings the old text back, 'current' leaves this file"
+        + (". Or change the note with obsidian_edit_note." if unmerged else ", 'both' merges."),
         path=path,
     )

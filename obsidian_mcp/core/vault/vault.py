@@ -233,6 +233,8 @@ class Vault:
             entry = names.find(self.catalog, raw)
             if entry is not None:
                 return entry, None
+        if (target := names.link_target(raw)) is not None:
+            return self.resolve(target)
         if ":" in raw and (located := self.periodic.named(raw)) is not None:
             if located.entry is None:
                 raise self.periodic.missing(located)

@@ -99,6 +99,7 @@ def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
     [
         ("New", "New.md", "New.md"),
         ("New.md", "New.md", "New.md"),
+        ("[[New|shown]]", "New.md", "New.md"),  # NAME-12
         ("Board.canvas", "Board.canvas", "Board.canvas"),
         ("v2.0", "v2.0.md", "v2.0.md"),
         ("projects/New", "Projects/New.md", "Projects/New.md"),

@@ -176,6 +176,40 @@ def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
     assert error.value.data["line"] == 2
 
 
+WRITTEN = (
+    "# A\n\nA long line: “it’s — well…”, 5\u00a0km.\nline two\nline three\n第１章　はじめに\nCafe\u0301\nCaf\u00e9s\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("find", "line", "message"),
+    [
+        ('"it\'s - well..."', 3, "Line 3 has it with “ (U+201C) for '\"', ’ (U+2019) for \"'\", — (U+2014) for '-', …"),
+        ('"it\'s - well..."', 3, "as it stands there: “it’s — well…”"),
+        ("5 km", 3, "Line 3 has it with U+00A0 for ' '. It must be given as it stands there: 5\u00a0km"),
+        ("long  line", 3, "Line 3 has it with ' ' for '  '."),
+        ("第1章 はじめに", 6, "Line 6 has it with １ (U+FF11) for '1', U+3000 for ' '."),
+        ("Caf\u00e9\nCaf\u00e9s", 7, "Line 7 has it with e\u0301 (U+0065 U+0301) for \u00e9 (U+00E9)."),
+        ("Cafe\u0301s", 8, "Line 8 has it with another normal form."),
+        ("line two\nline 3", 5, "It begins at line 4, but line 5 is 'line three', not 'line 3'."),
+        (
+            "Caf\u00e9s\nmore",
+            9,
+            "It begins at line 8, but line 9 is the end of the note, not 'more'.",
+        ),
+    ],
+)
+def test_a_text_in_other_characters_is_answered_with_the_line_and_what_is_different(
+    find: str, line: int, message: str
+) -> None:
+    # EDIT-04
+    with pytest.raises(TextNotFound) as error:
+        edits.replace_text(WRITTEN, find, "x", every=False)
+
+    assert error.value.data["line"] == line
+    assert message in str(error.value)
+
+
 SECTION = "# A\n\ntext\nmore\n\n# B\n"
 
 
