@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
+from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.line_matcher import matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
@@ -96,6 +97,8 @@ def insert(body: str, at: int, content: str) -> str:
     before, after = body[:at], body[at:]
     if joins(_ended(content, newline), after):
         content = _ended(content, newline) + newline
+    if not before and not text_start(content) and text_start(_ended(content, newline) + after):
+        content = newline + content  # its first line, a rule, would begin properties
     ended = not before or before.endswith("\n")
     before = before if ended else before + newline
     if before and joins(before, content):
