@@ -61,7 +61,8 @@ class Deadline:
     def error(self) -> OperationTimeout:
         return OperationTimeout(
             f"The operation took longer than {self.seconds:g} s and was stopped before it changed anything. "
-            "Try again, with a narrower question if it was a search.",
+            "Try again, with a narrower question or fewer notes if you can. Where a call needs longer each time, the "
+            "user can raise the limit: OBSIDIAN_MCP_TIMEOUT, in seconds.",
             seconds=self.seconds,
         )
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -21,7 +22,7 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
-from .changes import Create, Done, Move, Operation, Planned, Remove, RemoveFolder, Write, planning
+from .changes import Create, Done, Move, Operation, Planned, Remove, RemoveFolder, Write, moved, planning
 
 if TYPE_CHECKING:
     from .vault import Vault
@@ -80,7 +81,7 @@ def _printable(data: bytes | None) -> str:
     return Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """A change that was planned for a call and not made."""
 
@@ -101,13 +102,15 @@ class Plan:
             if isinstance(operation, Write | Create)
         )
 
-    @property
-    def moves(self) -> list[Move]:
-        return [operation for operation in self.operations if isinstance(operation, Move)]
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """The places on disk that move, with their targets."""
+        return {operation.disk: operation.target for operation in self.operations if isinstance(operation, Move)}
 
+    @cached_property
     def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        found: dict[str, list[Operation]] = {normal_form(move.disk): [] for move in self.moves}
+        found: dict[str, list[Operation]] = {normal_form(disk): [] for disk in self.moves}
         for operation in self.operations:
             if not isinstance(operation, RemoveFolder):
                 found.setdefault(normal_form(operation.disk), []).append(operation)
@@ -197,7 +200,7 @@ class Plans:
 
     def files(self, plan: Plan) -> list[FileChange]:
         """Return what a plan does to every file, in the order of the change."""
-        return [self._file_change(path, operations) for path, operations in plan.by_path().items()]
+        return [self._file_change(path, operations) for path, operations in plan.by_path.items()]
 
     def _file_change(self, path: str, operations: Sequence[Operation]) -> FileChange:
         change = FileChange(path, "modify")
@@ -218,7 +221,7 @@ class Plans:
 
     def state(self, plan: Plan, path: str) -> State:
         """Whether a file is as the plan found it, as the plan would leave it, or neither."""
-        found = {self._state_of(plan, operation) for operation in plan.by_path()[path]}
+        found = {self._state_of(plan, operation) for operation in plan.by_path[path]}
         return found.pop() if len(found) == 1 else "stale"
 
     def _state_of(self, plan: Plan, operation: Operation) -> State:
@@ -245,25 +248,21 @@ class Plans:
 
     def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(other, Write) and other.disk == operation.disk for other in plan.operations):
+        if any(isinstance(other, Write) for other in plan.by_path[normal_form(operation.disk)]):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
     def _now_at(self, plan: Plan, disk: str) -> str:
         """Return the path of a file after those moves of the plan that have been made."""
-        files = self._vault.files
-        for move in plan.moves:
-            inside = disk == move.disk or disk.startswith(move.disk + "/")
-            if inside and not files.exists(move.disk) and files.exists(move.target):
-                return move.target + disk[len(move.disk) :]
-        return disk
+        files, target = self._vault.files, moved(disk, plan.moves)
+        return target if target != disk and not files.exists(disk) and files.exists(target) else disk
 
     def needs(self, plan: Plan, path: str) -> str | None:
         """Return the file whose move has to be made first, or together with the change of this one."""
-        moved = [normal_form(move.disk) for move in plan.moves]
-        if path in moved:
+        sources = list(map(normal_form, plan.moves))
+        if path in sources:
             return None
-        return next((source for source in moved if self.state(plan, source) == "pending"), None)
+        return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
     def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
         """Make the change of a plan, or that of some of its files, as one entry of the journal.
@@ -274,7 +273,7 @@ class Plans:
         plan = self.get(plan_id)
         with self._vault.changing():
             self._vault.refresh()
-            by_path = plan.by_path()
+            by_path = plan.by_path
             if unknown := [path for path in paths if path not in by_path]:
                 raise InvalidArguments(
                     f"The plan does not change {_named(unknown)}. It changes {_named(by_path)}.", argument="paths"
