@@ -23,6 +23,7 @@ from .folder import (
     CLOEXEC,
     NOFOLLOW,
     NONBLOCK,
+    NOT_LISTED,
     PATIENCE_SECONDS,
     Place,
     VaultFolder,
@@ -124,9 +125,16 @@ class Disk:
             raise translated(error, disk, "listing") from error
 
     def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
-        """Yield what is not hidden in a folder; nothing more where it cannot be listed."""
-        with contextlib.suppress(OSError), self._folder.listing(folder) as entries:
-            yield from (entry for entry in entries if entry.name[0] != ".")
+        """Yield what is not hidden in a folder; nothing of one that is gone or that the system forbids (FILE-13).
+
+        Raises: AppError for the vault's own folder, and where a folder cannot be listed for another reason.
+        """
+        try:
+            with self._folder.listing(folder) as entries:
+                yield from (entry for entry in entries if entry.name[0] != ".")
+        except OSError as error:
+            if not folder or error.errno not in NOT_LISTED:
+                raise translated(error, folder or self.root.name, "listing") from error
 
     def _lists(self, disk: str) -> bool:
         """Whether a folder lists a file by this name, not only by another case or normal form."""
@@ -277,7 +285,7 @@ class Disk:
             self._check_unchanged(replaced, disk, expected)
             place.sync()
             self._check_unchanged(replaced, disk, expected)
-        except (StaleEtag, OSError):
+        except BaseException:  # nothing but the expected bytes may be lost
             exchange(place, temporary)
             place.sync()
             raise

@@ -21,6 +21,8 @@ T = TypeVar("T")
 ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | ({errno.EINVAL} if os.name == "nt" else set())
 """No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on Windows."""
 _REFUSED = {errno.EACCES, errno.EPERM}
+NOT_LISTED = ABSENT | _REFUSED | {errno.ELOOP}
+"""What a folder below the vault's own is passed over for: it is gone, a link, or the system forbids it."""
 _SHARING_VIOLATION = 32
 _EXPLAINED = {
     errno.ENOSPC: "the disk is full",

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from obsidian_mcp.adapters import disk as disk_module
 from obsidian_mcp.adapters import folder
 from obsidian_mcp.adapters.atomic import rename_new
 from obsidian_mcp.adapters.disk import Disk, in_cloud
@@ -361,6 +362,30 @@ def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk
 
     assert disk.read("a/n.md") == b"new"
     assert everything(disk) == ["a", "a/n.md"]
+
+
+# SAFE-08
+@POSIX
+def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path)
+    disk.create("n.md", b"old")
+    disk.create("other.md", b"other")
+    real = disk_module.exchange
+
+    def swapped(place: Place, name: str) -> bool:
+        if not (tmp_path / "n.md").is_symlink():
+            (tmp_path / "n.md").unlink()
+            (tmp_path / "n.md").symlink_to("other.md")
+        monkeypatch.setattr(disk_module, "exchange", real)
+        return real(place, name)
+
+    monkeypatch.setattr(disk_module, "exchange", swapped)
+    with pytest.raises(PermissionDenied, match="symbolic link"):
+        disk.write("n.md", b"new", b"old")
+    assert everything(disk) == ["n.md", "other.md"]
+    assert (tmp_path / "n.md").read_bytes() == b"other"
 
 
 # SAFE-14

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidName, NoteExists
 from obsidian_mcp.tools import call
@@ -37,6 +41,33 @@ def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> Non
     for path, data in before.items():
         restored = after[path].replace(b"Projects/Beta", b"Projects/Alpha").replace(b"[[Beta", b"[[Alpha")
         assert restored == data.replace(b"[[Projects/Alpha|", b"[[Alpha|")
+
+
+@pytest.mark.parametrize(
+    ("folder", "number", "words"),
+    [
+        ("People", errno.EMFILE, "too many files are open"),
+        ("People", errno.EIO, "input/output"),
+        ("", errno.EPERM, "does not allow listing"),
+    ],
+)
+def test_nothing_is_renamed_while_notes_that_may_link_cannot_be_listed(
+    app: App, basic: Path, monkeypatch: pytest.MonkeyPatch, folder: str, number: int, words: str
+) -> None:  # FILE-13
+    listing = VaultFolder.listing
+
+    def failing(self: VaultFolder, disk: str) -> contextlib.AbstractContextManager[Any]:
+        if disk == folder:
+            raise OSError(number, os.strerror(number))
+        return listing(self, disk)
+
+    before = contents(basic)
+    with monkeypatch.context() as broken:
+        broken.setattr(VaultFolder, "listing", failing)
+        with pytest.raises(AppError, match=words):
+            run(app, "move_note", name="Alpha", to="Beta")
+    assert contents(basic) == before
+    assert "People/Mori Ayumi.md" in {file["path"] for file in run(app, "move_note", name="Alpha", to="Beta")["updated"]}
 
 
 def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> None:

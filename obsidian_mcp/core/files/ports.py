@@ -77,7 +77,8 @@ class Files(Changer, Protocol):
         ...
 
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
-        """Every file below a folder, in no particular order. Folders that cannot be listed are passed over.
+        """Every file below a folder, in no particular order. A folder that the system forbids is passed over; where one
+        cannot be listed for another reason, StorageFailed is raised, because its files are still there.
 
         Files whose raw path `is_wanted` refuses are left out and not looked at.
         """
