@@ -57,8 +57,8 @@ def remove_property(body: str, key: str) -> str:
 def replace_tag(body: str, old: str, new: str) -> str:
     """Return the body with a tag of its `tags` property renamed, including the tags nested below it.
 
-    `old` and `new` are given with or without `#`. Only the items that match change, each in the quotes it has. A note
-    whose frontmatter cannot be read has no tags and stays as it is.
+    `old` and `new` are tags, given with or without `#`. Only the items that match change, each in the quotes it has. A
+    note whose frontmatter cannot be read has no tags and stays as it is.
 
     Raises: PropertiesUnreadable where an item cannot be changed on its own.
     """
@@ -78,11 +78,10 @@ def replace_tag(body: str, old: str, new: str) -> str:
     spans = entry.items if isinstance(entry.value, list) else (entry.value_span,)
     candidates = note.with_value(entry, value)
     if len(spans) == len(items):  # else the list stands elsewhere, behind an alias
-        in_flow = note.in_braces or body[entry.value_span.start] == "["
         changed = body
         for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
             if before != after:
-                written = yaml_style.like(span.of(body), after, in_flow=in_flow)
+                written = yaml_style.like(span.of(body), after)
                 changed = changed[: span.start] + written + changed[span.end :]
         candidates = chain([changed], candidates)
     return note.settle({**note.values, name: value}, candidates, name)
@@ -121,10 +120,6 @@ class _Note:
     @property
     def newline(self) -> str:
         return Text(self.body).newline
-
-    @property
-    def in_braces(self) -> bool:
-        return self.outline.flow is not None
 
     def entry(self, name: str) -> Entry:
         # the last one counts where two keys (`1` and `"1"`) are the same text
@@ -170,7 +165,7 @@ def _renamed_tag(item: str, old: str, new: str) -> str:
     if any(char.isspace() for char in tag) or not tags.covers(old, tag):
         return item
     mark = "#" if tag.startswith("#") else ""
-    below = tag.removeprefix("#")[len(old.removeprefix("#")) :]
+    below = tag.removeprefix("#").removeprefix(tags.part(old, tag))
     return item.replace(tag, mark + new.removeprefix("#") + below)
 
 

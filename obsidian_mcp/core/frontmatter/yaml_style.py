@@ -150,13 +150,13 @@ def text(value: str, *, in_flow: bool = False) -> str:
     return value
 
 
-def like(written: str, value: str, *, in_flow: bool = False) -> str:
-    """Return text in the quotes that another text has."""
+def like(written: str, value: str) -> str:
+    """Return text in the quotes that another text has; without quotes it must be able to stand in a flow list."""
     if written.startswith('"'):
         return _double_quoted(value)
     if written.startswith("'") and not _UNPRINTABLE.search(value) and "\n" not in value:
         return "'" + value.replace("'", "''") + "'"
-    return text(value, in_flow=in_flow)
+    return text(value)
 
 
 def _double_quoted(value: str) -> str:

@@ -48,5 +48,4 @@ def _names(body: str, old: str) -> Iterator[Span]:
     for tag in parse(body).tags:
         if tags.covers(old, tag.name):
             start = tag.span.start + 1  # after the #
-            levels = tag.name.split("/")[: old.count("/") + 1]  # not len(old): another case can have another length
-            yield Span(start, start + len("/".join(levels)))
+            yield Span(start, start + len(tags.part(old, tag.name)))

@@ -37,6 +37,11 @@ def covers(tag: str, other: str) -> bool:
     return found == wanted or found.startswith(wanted + "/")
 
 
+def part(tag: str, other: str) -> str:
+    """Return what `tag` is of a tag that it covers, without `#`; in another case it can have another length."""
+    return "/".join(other.removeprefix("#").split("/")[: tag.removeprefix("#").count("/") + 1])
+
+
 def ancestry(tag: str) -> list[str]:
     """Return the tag's parents from the top, then the tag: `a/b/c` gives `a`, `a/b`, `a/b/c` (TAG-22)."""
     parts = tag.removeprefix("#").split("/", MAX_LEVELS)
