@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters import disk as disk_module
 from obsidian_mcp.adapters import folder
-from obsidian_mcp.adapters.atomic import rename_new
+from obsidian_mcp.adapters.atomic import exchange, rename_new
 from obsidian_mcp.adapters.disk import Disk, in_cloud
 from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
 from obsidian_mcp.errors import (
@@ -372,16 +371,14 @@ def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
     disk = Disk(tmp_path)
     disk.create("n.md", b"old")
     disk.create("other.md", b"other")
-    real = disk_module.exchange
 
     def swapped(place: Place, name: str) -> bool:
         if not (tmp_path / "n.md").is_symlink():
             (tmp_path / "n.md").unlink()
             (tmp_path / "n.md").symlink_to("other.md")
-        monkeypatch.setattr(disk_module, "exchange", real)
-        return real(place, name)
+        return exchange(place, name)
 
-    monkeypatch.setattr(disk_module, "exchange", swapped)
+    monkeypatch.setattr("obsidian_mcp.adapters.disk.exchange", swapped)
     with pytest.raises(PermissionDenied, match="symbolic link"):
         disk.write("n.md", b"new", b"old")
     assert everything(disk) == ["n.md", "other.md"]

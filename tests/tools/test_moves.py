@@ -67,7 +67,8 @@ def test_nothing_is_renamed_while_notes_that_may_link_cannot_be_listed(
         with pytest.raises(AppError, match=words):
             run(app, "move_note", name="Alpha", to="Beta")
     assert contents(basic) == before
-    assert "People/Mori Ayumi.md" in {file["path"] for file in run(app, "move_note", name="Alpha", to="Beta")["updated"]}
+    answer = run(app, "move_note", name="Alpha", to="Beta")
+    assert "People/Mori Ayumi.md" in {file["path"] for file in answer["updated"]}
 
 
 def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> None:

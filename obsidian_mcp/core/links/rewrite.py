@@ -150,8 +150,8 @@ class _Change:
 
     def of_card(self, card: CardPath) -> list[Edit]:
         target = self.before.at(card.path.value)
-        goal = self.moves.get(target, target) if target is not None else None
-        if goal is None or goal == target:
+        goal = self.moves.get(target) if target is not None else None
+        if goal is None:
             return []
         return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(goal))]
 
@@ -215,18 +215,15 @@ class _Change:
     def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
         """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08)."""
         link = place.link
-        path = markdown_path(
-            self.after, goal, home, link_format=self.settings.new_link_format, subpath=link.subpath, extension=True
-        )
+        path = markdown_path(self.after, goal, home, link_format=self.settings.new_link_format, subpath=link.subpath)
         if path is None:
             raise _unreachable(goal)
-        display = place.display()
-        if link.display is not None and link.display in names:
-            label = markdown_label(names[link.display], in_table=True)
-        elif display is not None:
-            label = display.of(place.host)
+        if link.display is not None:
+            shown = names.get(link.display, link.display)
         else:
-            label = "" if link.embed else markdown_label(basename(goal), in_table=True)
+            shown = "" if link.embed else basename(goal)
+        display = place.display()
+        label = markdown_label(shown, in_table=display is None or display.of(place.host) != shown)
         if place.alone:  # a property is a link only when its label holds no bracket
             label = label.translate(_NO_BRACKETS)
         return place.edit(link.span, f"{'!' if link.embed else ''}[{label}]({destination(path + link.subpath)})")
@@ -260,14 +257,14 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
 def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit | None:
     """A display that is the old name becomes the new one; none where the target now says the same (RENAME-06)."""
     link, span = place.link, place.display()
-    if span is None or link.display is None or link.display not in names or link.size is not None:
+    shown = names.get(link.display or "")
+    if span is None or shown is None or link.size is not None:
         return None
-    shown = names[link.display]
     if link.style == "markdown":
         return place.edit(span, markdown_label(shown)) if span.of(place.host) == link.display else None
     if shown == path + link.subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
         return place.edit(Span(link.target_span.end, span.end), "")
-    return place.edit(span, shown) if wiki_displays(shown) and "|" not in shown else None
+    return place.edit(span, shown) if wiki_displays(shown) else None
 
 
 def _shown_names(target: VaultPath, goal: VaultPath) -> dict[str, str]:

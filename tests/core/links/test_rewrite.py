@@ -271,13 +271,26 @@ def test_every_subpath_leads_to_the_heading_it_led_to(
 
 
 def test_the_names_after_a_move_are_those_of_a_catalog_after_it() -> None:
-    files = ["a/N.md", "b/N.md", "n.md", "é.md", "x/Y.md"]
+    files = ["a/N.md", "b/N.md", "n.md", "é.md", "x/Y.md", "q/T.md"]
     moves = {VaultPath("a/N.md"): VaultPath("n/É.md"), VaultPath("n.md"): VaultPath("a/N.md")}
-    after = After(catalog(files), moves, [VaultPath("new.md")])
-    truth = catalog(["n/É.md", "b/N.md", "a/N.md", "é.md", "x/Y.md", "new.md"])
+    after = After(catalog(files), moves, [VaultPath("new.md"), VaultPath("q/t.md")])
+    truth = catalog(["n/É.md", "b/N.md", "a/N.md", "é.md", "x/Y.md", "new.md", "q/T.md", "q/t.md"])
     for name in ["N.md", "n.MD", "É.md", "é.md", "Y.md", "new.md", "none.md"]:
         assert after.named(name) == truth.named(name)
-    for path in ["a/N.md", "A/n.md", "n.md", "N.md", "n/é.md", "n/É.md", "é.md", "x/y.md", "new.md", "none"]:
+    for path in [
+        "a/N.md",
+        "A/n.md",
+        "n.md",
+        "N.md",
+        "n/é.md",
+        "n/É.md",
+        "é.md",
+        "x/y.md",
+        "new.md",
+        "none",
+        "q/t.md",
+        "Q/t.md",
+    ]:
         assert after.at(path) == truth.at(path)
 
 
