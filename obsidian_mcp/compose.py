@@ -88,7 +88,7 @@ def _key(config: Config) -> policy.ApiKey | None:
     keys = {key.name: key for key in api_keys(config)}
     if config.key not in keys:
         known = f"there are {', '.join(keys)}" if keys else "it has none"
-        raise InvalidArguments(f"There is no API key {config.key!r} in {str(config.policy_file)!r}; {known}.")
+        raise InvalidArguments(f"There is no API key {config.key!r} in '{config.policy_file}'; {known}.")
     return keys[config.key]
 
 
@@ -113,7 +113,7 @@ def _policy_text(config: Config) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise PolicyInvalid(f"The policy file {str(file)!r} cannot be read: {error}.") from error
+        raise PolicyInvalid(f"The policy file '{file}' cannot be read: {error}.") from error
 
 
 def policy_of(config: Config, folder: Path) -> policy.Policy:
@@ -415,7 +415,7 @@ class FolderVaults:
                 if not folder.is_dir():
                     problem = "is not a folder" if folder.exists() else "does not exist"
                     raise VaultNotFound(
-                        f"The vault folder {str(folder)!r} {problem}. Check the path given with --vault or in "
+                        f"The vault folder '{folder}' {problem}. Check the path given with --vault or in "
                         "OBSIDIAN_VAULT_PATH; an external or network drive must be connected.",
                         vault=folder.name,
                     )

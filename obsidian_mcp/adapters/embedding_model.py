@@ -67,8 +67,7 @@ class EmbeddingModel:
         file = next((self._folder / name for name in MODEL_FILES if (self._folder / name).is_file()), None)
         if file is None or not (self._folder / TOKENIZER).is_file():
             raise SemanticUnavailable(
-                f"The folder {str(self._folder)!r} has no ONNX model with a {TOKENIZER}. Run `obsidian-mcp semantic "
-                "setup`."
+                f"The folder '{self._folder}' has no ONNX model with a {TOKENIZER}. Run `obsidian-mcp semantic setup`."
             )
         onnxruntime.disable_telemetry_events()  # of Windows
         options = onnxruntime.SessionOptions()
@@ -80,5 +79,5 @@ class EmbeddingModel:
             tokenizer.enable_padding()
             session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            raise SemanticUnavailable(f"The model in {str(self._folder)!r} cannot be loaded: {error}") from error
+            raise SemanticUnavailable(f"The model in '{self._folder}' cannot be loaded: {error}") from error
         return tokenizer, session

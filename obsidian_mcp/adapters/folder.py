@@ -283,7 +283,7 @@ def _below_a_file(disk: str) -> InvalidName:
 
 def _disconnected(root: Path) -> VaultNotFound:
     return VaultNotFound(
-        f"The vault folder {str(root)!r} is not there any more. Nothing was changed. Connect its drive or network "
+        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive or network "
         "folder again, then repeat this.",
         vault=root.name,
     )

@@ -38,6 +38,8 @@ LOCK_SECONDS = 10.0
 POLL_SECONDS = 0.002
 """Interval at which a waiting writer tries the lock; another process holds it for some milliseconds."""
 ETAG_DIGITS = 16
+FULL_BYTES = 100_000
+"""A disk with less free space is called full when it refuses a write."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS change (
@@ -361,8 +363,15 @@ def _text(raw: bytes | None) -> str | None:
 
 
 def _failed(error: Exception, folder: Path) -> StorageFailed:
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    if "I/O" in reason:  # SQLite says so too where a full disk has no room for its memory shared between processes
+        import shutil
+
+        with contextlib.suppress(OSError):
+            if shutil.disk_usage(folder).free < FULL_BYTES:
+                reason = "the disk is full"
     return StorageFailed(
-        f"The journal that keeps old versions of notes cannot be used ({error}), so nothing was changed. Check the "
-        f"folder {str(folder)!r}, or name another one in OBSIDIAN_MCP_STATE.",
+        f"The journal that keeps old versions of notes cannot be used ({reason}), so nothing was changed. Check the "
+        f"folder '{folder}', or name another one in OBSIDIAN_MCP_STATE.",
         folder=str(folder),
     )

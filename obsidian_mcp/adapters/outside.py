@@ -30,12 +30,12 @@ class AllowedFolders:
             allowed = [folder.expanduser().resolve() for folder in self._folders]
             if not any(real.is_relative_to(folder) for folder in allowed):
                 raise PermissionDenied(
-                    f"{path!r} is not below an allowed folder: {', '.join(map(str, allowed))}.", path=path
+                    f"'{path}' is not below an allowed folder: {', '.join(map(str, allowed))}.", path=path
                 )
             if not real.is_file():
-                raise NoteNotFound(f"There is no file {path!r}.", path=path)
+                raise NoteNotFound(f"There is no file '{path}'.", path=path)
             if real.stat().st_size > most:
-                raise StorageFailed(f"{path!r} is larger than {most:,} bytes.", path=path)
+                raise StorageFailed(f"'{path}' is larger than {most:,} bytes.", path=path)
             return real.read_bytes()
         except (OSError, ValueError, RuntimeError) as error:
-            raise StorageFailed(f"{path!r} cannot be read: {error}.", path=path) from error
+            raise StorageFailed(f"'{path}' cannot be read: {error}.", path=path) from error

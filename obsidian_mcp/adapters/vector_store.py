@@ -52,7 +52,7 @@ class VectorStore:
             except (sqlite3.Error, OSError) as error:
                 if _is_damage(error):
                     self._discard()
-                raise SemanticUnavailable(f"The vectors in {str(self._file)!r} cannot be used now: {error}.") from error
+                raise SemanticUnavailable(f"The vectors in '{self._file}' cannot be used now: {error}.") from error
 
     def _connect(self) -> sqlite3.Connection:
         try:

@@ -211,9 +211,7 @@ def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> li
         folders = [Path(folder).absolute() for folder in settings.vaults]
         for folder in folders:
             if problem := problem_of(folder):
-                raise VaultNotFound(
-                    f"{str(folder)!r} cannot be the vault: {problem}. Check --vault.", vault=str(folder)
-                )
+                raise VaultNotFound(f"'{folder}' cannot be the vault: {problem}. Check --vault.", vault=str(folder))
         return folders
     usable = [vault for vault in known_vaults(settings.app_folders) if not vault.problem]
     if not usable:

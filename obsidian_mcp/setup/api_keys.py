@@ -60,7 +60,7 @@ def remove(config: Config, name: str) -> Path:
         after = entries.without_table(text, "keys", name)
     except ValueError:
         raise InvalidArguments(
-            f"{str(file)!r} holds {name!r} in a form that this program does not change. Remove it in an editor."
+            f"'{file}' holds {name!r} in a form that this program does not change. Remove it in an editor."
         ) from None
     files.replace(content, after)
     return file

@@ -85,7 +85,7 @@ def install(
         raise ClientConfigRefused(
             f"{client.title} already has a server {name!r}, and it is another program "
             f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose another name with "
-            f"--name, or give --replace to put this one in its place. The file is {str(content.path)!r}."
+            f"--name, or give --replace to put this one in its place. The file is '{content.path}'."
         )
     entry = client.entry(command_line[0], tuple(command_line[1:]))
     wanted = entry if existing is not None and not foreign else {**entry, **client.first}
@@ -115,7 +115,7 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
     if not _is_ours(existing):
         raise ClientConfigRefused(
             f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
-            f"left as it is. Name ours with --name; the file is {str(content.path)!r}."
+            f"left as it is. Name ours with --name; the file is '{content.path}'."
         )
     before = _text_before(client, text, name, existing, files.backups(content.path))
     try:
@@ -173,4 +173,4 @@ def _text_before(client: Client, text: str, name: str, entry: Entry, backups: Se
 
 
 def _left_alone(path: Path, error: Broken) -> ClientConfigRefused:
-    return ClientConfigRefused(f"The file {str(path)!r} {error}. It was left as it is; mend it and try again.")
+    return ClientConfigRefused(f"The file '{path}' {error}. It was left as it is; mend it and try again.")

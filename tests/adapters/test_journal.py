@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -185,3 +187,31 @@ def test_a_change_that_was_undone_and_redone_a_thousand_times_is_listed(journal:
     found = journal.change(first)
     assert found is not None
     assert found.undone_by == first + 1
+
+
+# FILE-08
+
+
+def test_a_full_disk_of_the_journal_is_called_full_where_sqlite_speaks_of_input_and_output(
+    journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    with pytest.raises(StorageFailed, match=r"\(disk I/O error\)"):
+        journal.latest()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    with pytest.raises(StorageFailed, match=r"\(the disk is full\).*Check the folder '[^']*'"):
+        journal.latest()
+
+
+def test_the_folder_of_a_journal_that_cannot_be_used_is_named_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / r"a\b"
+    journal = SqliteJournal(folder)
+    with pytest.raises(StorageFailed) as refused:
+        journal.latest()
+    journal.close()
+    assert f"'{folder}'" in refused.value.message
+    assert "\\\\" not in refused.value.message

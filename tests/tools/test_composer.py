@@ -360,3 +360,11 @@ def test_links_that_cannot_follow_a_part_are_listed_wherever_they_are(opened: Op
     answer = run(app, action="extract", name="A", part="Part", into="C#", leave="nothing")
     reason = "was left as it is. No link can lead to 'C#.md'."
     assert sorted(answer["warnings"]) == [f"A.md: [[#Part]] {reason}", f"B.md: [[A#Part]] {reason}"]
+
+
+def test_a_part_whose_new_name_no_link_can_hold_is_taken_with_a_warning(opened: Opened) -> None:
+    """COMPOSE-2"""
+    app = opened({"A.md": "## Part\n\ntext\n"})
+    answer = run(app, action="extract", name="A", part="Part", into="C#4", leave="nothing")
+    assert answer["into"] == "C#4.md"
+    assert answer["warnings"] == ["Links cannot reach this name: it holds one of # ^ [ ] | or %%."]

@@ -20,7 +20,7 @@ from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, parent, parse
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, link_warning, parent, parse
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
@@ -166,6 +166,8 @@ def extract(
         made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
         operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         shown += edits.diff(target, "", made)
+        if not rewriting.warnings and (warning := link_warning(target)):  # else those say so
+            warnings.append(warning)
     else:
         now = apply(there.text.body, here.get(target, ()))
         after = join(now, text, position)
