@@ -16,7 +16,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
 from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.errors import InvalidArguments, UnknownTool
+from obsidian_mcp.errors import InvalidArguments, UnknownTool, VaultNotFound
 
 from . import schema, table
 from .outcome import Document, Outcome, Picture, as_json
@@ -111,7 +111,10 @@ class Tool:
         left = app.vaults.names()
         while left and (not answers or len(as_json(answers)) < MOST_BYTES):
             name = left.pop(0)
-            answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})
+            try:
+                answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})
+            except VaultNotFound as error:  # its disk is gone
+                answers.append({"vault": name, "error": error.message})
         data: dict[str, Any] = {"vaults": answers} | ({"not_searched": left} if left else {})
         return Outcome(data, text=None, document=False)
 

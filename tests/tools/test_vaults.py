@@ -63,6 +63,16 @@ def test_vaults_for_which_there_is_no_room_are_named(two: App, tmp_path: Path) -
     assert answer["not_searched"] == ["Work"]
 
 
+def test_the_other_vaults_answer_where_the_folder_of_one_is_gone(two: App, tmp_path: Path) -> None:
+    # TOOL-19
+    (tmp_path / "Home").rename(tmp_path / "Elsewhere")
+    home, work = call(two, "obsidian_search", {"query": "heron", "vault": "*"}).data["vaults"]
+
+    assert home["vault"] == "Home"
+    assert "connect" in home["error"].lower()
+    assert (work["vault"], work["total"]) == ("Work", 1)
+
+
 def held(tmp_path: Path, scope: str, policy: str = "") -> App:
     for folder in ("Home/Projects", "Work", "Third/projects"):
         (tmp_path / folder).mkdir(parents=True)
