@@ -200,11 +200,11 @@ def add_attachment(
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
     content = app.outside.read(source, MOST_ADDED) if source else _decoded(data)
     with place.changing():
-        target, entry = _free(place, _target(place, name, note), content)
+        source_path = place.find(note).path if note else ""
+        target, entry = _free(place, _target(place, name, source_path), content)
         path, disk = names.spelled(place.catalog, target)
         if entry is None:
             place.commit("add_attachment", [Create(disk, content)])
-        source_path = place.find(note).path if note else ""
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
             link = generate(place.catalog, path, source_path, settings=place.settings, embed=is_shown)
@@ -233,8 +233,7 @@ def _target(place: Vault, name: str, note: str) -> VaultPath:
     if "/" not in path:
         folder = place.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
-            beside = parent(place.find(note).path) if note else ""
-            folder = f"{beside}/{folder.removeprefix('.').strip('/')}"
+            folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
         path = parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
     check_creatable(path)
     return path

@@ -54,7 +54,12 @@ def replace(
         made = bulk.make(place, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
-    return changed_files(made.rewritten, dry_run=dry_run)
+    unchanged = (
+        f"None of the {len(entries)} notes was changed: find is not in them. It must match exactly, spaces, quotes and "
+        "line breaks too; obsidian_search finds other spellings."
+    )
+    warnings = [] if made.rewritten else [unchanged]
+    return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
 def _replaced(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> str:

@@ -109,7 +109,10 @@ def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
                 renamed.append(move.Rewritten(content, after))
     broken = [path for path in place.graph.warnings().value if is_note(path) and _may_name(place, path, old)]
     reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
-    return move.Rewriting(tuple(renamed), (f"{reason}: {move.listed(broken)}.",) if broken else ())
+    warnings = (f"{reason}: {move.listed(broken)}.",) if broken else ()
+    if not files and not broken:
+        warnings = (f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are.",)
+    return move.Rewriting(tuple(renamed), warnings)
 
 
 def _may_name(place: Vault, path: VaultPath, tag: str) -> bool:

@@ -251,6 +251,13 @@ def add(app: App, **arguments: Any) -> dict[str, Any]:
 DATA = base64.b64encode(PIXEL).decode()
 
 
+def test_a_file_for_a_note_that_is_missing_is_not_added(app: App, basic: Path) -> None:  # ATT-06
+    before = sorted(basic.rglob("*"))
+    with pytest.raises(NoteNotFound):
+        add(app, name="new.png", data=DATA, note="No such note")
+    assert sorted(basic.rglob("*")) == before
+
+
 @pytest.mark.parametrize(
     ("setting", "note", "expected"),
     [

@@ -109,6 +109,14 @@ def test_text_is_replaced_as_it_stands_and_line_ends_stay(app: App, notes: Path)
     assert (notes / "Herons 0.md").read_bytes() == b"---\nstatus: seen\r\n---\r\n$& one\r\nmore 0, Heron\r\n"
 
 
+def test_a_text_that_is_nowhere_is_said(app: App, notes: Path) -> None:  # TOOL-14
+    answer = run(app, "replace", find="no such words", content="x", query="heron")
+
+    assert answer["total"] == 0
+    assert answer["warnings"][0].startswith("None of the 60 notes was changed: find is not in them.")
+    assert "warnings" not in run(app, "replace", find="heron", content="x", query="heron")
+
+
 def test_an_expression_is_replaced_with_its_groups(app: App, notes: Path) -> None:
     run(app, "replace", find=r"(heron) (\d+)", content="$2 $1s", regex=True, ignore_case=True, names=["Herons 5"])
 

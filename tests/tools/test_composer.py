@@ -62,6 +62,18 @@ def test_a_section_becomes_a_note(opened: Opened, leave: str, left: str) -> None
     assert files(app) == {"Old.md": old}
 
 
+@pytest.mark.parametrize(
+    ("heading", "name"), [("Why [draft]: and/or now?", "Why draft and or now"), ('What is "x"...', "What is x")]
+)
+def test_a_heading_that_cannot_be_a_file_name_names_a_note_without_its_marks(
+    opened: Opened, heading: str, name: str
+) -> None:
+    """COMPOSE-2"""
+    app = opened({"Old.md": f"# T\n## {heading}\ntext\n"})
+    run(app, action="extract", name="Old", part=heading)
+    assert files(app) == {"Old.md": f"# T\n[[{name}]]\n", f"{name}.md": f"## {heading}\ntext\n"}
+
+
 def test_blank_lines_around_the_part_stay(opened: Opened) -> None:
     """COMPOSE-3"""
     app = opened({"F/Old.md": "# T\r\n\r\n## Sec\r\ntext\r\n\r\n\r\n## End\r\n"}, app={"newFileLocation": "current"})

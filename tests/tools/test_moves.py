@@ -202,6 +202,14 @@ def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic
     assert contents(basic) == before
 
 
+def test_a_tag_that_nothing_has_is_said(app: App) -> None:
+    # TAG-30
+    answer = run(app, "rename_tag", tag="wrok", to="job")
+
+    assert answer["total"] == 0
+    assert answer["warnings"] == ["Nothing has the tag #wrok. obsidian_tags lists the tags that there are."]
+
+
 def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, basic: Path) -> None:
     # TAG-30
     broken = b"---\ntags: [Work/x, y\n---\n#work\n"

@@ -97,6 +97,11 @@ def check_creatable(path: VaultPath) -> None:
             )
 
 
+def file_name_of(text: str) -> str:
+    """Return a text as a file name that every system holds and links reach: what cannot be in one becomes a space."""
+    return " ".join(_LINK_BREAKING.sub(" ", _FORBIDDEN.sub(" ", text.replace("/", " "))).split()).rstrip(".").strip()
+
+
 def link_warning(path: VaultPath) -> str | None:
     """Return a sentence if no link can resolve to a file of this name (semantics 12), else None."""
     if _LINK_BREAKING.search(path):

@@ -20,7 +20,15 @@ from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, link_warning, parent, parse
+from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
+    basename,
+    file_name_of,
+    is_note,
+    link_warning,
+    parent,
+    parse,
+)
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
@@ -256,7 +264,7 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
                 raise InvalidArguments("A part cannot be taken into its own note.", argument="into")
             return entry.path, entry.disk, entry
     else:
-        name = heading_for_link(heading).replace("/", " ").strip()
+        name = file_name_of(heading_for_link(heading))
         if not name:
             raise InvalidArguments("A part without a heading needs into: the name of the note.", argument="into")
     if "/" not in name:
