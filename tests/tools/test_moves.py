@@ -202,6 +202,18 @@ def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic
     assert contents(basic) == before
 
 
+def test_a_folder_in_another_case_names_only_the_notes_whose_links_change(app: App, basic: Path) -> None:
+    # RENAME-13
+    (basic / "Short.md").write_bytes(b"[[Alpha]]")
+    (basic / "Long.md").write_bytes(b"[[Projects/Alpha]]")
+    answer = run(app, "move_note", name="Projects", to="projects")
+
+    named = [file["path"] for file in answer["updated"]]
+    assert "Short.md" not in named
+    assert "Long.md" in named
+    assert run(app, "undo")["files"][-1] == "Projects -> projects"
+
+
 def test_a_tag_that_nothing_has_is_said(app: App) -> None:
     # TAG-30
     answer = run(app, "rename_tag", tag="wrok", to="job")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
@@ -12,6 +13,9 @@ from .call import Call
 from .output import as_json, in_order, separated
 from .words import Refused
 from .writing import check_name, made, new_notes_folder, parsed_path
+
+_PIPE = re.compile(r"(\\*)\|")
+"""A pipe with the backslashes before it, which would escape it or be taken for its escape."""
 
 
 def bases(call: Call) -> str:
@@ -61,7 +65,7 @@ def base_query(call: Call) -> str:
 
 
 def markdown(lines: list[list[str]]) -> str:
-    escaped = ([cell.replace("|", "\\|").replace("\n", "<br>") for cell in line] for line in lines)
+    escaped = ([_PIPE.sub(r"\1\1\|", cell).replace("\n", "<br>") for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 

@@ -111,6 +111,10 @@ def cell(value: Any) -> str:
         return compact_json(value)
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        from obsidian_mcp.core.expressions.javascript import number_text  # loaded when it is needed
+
+        return number_text(value)
     return "" if value is None else str(value)
 
 

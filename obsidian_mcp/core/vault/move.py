@@ -276,10 +276,10 @@ def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.Fil
     for edits in planned:
         content = contents[edits.path]
         body = content.text.body
-        if edits.edits:
+        if changes := [edit for edit in edits.edits if edit.span.of(body) != edit.text]:
             lines = Lines(body)
-            changed = sorted({lines.line(edit.span.start) + 1 for edit in edits.edits})
-            found.append(Rewritten(content, apply(body, edits.edits), tuple(changed)))
+            changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
+            found.append(Rewritten(content, apply(body, changes), tuple(changed)))
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]
