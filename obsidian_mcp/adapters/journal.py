@@ -32,7 +32,7 @@ KEEP_CHANGES = 200
 KEEP_BYTES = 500_000_000
 """Journal size on disk above which the oldest changes go first."""
 PRUNE_EVERY = 100
-"""Number of changes between two checks of age and size."""
+"""Number of changes between two checks of age."""
 LOCK_SECONDS = 10.0
 """A writer waits this long for another one: a change takes milliseconds, a large move some seconds."""
 POLL_SECONDS = 0.002
@@ -182,7 +182,8 @@ class SqliteJournal:
     def finish(self, number: int) -> None:
         with self._database() as database:
             database.execute("UPDATE change SET done = 1 WHERE number = ?", (number,))
-        if number % PRUNE_EVERY == 0:
+            is_full = self._size(database) > self._keep_bytes
+        if is_full or number % PRUNE_EVERY == 0:
             try:
                 self.prune()
             except StorageFailed as error:  # the change is made and kept; the next check removes old changes
@@ -282,8 +283,10 @@ class SqliteJournal:
         )
 
     def _size(self, database: sqlite3.Connection) -> int:
-        size: int = database.execute("SELECT coalesce(sum(length(data)), 0) FROM content").fetchone()[0]
-        return size
+        """Return the bytes of the file that are in use; the pages of deleted changes are filled again."""
+        values = ("page_count", "freelist_count", "page_size")
+        pages, free, page_bytes = (int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in values)
+        return (pages - free) * page_bytes
 
     def close(self) -> None:
         with self._mutex:

@@ -38,7 +38,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def journal(tmp_path: Path, clock: Clock) -> Iterator[SqliteJournal]:
-    opened = SqliteJournal(tmp_path / "state" / "vault", clock, keep_bytes=100_000)
+    opened = SqliteJournal(tmp_path / "state" / "vault", clock, keep_bytes=150_000)
     yield opened
     opened.close()
 
@@ -86,11 +86,19 @@ def test_the_oldest_changes_go_first_when_the_journal_is_too_large(journal: Sqli
     assert change.steps[0].after == enormous
 
 
-def test_age_and_size_are_looked_at_on_their_own(journal: SqliteJournal) -> None:
-    for _ in range(PRUNE_EVERY):
-        record(journal, os.urandom(10_000))
+def test_size_is_looked_at_after_every_change(journal: SqliteJournal) -> None:
+    kept = [record(journal, os.urandom(30_000)) for _ in range(10)]
 
-    assert len(numbers(journal)) <= 10
+    assert numbers(journal) == kept[:-4:-1]
+
+
+def test_age_is_looked_at_on_its_own(journal: SqliteJournal, clock: Clock) -> None:
+    record(journal, b"first")
+    clock.now += 61 * DAY
+    for number in range(3 * PRUNE_EVERY):
+        record(journal, b"%d" % number)
+
+    assert numbers(journal)[-1] == 2
 
 
 # SAFE-12
