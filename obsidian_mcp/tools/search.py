@@ -13,8 +13,9 @@ from obsidian_mcp.core.search.groups import grouping
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.search.sort import order
 from obsidian_mcp.core.text import clock
-from obsidian_mcp.core.text.vault_path import parse_folder
+from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault import app_answers
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultNames, whole_answers
@@ -64,9 +65,21 @@ def search(
     by = grouping(group) if group.strip() else None
     named = None if everything or place.app is None else app_answers.found(place, request)
     found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
-    if request.folder is not None and not found.total:
-        place.folders.existing(request.folder)
+    if not found.total:
+        if request.folder is not None:
+            place.folders.existing(request.folder)
+        found.note = found.note or _excluded(place, request.folder)
     return found
+
+
+def _excluded(place: Vault, folder: str | None) -> str | None:
+    """Say where nothing is found that files are not searched because the user excludes them (SEARCH-19)."""
+    hidden, prefix = place.hides(), name_key(folder) + "/" if folder else ""
+    if place.settings.ignore_filters and any(
+        name_key(entry.path).startswith(prefix) and hidden(entry.path) for entry in place.entries()
+    ):
+        return "Files that the user excludes in the app are not searched; obsidian_list_files names them too."
+    return None
 
 
 def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:

@@ -43,6 +43,17 @@ def test_a_search_follows_the_excluded_files(app: App, basic: Path, match: str, 
     assert found(app, query, match) == before
 
 
+def test_an_answer_without_hits_says_that_files_are_excluded(app: App, basic: Path) -> None:  # SEARCH-19
+    exclude(basic, ["People/"])
+
+    assert "user excludes" in data_of(app, "search", query="clocks", folder="people")["note"]
+    assert "user excludes" in data_of(app, "search", query="nothing has this")["note"]
+    assert "note" not in data_of(app, "search", query="nothing has this", folder="Reading")
+    assert "note" not in data_of(app, "search", query="wheel")
+    exclude(basic, [])
+    assert "note" not in data_of(app, "search", query="nothing has this")
+
+
 def test_tags_properties_and_the_graph_follow_the_excluded_files(app: App, basic: Path) -> None:
     exclude(basic, ["People/"])  # before anything else was asked
     assert "#person" not in json.dumps(data_of(app, "tags"))

@@ -94,7 +94,7 @@ class Hits:
     building: str | None = None
     """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read (PDF-4)."""
     note: str | None = None
-    """Who else found these files, and how (SEARCH-18)."""
+    """Who else found these files, and how (SEARCH-18); or that files are excluded (SEARCH-19)."""
 
 
 @dataclass(slots=True)
