@@ -128,15 +128,17 @@ def _shown(vault: Vault, recorded: Recorded) -> PastChange:
 
 
 def _diff(recorded: Recorded) -> str:
-    parts = []
-    for step in recorded.steps:
-        if step.kind == "folder":
-            continue
-        if step.kind == "move":
-            parts.append(f"moved {normal_form(step.disk)} -> {normal_form(step.target or '')}\n")
-        elif b"\0" in (step.before or b"") + (step.after or b""):
-            parts.append(f"binary {normal_form(step.disk)}\n")
-        else:
-            before, after = (Text.decode(data or b"").body for data in (step.before, step.after))
-            parts.append(diff(normal_form(step.disk), before, after))
-    return shown_diff(parts, DIFF_CHARACTERS).encode("utf-8", "replace").decode()
+    shown = shown_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
+    return shown.encode("utf-8", "replace").decode()
+
+
+def _diff_of(step: Step) -> str:
+    if step.kind == "folder":
+        return ""
+    path = normal_form(step.disk)
+    if step.kind == "move":
+        return f"moved {path} -> {normal_form(step.target or '')}\n"
+    if b"\0" in (step.before or b"") + (step.after or b""):
+        return f"binary {path}\n"
+    before, after = (Text.decode(data or b"").body for data in (step.before, step.after))
+    return diff(path, before, after)

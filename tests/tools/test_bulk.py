@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
-from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import Tool
 from tests.vaults import contents
@@ -243,3 +244,23 @@ def test_what_a_tool_says_of_itself_agrees() -> None:
         assert not (tool.read_only and (tool.destructive or tool.open_world))
         assert len(tool.name) < 30
     assert [tool.name for tool in TOOLS.values() if tool.open_world] == ["obsidian_app_command"]
+
+
+def test_of_a_change_of_many_notes_only_the_differences_that_are_shown_are_worked_out(
+    app: App, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # TOOL-07
+    for path in notes.glob("Herons *.md"):
+        path.write_bytes(path.read_bytes() + b"heron\n" * 1_000)
+    run(app, "replace", names=[f"Herons {number}" for number in range(60)], find="heron", content="stork")
+    worked_out: list[str] = []
+
+    def counted(path: str, before: str, after: str) -> str:
+        worked_out.append(path)
+        return diff(path, before, after)
+
+    monkeypatch.setattr(history, "diff", counted)
+    shown = run(app, "history", change=1)["diff"]
+
+    assert shown.endswith("(cut)\n")
+    assert len(worked_out) == 2
