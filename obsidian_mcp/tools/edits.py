@@ -83,7 +83,7 @@ def edit_note(
         return edits.insert(body, found.content.start, content)
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
-    warnings = _warnings(edited.before.text.body, edited.after.text.body, heading) if heading else []
+    warnings = _warnings(operation, edited.before.text.body, edited.after.text.body, heading) if heading else []
     if any(twice):
         warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
     return EditedNote(
@@ -96,8 +96,8 @@ def edit_note(
     )
 
 
-def _warnings(before: str, after: str, heading: str) -> list[str]:
-    """What the user may not have meant: the first of several headings, or a block without its id."""
+def _warnings(operation: Operation, before: str, after: str, heading: str) -> list[str]:
+    """What the user may not have meant: the first of several headings, a block without its id, a section's headings."""
     block = heading.rpartition("#")[2].strip()
     if block.startswith(("^", "[^")):
         lost = f"The new text has no {block}: links to it lead nowhere now. Add it to keep them."
@@ -107,7 +107,17 @@ def _warnings(before: str, after: str, heading: str) -> list[str]:
         f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
         "Name another one with a heading above it: Parent#Child."
     )
-    return [several] if len(lines) > 1 else []
+    warnings = [several] if len(lines) > 1 else []
+    below = sections.headings_below(before, heading)
+    if below and operation == "append_section":
+        warnings.append(
+            f"The section ends with the heading {below[-1]!r}: the text stands below that. prepend_section puts it "
+            f"right below {heading!r}."
+        )
+    gone = [text for text in below if not sections.has(after, text)]
+    if gone and operation == "replace_section":
+        warnings.append(f"Headings that were in the section are gone: {', '.join(map(repr, gone[: sections.SHOWN]))}.")
+    return warnings
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:

@@ -60,8 +60,21 @@ def test_a_section_replaced_by_a_text_with_its_heading_has_the_heading_once(app:
     done = edit(app, "Log", "replace_section", heading="Plan", content=begins + "new\n\n### Plan B\n")
     assert note.read_bytes() == b"# Log\n\n## Plan\n\nnew\n\n### Plan B\n\n## Next\n"
     assert "began with the heading" in done["warnings"][0]
-    assert "warnings" not in edit(app, "Log", "replace_section", heading="Plan", content="## Planning\n")
+    done = edit(app, "Log", "replace_section", heading="Plan", content="## Planning\n")
+    assert "began with the heading" not in str(done)
     assert note.read_bytes() == b"# Log\n\n## Plan\n\n## Planning\n\n## Next\n"
+
+
+def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_are_gone(app: App, basic: Path) -> None:
+    # EDIT-05
+    note = basic / "Log.md"
+    note.write_bytes(b"# Log\n\nintro\n\n## One\n\na\n\n## Two\n\nb\n")
+    done = edit(app, "Log", "append_section", heading="Log", content="last")
+    assert "ends with the heading 'Two': the text stands below that. prepend_section" in done["warnings"][0]
+    assert "warnings" not in edit(app, "Log", "append_section", heading="One", content="more")
+    assert "warnings" not in edit(app, "Log", "prepend_section", heading="Log", content="first")
+    done = edit(app, "Log", "replace_section", heading="Log", content="new\n\n## Two\n")
+    assert done["warnings"] == ["Headings that were in the section are gone: 'One'."]
 
 
 def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:

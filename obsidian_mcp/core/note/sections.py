@@ -34,6 +34,13 @@ def locate(body: str, name: str) -> Part:
     return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
 
 
+def headings_below(body: str, name: str) -> list[str]:
+    """Return the headings in a section of a note, without its own."""
+    content = locate(body, name).content
+    outline = parser.parse(body).outline
+    return [heading.text for heading in outline if content.start <= heading.span.start < content.end]
+
+
 def without_heading(body: str, part: Part, content: str) -> str:
     """Return the new text of a section without the section's own heading, if it begins with it."""
     heading = body[part.whole.start : part.content.start].strip()
