@@ -271,13 +271,17 @@ def _deviating(body: str, find: str) -> tuple[int, str] | None:
     starts = [found.start() for found in re.finditer(re.escape(first + newline), body)][:PLACES_COMPARED]
     if not starts:
         return None
-    wanted = find.splitlines()
+    wanted = _bare_lines(find)
     start = max(starts, key=lambda at: _shared(body[at:], find))
-    present = body[start : start + 2 * len(find)].splitlines()
+    present = _bare_lines(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(wanted) if present[i : i + 1] != [line]), len(wanted) - 1)
     line = body.count("\n", 0, start) + 1 + same
     there = repr(present[same][:TEXT_SHOWN]) if same < len(present) else "the end of the note"
     return line, f"It begins at line {line - same}, but line {line} is {there}, not {wanted[same][:TEXT_SHOWN]!r}."
+
+
+def _bare_lines(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in split_lines(text)]
 
 
 def _shared(one: str, other: str) -> int:
@@ -286,8 +290,9 @@ def _shared(one: str, other: str) -> int:
 
 
 def _nearest(body: str, find: str) -> tuple[int, str] | None:
-    wanted = next((line.strip() for line in find.splitlines() if line.strip()), "")
-    present = {line.strip(): number for number, line in reversed(list(enumerate(body.splitlines(), 1))) if line.strip()}
+    wanted = next((line.strip() for line in split_lines(find) if line.strip()), "")
+    lines = reversed(list(enumerate(split_lines(body), 1)))
+    present = {line.strip(): number for number, line in lines if line.strip()}
     near = difflib.get_close_matches(wanted, present, 1, 0.6) if len(present) < 5000 else []
     if not near:
         return None

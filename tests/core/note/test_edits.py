@@ -174,13 +174,14 @@ def test_overlapping_occurrences_are_two() -> None:
 def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
     # EDIT-04
     with pytest.raises(TextNotFound) as error:
-        edits.replace_text("first\nThe quick brown fox\n", "The quick brwn fox", "x", every=False)
+        edits.replace_text("fir\u2028st\x0c\n\nThe quick brown fox\n", "The quick brwn fox", "x", every=False)
 
-    assert error.value.data["line"] == 2
+    assert error.value.data["line"] == 3  # only LF ends a line
 
 
 WRITTEN = (
     "# A\n\nA long line: “it’s — well…”, 5\u00a0km.\nline two\nline three\n第１章　はじめに\nCafe\u0301\nCaf\u00e9s\n"
+    "a\u2028here\nor there\n"
 )
 
 
@@ -194,11 +195,12 @@ WRITTEN = (
         ("第1章 はじめに", 6, "Line 6 has it with １ (U+FF11) for '1', U+3000 for ' '."),
         ("Caf\u00e9\nCaf\u00e9s", 7, "Line 7 has it with e\u0301 (U+0065 U+0301) for \u00e9 (U+00E9)."),
         ("Cafe\u0301s", 8, "Line 8 has it with another normal form."),
+        ("\u2028here\nor not", 10, "It begins at line 9, but line 10 is 'or there', not 'or not'."),
         ("line two\nline 3", 5, "It begins at line 4, but line 5 is 'line three', not 'line 3'."),
         (
-            "Caf\u00e9s\nmore",
-            9,
-            "It begins at line 8, but line 9 is the end of the note, not 'more'.",
+            "or there\nmore",
+            11,
+            "It begins at line 10, but line 11 is the end of the note, not 'more'.",
         ),
     ],
 )
