@@ -49,7 +49,7 @@ class Catalog:
     def __init__(self, files: Iterable[DiskFile] = ()) -> None:
         self._by_path: dict[str, FileEntry] = {}
         self._twins: dict[str, list[str]] = {}
-        """Normal form -> disk spellings, kept only for groups with a spelling that is not in normal form."""
+        """Normal form -> disk spellings, only for groups that have or had a spelling that is not in normal form."""
         self._path_of: dict[str, VaultPath] = {}
         """Disk spelling -> path, where the two differ."""
         self._names = threading.Lock()
@@ -140,8 +140,6 @@ class Catalog:
         changes = [Change(known.path, gone=True)]
         if group is not None:
             group.remove(disk)
-            if not group or group == [normal]:
-                del self._twins[normal]
             again = self._reassign(normal, group, {})
             back = {change.path for change in again if not change.gone}
             changes = [change for change in changes if change.path not in back] + again
