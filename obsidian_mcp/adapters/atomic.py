@@ -42,9 +42,7 @@ def place_new(place: Place, temporary: str) -> None:
         return
     try:
         os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-    except FileExistsError:
-        raise
-    except OSError:  # no hard links here (exFAT, some network and FUSE disks)
+    except OSError:  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
         rename_new(Place(place.folder, temporary), place)
     else:
         discard(place, temporary)

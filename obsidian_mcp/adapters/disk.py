@@ -27,7 +27,6 @@ from .folder import (
     PATIENCE_SECONDS,
     Place,
     VaultFolder,
-    linked,
     patiently,
     translated,
 )
@@ -223,8 +222,6 @@ class Disk:
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)
-            elif error.errno == errno.ELOOP:
-                raise linked(disk) from error
             raise
         try:
             facts = os.fstat(descriptor)
@@ -239,7 +236,7 @@ class Disk:
     def _check_stub(self, place: Place, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
         name = disk.rpartition("/")[2]
-        if not name.startswith(".") and Place(place.folder, place.beside(f".{name}{STUB}")).there():
+        if Place(place.folder, place.beside(f".{name}{STUB}")).there():
             raise _not_downloaded(disk)
 
     def config(self, name: str) -> bytes | None:
@@ -253,7 +250,6 @@ class Disk:
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translating(disk, "writing"), self._folder.place(disk) as place:
             if place.there():
-                place.real(disk)
                 if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
                     os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
                 with self._opened(place, disk) as (old, _):
@@ -365,7 +361,7 @@ class Disk:
         with _translating(disk, "moving to the trash"), self._folder.place(disk) as place:
             place.real(disk)
             for number in itertools.count(1):
-                kept = name if number == 1 else f"{stem or suffix} {number}{dot and stem and '.' + suffix}"
+                kept = name if number == 1 else f"{stem or suffix} {number}{dot and '.' + suffix}"
                 target = f"{TRASH_FOLDER}/{kept}"
                 with self._folder.place(target, make=True) as bin_place, contextlib.suppress(FileExistsError):
                     rename_new(place, bin_place)

@@ -55,7 +55,7 @@ def translated(error: OSError, disk: str, doing: str) -> AppError:
             path=path,
         )
     if error.errno == errno.ELOOP:
-        return PermissionDenied(f"{path!r} is a symbolic link, which is not followed.", path=path)
+        return linked(disk)
     reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
     return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import folder
-from obsidian_mcp.adapters.atomic import exchange, rename_new
+from obsidian_mcp.adapters.atomic import exchange
 from obsidian_mcp.adapters.disk import Disk, in_cloud
 from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
 from obsidian_mcp.errors import (
@@ -115,7 +115,12 @@ def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
         disk.write("a/n.md", content)
         places.append(disk.trash("a/n.md", system=False))
 
-    assert places == [".trash/n.md", ".trash/n 2.md", ".trash/n 3.md"]
+        (disk.root / "LICENSE").write_bytes(content)
+        places.append(disk.trash("LICENSE", system=False))
+
+    notes, others = places[::2], places[1::2]
+    assert notes == [".trash/n.md", ".trash/n 2.md", ".trash/n 3.md"]
+    assert others == [".trash/LICENSE", ".trash/LICENSE 2", ".trash/LICENSE 3"]
     assert (disk.root / ".trash/n 2.md").read_bytes() == b"2"
     assert listing(disk) == []
 
@@ -217,8 +222,16 @@ def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_fac
 
     assert listing(disk) == ["a/n.md"]
     for path in ("link.md", "folder/secret.md", "own.md", "loop/a/n.md"):
-        for action in (disk.read, disk.stat, disk.delete, lambda p: disk.write(p, b"x"), lambda p: disk.create(p, b"")):
-            with pytest.raises(PermissionDenied):
+        for action in (
+            disk.read,
+            disk.stat,
+            disk.delete,
+            lambda p: disk.write(p, b"x"),
+            lambda p: disk.create(p, b""),
+            lambda p: disk.move(p, "moved.md"),
+            lambda p: disk.trash(p, system=False),
+        ):
+            with pytest.raises(PermissionDenied, match="Give the path of the real file"):
                 action(path)
     with pytest.raises(PermissionDenied):
         disk.move("a/n.md", "folder/n.md")
@@ -433,12 +446,55 @@ def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> No
 
 
 @POSIX
-def test_a_rename_never_replaces_what_appeared_in_the_last_moment(disk: Disk) -> None:
+def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # FILE-03
+    disk = Disk(tmp_path)
+    disk.create("a.md", b"a")
     disk.create("b.md", b"b")
-    folder = VaultFolder(disk.root)
-    with folder.place("a/n.md") as old, folder.place("b.md") as new, pytest.raises(FileExistsError):
-        rename_new(old, new)
-    assert disk.read("b.md") == b"b"
+    monkeypatch.setattr(Place, "there", lambda _: False)
+    with pytest.raises(NoteExists):
+        disk.move("a.md", "b.md")
+    with pytest.raises(NoteExists):
+        disk.create("b.md", b"c")
+    assert everything(disk) == ["a.md", "b.md"]
+    assert (disk.read("a.md"), disk.read("b.md")) == (b"a", b"b")
+
+
+@POSIX
+def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # FILE-01
+    (tmp_path / ".trash").mkdir()
+    disk = Disk(tmp_path)
+    synced: set[str] = set()
+    sync = os.fsync
+
+    def recorded(descriptor: int) -> None:
+        facts = os.fstat(descriptor)
+        folders = [tmp_path, *(path for path in tmp_path.rglob("*") if path.is_dir())]
+        synced.update(path.name for path in folders if os.path.samestat(path.stat(), facts))
+        if stat.S_ISREG(facts.st_mode):
+            synced.add("the file")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    open_before = len(list(Path("/dev/fd").iterdir()))
+    for action, folders in (
+        (lambda: disk.create("made/new/n.md", b"1"), {tmp_path.name, "made", "new", "the file"}),
+        (lambda: disk.write("made/new/n.md", b"2"), {"new", "the file"}),
+        (lambda: disk.write("made/new/n.md", b"3", b"2"), {"new", "the file"}),
+        (lambda: disk.move("made/new/n.md", "made/n.md"), {"made", "new"}),
+        (lambda: disk.trash("made/n.md", system=False), {"made", ".trash"}),
+        (lambda: disk.create("n.md", b""), {tmp_path.name, "the file"}),
+        (lambda: disk.read("n.md"), set[str]()),
+        (lambda: list(disk.scan()), set[str]()),
+        (lambda: disk.delete("n.md"), {tmp_path.name}),
+    ):
+        synced.clear()
+        action()
+        assert synced == folders
+    assert len(list(Path("/dev/fd").iterdir())) == open_before
 
 
 @pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=POSIX), False])
@@ -452,6 +508,30 @@ def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> N
     with pytest.raises(InvalidName, match="is a file, not a folder"):
         disk.move("b.md", "a.md/x/b.md")
     assert listing(disk) == ["a.md", "b.md"]
+
+
+@POSIX
+def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # FILE-08
+    look = os.stat
+
+    def failing(path: Any, **options: Any) -> os.stat_result:
+        if str(path).endswith("n.md"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return look(path, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "stat", failing)
+        for action in (
+            disk.stat,
+            disk.exists,
+            disk.delete,
+            lambda p: disk.create(p, b""),
+            lambda p: disk.write(p, b""),
+        ):
+            with pytest.raises(StorageFailed, match="input/output"):
+                action("a/n.md")
+    assert disk.read("a/n.md") == b"old"
 
 
 # SAFE-16
