@@ -143,7 +143,7 @@ class _Note:
             return property_lines.without_last(self.body, block, entry, self.newline)
         if self.outline.flow is not None:
             return [property_flow.without(self.body, self.outline.entries, self.outline.flow, entry)]
-        return property_lines.without(self.body, block, self.outline.entries, entry)
+        return property_lines.without(self.body, block, entry)
 
     def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
         """Return the first candidate that reads back exactly as expected and leaves the rest of the note unchanged."""

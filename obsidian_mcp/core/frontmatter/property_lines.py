@@ -57,12 +57,12 @@ def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[
         yield body[: entry.span.start] + newline.join(lines) + end + body[entry.span.end :]
 
 
-def without(body: str, block: Block, entries: Sequence[Entry], entry: Entry) -> Iterator[str]:
+def without(body: str, block: Block, entry: Entry) -> Iterator[str]:
     """Return the body without a property's lines."""
     yield body[: entry.span.start] + body[entry.span.end :]
     # indented comments and blank lines left behind could become part of a text block (`|`) above them
     comments = _INDENTED.match(body, entry.span.end, block.yaml_span.end)
-    if comments and any(other.span.end <= entry.span.start for other in entries):
+    if comments:
         yield body[: entry.span.start] + body[comments.end() :]
 
 
