@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.core.files.ports import Step, StepKind
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.move import relocate
+from obsidian_mcp.core.vault.take_back import take_back
 from obsidian_mcp.core.vault.undo import history, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, StaleEtag, StorageFailed
@@ -146,6 +148,40 @@ def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, ope
         b"note 2\n[[0]]\n",
     ]
     assert vault.journal.unfinished() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now", "left"),
+    [
+        (b"a\nb\n", b"a\nB\n", b"a\nb\n", b"a\nb\n"),
+        (b"a\nb\n", b"a\nB\n", b"A\r\nB\n", b"A\r\nb\n"),
+        (b"a\nb\n", b"a\nB\n", b"a\nC\n", b"a\nC\n"),
+        (b"a\nb\n", b"a\nB\n", None, None),
+        (None, b"made\n", b"made\n", None),
+        (None, b"made\n", b"made\ntheirs\n", b"made\ntheirs\n"),
+        (None, b"made\n", None, None),
+        (b"gone\n", None, None, b"gone\n"),
+        (b"gone\n", None, b"theirs\n", b"theirs\n"),
+    ],
+)
+def test_only_the_own_part_of_a_file_is_taken_back(
+    root: Path, before: bytes | None, after: bytes | None, now: bytes | None, left: bytes | None
+) -> None:
+    """SAFE-22."""
+    kind: StepKind = "create" if before is None else "remove" if after is None else "write"
+    path = root / "n.md"
+    if now is not None:
+        path.write_bytes(now)
+    assert take_back(Disk(root), [Step(kind, "n.md", before=before, after=after)]) == []
+    assert (path.read_bytes() if path.exists() else None) == left
+
+
+def test_taking_back_gives_up_on_a_file_that_another_program_never_leaves_alone(root: Path) -> None:
+    """SAFE-03."""
+    (root / "0.md").write_bytes(b"ours\n")
+    disk = Interrupted(root, 10**9)
+    assert take_back(disk, [Step("write", "0.md", before=b"old\n", after=b"ours\n")]) == ["0.md"]
+    assert (root / "0.md").read_bytes().startswith(b"ours\ntheirs")
 
 
 # Reads do not wait for a writer (SAFE-21)
@@ -278,6 +314,16 @@ def test_a_change_is_planned_while_others_write_and_planned_again_after_that(
     assert (root / "made.md").read_bytes() == b"![[Zero]]\n"
     undo(vault, None)
     assert (root / "late.md").read_bytes() == b"[[0]]\n"
+
+
+def test_a_rename_is_planned_again_where_a_note_is_edited_in_the_last_moment(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-23, SAFE-22."""
+    assert rename_disturbed(opened(Interrupted(root, 1)), lambda _: None) == 2
+    texts = [path.read_bytes() for path in root.glob("*.md")]
+    assert all(b"[[Zero]]" in text for text in texts)
+    assert [text.endswith(b"theirs 0\n") for text in texts].count(True) == 1
 
 
 def test_a_plan_that_is_never_up_to_date_is_made_while_nobody_else_may_write(

@@ -11,6 +11,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.params import whole_answers
@@ -78,6 +79,23 @@ def test_properties_of_every_note_that_a_search_finds_are_set_and_undone_as_one_
     assert run(app, "get_properties", name="Herons 7")["properties"] == {"status": "done", "count": 3}
     assert (notes / "Herons 7.md").read_bytes().endswith(b"---\r\n$1 heron 7, Heron\r\n")
     run(app, "undo")
+    assert contents(notes) == before
+
+
+def test_a_query_changes_notes_alone_that_it_finds_exactly_and_not_too_many(
+    app: App, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # TOOL-14
+    (notes / "Seen.canvas").write_text('{"nodes":[{"id":"1","type":"text","text":"a wading bird"}]}', "utf-8")
+    (notes / "Wading.md").write_text("a wading bird\n", "utf-8", newline="\n")
+    (notes / "Waded.md").write_text("birds waded\n", "utf-8", newline="\n")
+    answer = run(app, "set_properties", query="wading bird", properties={"a": 1})
+    assert answer["changed"] == ["Wading.md"]
+
+    monkeypatch.setattr(bulk, "MOST_NOTES", 59)
+    before = contents(notes)
+    with pytest.raises(InvalidArguments, match="finds 60 files, more than 59"):
+        run(app, "set_properties", query="[status:seen]", properties={"a": 1})
     assert contents(notes) == before
 
 

@@ -29,7 +29,6 @@ _NAMED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _YAML_NAMED = {
     **_NAMED, "0": "\0", "a": "\a", "v": "\v", "e": "\x1b", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"
 }  # fmt: skip
-_BREAK = re.compile(r"[\r\n]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -71,16 +70,11 @@ def read_json(body: str, span: Span, *, ascii_only: bool = False) -> Quoted:
     return _read(body, span, "json", _JSON_ESCAPE, _NAMED, ascii_only=ascii_only)
 
 
-def read_yaml(body: str, span: Span) -> Quoted | None:
-    """Return the YAML scalar at `span`: quoted with `"` or `'`, or plain; None for text of several lines, which YAML
-    folds."""
-    if _BREAK.search(body, span.start, span.end):
-        return None
+def read_yaml(body: str, span: Span) -> Quoted:
+    """Return the YAML scalar of one line at `span`, which is quoted with `"` or `'`."""
     if body.startswith('"', span.start):
         return _read(body, span, "double", _YAML_ESCAPE, _YAML_NAMED)
-    if body.startswith("'", span.start):
-        return _read(body, span, "single", _SINGLE_ESCAPE, {})
-    return Quoted(span.of(body), "none", span)
+    return _read(body, span, "single", _SINGLE_ESCAPE, {})
 
 
 def _read(

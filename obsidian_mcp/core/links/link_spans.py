@@ -46,7 +46,7 @@ class LinkPlace:
     @property
     def angled(self) -> bool:
         """Whether the destination of a Markdown link stands in `<…>`."""
-        return self.link.style == "markdown" and self.host.startswith("<", self.link.target_span.start - 1)
+        return self.host.startswith("<", self.link.target_span.start - 1)
 
     def parts(self) -> tuple[Span, tuple[Span, ...]] | None:
         """The path and the segments of the subpath as they are written; None where escapes hide where they meet."""
@@ -56,7 +56,7 @@ class LinkPlace:
         start = target.start + len(path) - len(path.lstrip())
         path_span = Span(start, start + len(path.strip()))
         written = path.strip() if link.style == "wiki" else decode(path)
-        if written != link.path and written != link.path.strip():
+        if written != link.path:
             return None
         spans, at = [], target.start + len(path)
         for segment in segments:
@@ -69,11 +69,11 @@ class LinkPlace:
         link, host = self.link, self.host
         if link.style == "markdown":
             start = link.span.start + (2 if link.embed else 1)
-            end = host.rfind("](", start - 1, link.target_span.start)
-            return Span(start, end) if end >= start else None
+            return Span(start, host.rindex("](", start, link.target_span.start))
+        if link.display is None:
+            return None
         end = link.span.end - 2
-        pipe = host.find("|", link.target_span.end, end)
-        return Span(pipe + 1, end) if pipe >= 0 and link.display is not None else None
+        return Span(host.index("|", link.target_span.end, end) + 1, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,6 @@ class _Sources:
         """The scalar that says this link; None when it cannot be told for certain."""
         span = self._exact.get(link.key)
         if span is not None:
-            quoted = read_yaml(self._body, span)
-            if quoted is not None and quoted.value == link.original:
-                return quoted
             candidates = self._within(span, link.original)
             return candidates[0] if len(candidates) == 1 else None
         owner = next((entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None)
@@ -184,7 +181,7 @@ class _Sources:
         found = (
             read_yaml(self._body, Span(*scalar.span())) for scalar in _SCALAR.finditer(self._body, span.start, span.end)
         )
-        return [quoted for quoted in found if quoted is not None and quoted.value == original]
+        return [quoted for quoted in found if quoted.value == original]
 
 
 def _count(value: Value, text: str) -> int:

@@ -67,8 +67,8 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
     """Return the content of a file that holds `now` after a step is taken back."""
     if now == step.after:
         return step.before
-    if now is None or now == step.before or step.before is None or step.after is None:
-        return now  # the step was not made, or another program has replaced the whole file since
+    if now is None or step.before is None or step.after is None:
+        return now  # another program has deleted, edited or made the whole file since
     from obsidian_mcp.core.note.merge import merge
 
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
