@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -9,8 +11,8 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.note import edits, sections
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
@@ -23,6 +25,9 @@ from .registry import tool
 Operation = Literal[
     "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section", "rename_heading"
 ]
+
+_OPENING = re.compile(r"^[ \t]*(?:```|~~~|%%|\$\$|<)", re.MULTILINE)
+"""What begins a block that goes on until it is ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def edit_note(
             case "append":
                 return edits.append(body, content)
             case "prepend":
-                return edits.insert(body, parser.text_start(body), content)
+                return edits.insert(body, frontmatter.text_start(body), content)
             case "replace_text":
                 return edits.replace_text(body, find, content, every=all)
         found = sections.locate(body, heading)
@@ -84,6 +89,8 @@ def edit_note(
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
     warnings = _warnings(operation, edited.before.text.body, edited.after.text.body, heading) if heading else []
+    if operation.startswith(("append", "prepend")) and _OPENING.search(content):
+        warnings += _swallowed(edited.before.text.body, edited.after.text.body)
     if any(twice):
         warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
     return EditedNote(
@@ -118,6 +125,14 @@ def _warnings(operation: Operation, before: str, after: str, heading: str) -> li
     if gone and operation == "replace_section":
         warnings.append(f"Headings that were in the section are gone: {', '.join(map(repr, gone[: sections.SHOWN]))}.")
     return warnings
+
+
+def _swallowed(before: str, after: str) -> list[str]:
+    """Say that headings are no headings any more, because added text leaves a code block or comment open."""
+    left = Counter(heading.text for heading in parser.parse(after).headings)
+    gone = list(Counter(heading.text for heading in parser.parse(before).headings) - left)
+    shown = ", ".join(map(repr, gone[: sections.SHOWN]))
+    return [f"These are no headings now: {shown}. Does content end its code blocks and comments?"] if gone else []
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:

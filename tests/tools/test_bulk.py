@@ -12,7 +12,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.vault import bulk
-from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import Tool
@@ -112,6 +112,15 @@ def test_one_note_that_is_missing_leaves_all_as_they_were(app: App, notes: Path)
     before = contents(notes)
     with pytest.raises(NoteNotFound):
         run(app, "set_properties", names=["Herons 1", "No such note"], properties={"status": "x"})
+    assert contents(notes) == before
+
+
+def test_the_note_whose_properties_are_broken_is_named(app: App, notes: Path) -> None:  # TOOL-14
+    (notes / "Broken.md").write_bytes(b"---\na: [b\n---\nheron\n")
+    before = contents(notes)
+    with pytest.raises(PropertiesUnreadable, match=r"Broken\.md': .* Nothing was written\.") as refused:
+        run(app, "set_properties", query="heron", properties={"status": "x"})
+    assert refused.value.data["path"].endswith("Broken.md")
     assert contents(notes) == before
 
 

@@ -77,6 +77,14 @@ def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_ar
     assert done["warnings"] == ["Headings that were in the section are gone: 'One'."]
 
 
+@pytest.mark.parametrize("content", ["```js\nx", "%%\nx", "<!--\nx"])
+def test_the_answer_names_headings_that_added_text_takes_away(app: App, basic: Path, content: str) -> None:
+    # EDIT-05
+    (basic / "Log.md").write_bytes(b"# Log\n\n## One\n\na\n\n## Two\n\nb\n")
+    done = edit(app, "Log", "append_section", heading="One", content=content)
+    assert done["warnings"] == ["These are no headings now: 'Two'. Does content end its code blocks and comments?"]
+
+
 def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
     # EDIT-03, EDIT-05
     note = basic / "Log.md"

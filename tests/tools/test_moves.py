@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AmbiguousName, AppError, InvalidName, NoteExists
+from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 from tests.vaults import contents
@@ -313,6 +313,8 @@ def test_several_notes_move_into_a_folder_and_those_that_are_there_stay(opened: 
     before = contents(folder)
     with pytest.raises(NoteExists, match=r"G/A\.md.* cannot go to 'New/A\.md'"):
         run(app, "move_note", names=["F/A", "G/A"], to="New/")
+    with pytest.raises(InvalidArguments, match=r"'In/New\.md' is the name of a note"):
+        run(app, "move_note", names=["F/A", "R"], to="In/New.md")
     assert contents(folder) == before
 
     assert run(app, "move_note", names=["In/C", "R"], to="In")["moves"] == [{"path": "R.md", "to": "In/R.md"}]

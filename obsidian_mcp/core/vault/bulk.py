@@ -11,7 +11,7 @@ from obsidian_mcp.core.note import drawing
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag
+from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
 
 from .changes import Operation
 from .move import Rewriting, Rewritten
@@ -58,13 +58,18 @@ def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
 def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str], str], label: str) -> Rewriting:
     """Plan to replace the text of each note by `change(text)`; notes that stay the same are left out.
 
-    Raises: NotText, OperationTimeout, and what `change` raises.
+    Raises: NotText, OperationTimeout, and what `change` raises, with the path.
     """
     found = []
     for done, entry in enumerate(entries):
         progress.report(done, len(entries), label)
         content = vault.read_note(entry)
-        after = change(content.text.body)
+        try:
+            after = change(content.text.body)
+        except PropertiesUnreadable as error:  # nobody can tell which note of several is meant
+            raise PropertiesUnreadable(
+                f"{str(entry.path)!r}: {error.message} Nothing was written.", path=entry.path, **error.data
+            ) from error
         if after != content.text.body:
             drawing.check_edit(entry.path, content.text.body, after)
             found.append(Rewritten(content, after))

@@ -158,9 +158,15 @@ class Gathering:
 def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> Gathering:
     """Plan to move files into a folder, which need not be there yet; files that are in it already stay.
 
-    Raises: NoteExists, InvalidName, PermissionDenied.
+    Raises: NoteExists, InvalidName, PermissionDenied, InvalidArguments for the name of a note.
     """
     folder = parse(to.strip().strip("/")) if to.strip().strip("/") else VaultPath("")
+    if is_note(folder) and name_key(folder) not in vault.catalog.folders():
+        raise InvalidArguments(
+            f"{to!r} is the name of a note, and names and query move notes into a folder. Give the folder, or the one "
+            "note in name.",
+            argument="to",
+        )
     files: dict[VaultPath, VaultPath] = {}
     taken = set()
     moves = []
