@@ -129,17 +129,21 @@ class IndexWorkers:
         from .index_pool import PROCESSES
 
         running: dict[Future[list[FileEntry]], Batch] = {}
-        while True:
-            while len(running) <= PROCESSES and not self._stopping.is_set():
-                batch = self._indexer.take()
-                if batch is None:
-                    break
-                running[self._submit(batch)] = batch
-            if not running:
-                return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                self._end(running.pop(future), future)
+        try:
+            while True:
+                while len(running) <= PROCESSES and not self._stopping.is_set():
+                    batch = self._indexer.take()
+                    if batch is None:
+                        break
+                    running[self._submit(batch)] = batch
+                if not running:
+                    return
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    self._end(running.pop(future), future)
+        finally:  # after an error: whoever waits for these files would wait for ever
+            for batch in running.values():
+                self._indexer.release(batch)
 
     def _submit(self, batch: Batch) -> Future[list[FileEntry]]:
         from concurrent.futures import Future
@@ -147,13 +151,13 @@ class IndexWorkers:
         from .index_pool import WorkerPool, store
 
         file = self._indexer.index.file
-        if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
-            self._pool = WorkerPool(self._niceness)
-        if self._pool is not None and file is not None:
-            try:
+        try:
+            if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
+                self._pool = WorkerPool(self._niceness)
+            if self._pool is not None and file is not None:
                 return self._pool.submit(store, self._root, file, batch)
-            except (OSError, RuntimeError) as error:  # no process can be started, or one died
-                self._do_without(error)
+        except (ImportError, OSError, RuntimeError) as error:  # no process or semaphore can be made, or one died
+            self._do_without(error)
         here: Future[list[FileEntry]] = Future()
         try:
             here.set_result(self._indexer.ingest(batch))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -24,11 +25,12 @@ from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import fulltext, indexer
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.index import Index, Replaced
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.index.ingest import Batch, ingest
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import VaultNotFound
 from tests.index_dump import dump
 
 NOTES = {
@@ -191,6 +193,47 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
 
     assert dump(vault.index) == vault.expected()
     eventually(lambda: not processes())
+
+
+# INDEX-29
+def test_where_no_process_can_be_made_the_files_are_stored_here(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose /dev/shm cannot be written: the index stayed empty for ever."""
+
+    def refused(_: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(index_pool, "WorkerPool", refused)
+    start()
+    with deadline.limited_to(WITHIN):
+        vault.indexer.complete()
+
+    assert vault.indexer.pending() == {}
+    assert dump(vault.index) == vault.expected()
+
+
+# INDEX-43
+def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_vain(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def once(error: Exception, original: Callable[..., Any]) -> Callable[..., Any]:
+        errors = [error]
+
+        def call(*given: Any) -> Any:
+            if errors:
+                raise errors.pop()
+            return original(*given)
+
+        return call
+
+    monkeypatch.setattr(vault.indexer, "ingest", once(Replaced(), vault.indexer.ingest))
+    monkeypatch.setattr(vault.indexer, "step", once(VaultNotFound("The disk is gone."), vault.indexer.step))
+    start(pool_files=1_000_000)
+    with deadline.limited_to(WITHIN):
+        vault.indexer.complete()
+
+    assert vault.indexer.pending() == {}
 
 
 # INDEX-13
