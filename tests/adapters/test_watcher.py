@@ -23,10 +23,11 @@ from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.vault.changes import Move
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NoteNotFound, VaultNotFound
+from obsidian_mcp.errors import NoteNotFound, StorageFailed, VaultNotFound
 from tests.core.memory import Reported
 from tests.vaults import CaseInsensitive
 
@@ -285,6 +286,49 @@ def test_a_note_that_was_not_reported_is_found_by_its_name(root: Path, slow: tup
     eventually(found)  # soon after a scan of the folder there is none for a missing name
     assert found() == "d/Never reported.md"
     assert "d/another.md" not in vault.catalog  # only names are read
+
+
+class Failing(Disk):
+    """A disk on which one file or folder, or the whole, cannot be looked at."""
+
+    bad: str | None = None
+
+    def stat(self, disk: str) -> DiskFile | None:
+        if disk == self.bad:
+            raise StorageFailed("Reading failed.")
+        return super().stat(disk)
+
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        if folder == self.bad:
+            raise StorageFailed("Listing failed.")
+        return super().scan(folder, is_wanted)
+
+
+# WATCH-09
+@pytest.mark.parametrize("bad", ["b.md", "new", ""])
+def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(root: Path, bad: str) -> None:
+    for name in ("a.md", "b.md", "gone.md"):
+        (root / name).write_bytes(b"before")
+    disk, reported = Failing(root), Reported()
+    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+
+    def found(word: str) -> list[str]:
+        return sorted(note.path for note in vault.search.find(Request(word, "exact")).hits)
+
+    assert found("before") == ["a.md", "b.md", "gone.md"]
+    (root / "new").mkdir()
+    for name in ("a.md", "b.md", "new/c.md"):
+        (root / name).write_bytes(b"afterwards")
+        os.utime(root / name, ns=(1_700_000_000_123_456_789,) * 2)
+    (root / "gone.md").unlink()
+    reported.paths = {"a.md", "b.md", "gone.md", "new"} if bad else set()
+    reported.is_scan_due, disk.bad = not bad, bad
+    with pytest.raises(StorageFailed):
+        vault.catch_up()
+    disk.bad = None
+    vault.refresh()
+    assert (found("afterwards"), found("before")) == (["a.md", "b.md", "new/c.md"], [])
+    vault.close()
 
 
 # WATCH-02

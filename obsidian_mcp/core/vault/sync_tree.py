@@ -122,13 +122,12 @@ class Listing:
                 return
             try:
                 if not self.scanned or dirty is None or self._is_much(dirty):
-                    changes = self._scan()
+                    self._note(self._scan())
                 else:
-                    changes = self._look(sorted(dirty))
+                    self._look(sorted(dirty))
             except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
                 self.scanned = False
                 raise
-            self._note(changes)
 
     def _is_much(self, dirty: AbstractSet[str]) -> bool:
         """Whether one scan is quicker than a look at each path."""
@@ -208,7 +207,7 @@ class Listing:
         """Look for files of these names that were not reported, unless the folder was just searched (WATCH-05)."""
         with self.lock:
             if not self._is_frozen and self._misses.drain() is None:
-                self._note(self._look([entry.disk for entry in self.named(names)]))
+                self._look([entry.disk for entry in self.named(names)])
                 self._misses.scanned()
 
     def check_downloaded(self, paths: Iterable[str]) -> None:
@@ -230,13 +229,23 @@ class Listing:
     def look_at(self, disk: str) -> None:
         """Look at one path that this program has just changed or found."""
         if not self._is_frozen:
-            self._note(self._look([disk]))
+            self._look([disk])
 
-    def _look(self, disks: Sequence[str]) -> list[Change]:
-        """Look at paths that may have changed: files, or folders with everything below them."""
+    def _look(self, disks: Sequence[str]) -> None:
+        """Look at paths that may have changed: files, or folders with everything below them.
+
+        Where the disk fails in between, the changes that the catalog has taken in are noted all the same (WATCH-09).
+        """
         if self._newer is not None:
             self._newer.update(disks)
         changes: list[Change] = []
+        try:
+            self._compare(disks, changes)
+        finally:
+            self._note(changes)
+
+    def _compare(self, disks: Sequence[str], changes: list[Change]) -> None:
+        """Take paths into the catalog as they are on disk; add what changed to `changes`."""
         others: set[str] = set()
         unknown = [disk for disk in disks if self.catalog.on_disk(disk) is None]
         # a symbolic link that took the place of a file or folder is not part of the vault
@@ -252,30 +261,28 @@ class Listing:
             else:
                 others.add(disk)
         if others:
-            changes += self._look_below({disk for disk in others if not _is_below(disk, others)})
+            self._look_below({disk for disk in others if not _is_below(disk, others)}, changes)
             unknown += [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
-        return changes + self._respelled(unknown) if unknown else changes
+        if unknown:
+            self._respelled(unknown, changes)
 
-    def _respelled(self, disks: Sequence[str]) -> list[Change]:
+    def _respelled(self, disks: Sequence[str], changes: list[Change]) -> None:
         """Drop what is known by a former name: a disk that knows no case finds the file by that too (WATCH-08)."""
         spellings = self.catalog.respelled(disks)
-        changes: list[Change] = []
         spelled = self._files.spelled(spellings)
         for disk in spellings:
             if disk not in spelled:
                 changes += self.catalog.drop(disk)
             elif (file := self._files.stat(disk)) is not None:
                 changes += self.catalog.put(file)
-        return changes
 
     def _again(self, file: DiskFile) -> list[Change]:
         """Return a file that seems unchanged as changed if it may have been saved again within one tick (INDEX-03)."""
         known = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None
         return [] if known is None else [Change(known.path)]
 
-    def _look_below(self, folders: AbstractSet[str]) -> list[Change]:
+    def _look_below(self, folders: AbstractSet[str], changes: list[Change]) -> None:
         """Look at folders, none below another, that came, changed or are gone."""
-        changes: list[Change] = []
         below = {found.disk for folder in folders for found in self._files.scan(folder) if self.visible(found.disk)}
         known = self._known_below(folders)
         for found in below:
@@ -284,7 +291,6 @@ class Listing:
         for lost in known:
             if lost not in below:
                 changes += self.catalog.drop(lost)
-        return changes
 
     def _known_below(self, folders: AbstractSet[str]) -> list[str]:
         """Return the known files below folders, as the disk spells them."""
@@ -295,7 +301,7 @@ class Listing:
         paths = {disk for step in steps for disk in (step.disk, step.target) if disk is not None}
         with self.lock:
             try:
-                self._note(self._look(sorted(paths)))
+                self._look(sorted(paths))
             except AppError:  # the next call looks at everything
                 self.scanned = False
 
