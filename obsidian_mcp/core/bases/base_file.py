@@ -20,6 +20,8 @@ from . import parser
 
 T = TypeVar("T")
 EXTENSION = ".base"
+_TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
+_QUOTE = "An expression that begins with ! is a tag to YAML: put it in quotes."
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
 MAX_EXPRESSIONS = 2_000
@@ -192,6 +194,8 @@ def mistakes(text: str) -> tuple[Base | None, list[tuple[Path, str]]]:
     """The base, None where it is refused, and why: places and messages. Raises: QueryInvalid for broken YAML."""
     reader = _Reader()
     base = reader.base(_load(text))
+    if base is not None and _TAGGED.search(text):
+        base = replace(base, warnings=(*base.warnings, f"{_QUOTE} It has no effect as it is."))
     return base and replace(base, places=Places(text)), reader.mistakes
 
 
@@ -202,8 +206,10 @@ def _load(text: str) -> dict[str, Any]:
     except yaml12.NoValue:
         return {}
     except yaml12.InvalidYaml as error:
+        lines = text.splitlines()[error.line - 1 : error.line] if error.line else []
+        quote = f" {_QUOTE}" if _TAGGED.search("".join(lines)) else ""
         raise QueryInvalid(
-            f"Query is an invalid format. It should be a YAML object. Line {error.line}: {error.problem}.",
+            f"Query is an invalid format. It should be a YAML object. Line {error.line}: {error.problem}.{quote}",
             line=error.line,
         ) from None
 

@@ -95,6 +95,17 @@ def test_the_singular_of_a_key_is_warned_of_and_has_no_effect() -> None:
     assert answer.warnings == ['The key "filter" is not known and has no effect; did you mean "filters"?']
 
 
+@pytest.mark.parametrize("filters", ["filters: !n.isEmpty()", "filters:\n  and:\n    - !n.isEmpty()"])
+def test_a_filter_that_yaml_reads_as_a_tag_is_warned_of(filters: str) -> None:
+    """BASE-02"""
+    views = "\nviews:\n  - {type: table, name: V}\n"
+
+    assert "put it in quotes" in str(read(filters + views).warnings)
+    assert not read(filters.replace("!n.isEmpty()", "'!n.isEmpty()'") + views).warnings
+    with pytest.raises(QueryInvalid, match="put it in quotes"):
+        read(filters.replace("isEmpty()", 'is("a b")') + views)
+
+
 @pytest.mark.parametrize(
     ("expression", "column", "problem"),
     [
