@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
+from tests.serve.raw import RawServer
 
 
 @pytest.fixture
@@ -71,6 +74,28 @@ def test_the_other_vaults_answer_where_the_folder_of_one_is_gone(two: App, tmp_p
     assert home["vault"] == "Home"
     assert "connect" in home["error"].lower()
     assert (work["vault"], work["total"]) == ("Work", 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_server_opens_more_vaults_than_files_may_be_open_when_it_starts(tmp_path: Path) -> None:
+    # TOOL-19
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= most < 200:
+        pytest.skip("no more files may be open here")
+    vaults = [tmp_path / f"V{number}" for number in range(8)]
+    for vault in vaults:
+        vault.mkdir()
+        (vault / "A.md").write_text("heron", encoding="utf-8")
+    own = {f"OBSIDIAN_MCP_{kind}": str(tmp_path / kind) for kind in ("CACHE", "STATE")}
+    named = " ".join(f"--vault '{vault}'" for vault in vaults)
+    command = ["sh", "-c", f"ulimit -Sn 60; exec '{sys.executable}' -m obsidian_mcp {named}"]
+    with RawServer(command, env=own) as server:
+        server.initialize()
+        answer = server.call("tools/call", {"name": "obsidian_search", "arguments": {"query": "heron", "vault": "*"}})
+    found = json.loads(answer["result"]["content"][0]["text"])["data"]["vaults"]
+    assert [vault["total"] for vault in found] == [1] * len(vaults)
 
 
 def held(tmp_path: Path, scope: str, policy: str = "") -> App:
