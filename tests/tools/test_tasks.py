@@ -35,6 +35,13 @@ def vault(tmp_path: Path) -> Iterator[TaskVault]:
     made.close()
 
 
+def test_overdue_is_before_today(vault: TaskVault) -> None:
+    """TASK-132."""
+    found = vault.list(due="overdue")
+    assert [task["due"] for task in found["tasks"]] == ["2026-11-20"]
+    assert found == vault.list(due="before today")
+
+
 # Measured cases
 
 

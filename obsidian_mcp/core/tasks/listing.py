@@ -111,11 +111,11 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
         return _plain(lambda task: task.has_date(name) == wanted)
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
-    found = date_filter(name, phrase, environment.today)
+    found = date_filter(name, "before today" if word == "overdue" else phrase, environment.today)
     if found is None:
         raise QueryInvalid(
-            f"{name}: {phrase!r} is not understood. Expected none, any, invalid or, with or without on, before, after, "
-            f"on or before, on or after in front of it, {PERIODS}.",
+            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, before, "
+            f"after, on or before, on or after in front of it, {PERIODS}.",
             argument=name,
         )
     return found
