@@ -114,8 +114,8 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
     found = date_filter(name, "before today" if word == "overdue" else phrase, environment.today)
     if found is None:
         raise QueryInvalid(
-            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, before, "
-            f"after, on or before, on or after in front of it, {PERIODS}.",
+            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, "
+            f"before, after, on or before, on or after in front of it, {PERIODS}.",
             argument=name,
         )
     return found
