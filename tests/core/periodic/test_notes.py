@@ -29,8 +29,13 @@ def _settings(language: str = "", week_start: str = "", **files: Any) -> Periodi
     )
 
 
-def _weekly(pattern: str = "", **more: Any) -> PeriodicSettings:
-    return _settings(calendar={"weeklyNoteFormat": pattern, **more})
+def _weekly(pattern: str = "", app: Any = None, **more: Any) -> PeriodicSettings:
+    return _settings(app=app, calendar={"weeklyNoteFormat": pattern, **more})
+
+
+def _plugin(period: Period, pattern: str, **more: Any) -> PeriodicSettings:
+    key = {"day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly", "year": "yearly"}[period]
+    return _settings(periodic_notes={key: {"enabled": True, "format": pattern}}, **more)
 
 
 def _path(settings: PeriodicSettings, period: Period, day: date = SUNDAY) -> str:
@@ -65,6 +70,9 @@ def test_folders_come_from_the_setting_and_from_the_format() -> None:
         (_settings(app={"weekStart": "monday"}), SUNDAY, "2026-W47"),
         (_settings(week_start="monday"), SUNDAY, "2026-W47"),
         (_settings("de", app={"localeOverride": "en"}), date(2027, 1, 1), "2026-W53"),
+        (_settings(app={"weekStart": "Monday", "localeOverride": "system-default"}), SUNDAY, "2026-W47"),
+        (_weekly(weekStart="monday", app={"weekStart": "sunday"}), SUNDAY, "2026-W47"),
+        (_plugin("week", "", calendar={"weekStart": "monday"}, app={"weekStart": "sunday"}), SUNDAY, "2026-W48"),
     ],
 )
 def test_weeks_are_counted_as_the_settings_say(settings: PeriodicSettings, day: date, name: str) -> None:
@@ -105,6 +113,18 @@ def test_settings_that_cannot_be_read_are_the_default_and_said_so() -> None:
     assert _path(settings, "day") == "2026-11-22.md"
     assert len(settings.warnings) == 1
     assert settings.warnings[0].startswith("daily-notes.json: ")
+    for text, name in (("\ufeff", "2026-11-22"), (" \n", "2026-11-22"), ('\ufeff{"format": "[x]"}\r\n', "x")):
+        settings = read_settings({"daily-notes.json": text}.get)
+        assert (_path(settings, "day"), settings.warnings) == (f"{name}.md", ())
+
+
+@pytest.mark.parametrize(
+    ("plugins", "is_on"),
+    [(["daily-notes"], True), ([], False), ({"daily-notes": True}, True), ({"daily-notes": False}, False), ({}, True)],
+)
+def test_the_core_plugin_of_daily_notes_may_be_off(plugins: Any, is_on: bool) -> None:
+    """PERIODIC-5"""
+    assert _settings(core_plugins=plugins).rules["day"].configured == is_on
 
 
 @pytest.mark.parametrize(
@@ -124,6 +144,40 @@ def test_a_path_tells_its_day(settings: PeriodicSettings, period: Period, path: 
     """PERIODIC-7"""
     found = note_day(settings.rules[period], path, settings.locale, SUNDAY)
     assert (found and found.isoformat()) == day
+
+
+@pytest.mark.parametrize(
+    ("period", "pattern", "name", "day"),
+    [
+        ("day", "YYYY/YYYY-DDDD", "2026-326", "2026-11-22"),
+        ("day", "YYYY/GGGG-[W]WW-E", "2026-W47-7", "2026-11-22"),
+        ("day", "YYYY/YYYY-MMMM-Do", "2026-November-22nd", "2026-11-22"),
+        ("day", "YYYY/X", "1795305600", "2026-11-22"),
+        ("day", "YYYY/MM-DD", "11-22", None),
+        ("day", "YYYY/YYYY-MM", "2026-11", None),
+        ("day", "YYYY/YYYY-DD", "2026-22", None),
+        ("week", "YYYY/gggg-[W]ww", "2026-W48", "2026-11-22"),
+        ("week", "YYYY/YYYY-MM-DD", "2026-11-22", "2026-11-22"),
+        ("week", "gggg/[W]ww", "W48", None),
+        ("month", "YYYY/YYYY-MM", "2026-11", "2026-11-01"),
+        ("month", "YYYY/YYYY-DDDD", "2026-326", "2026-11-22"),
+        ("month", "YYYY/MMMM", "November", None),
+        ("month", "YYYY/YYYY-[Q]Q", "2026-Q4", None),
+        ("quarter", "YYYY/YYYY-[Q]Q", "2026-Q4", "2026-10-01"),
+        ("quarter", "YYYY/YYYY-MM", "2026-11", "2026-11-01"),
+        ("quarter", "YYYY/YYYY-DDDD", "2026-326", "2026-11-22"),
+        ("quarter", "YYYY/[Q]Q", "Q4", None),
+        ("year", "[Years]/YYYY", "2026", "2026-01-01"),
+    ],
+)
+def test_a_note_in_another_folder_tells_its_day_where_its_name_alone_says_the_period(
+    period: Period, pattern: str, name: str, day: str | None
+) -> None:
+    """PERIODIC-7"""
+    settings = _plugin(period, pattern)
+    for path in (f"moved/{name}.md", f"{name}.md"):
+        found = note_day(settings.rules[period], path, settings.locale, SUNDAY)
+        assert (found and found.isoformat()) == day
 
 
 def test_slashes_in_literal_text_part_folders_too() -> None:
