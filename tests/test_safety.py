@@ -427,11 +427,26 @@ def test_a_rename_that_somebody_else_made_first_is_not_taken_back(root: Path, op
     assert not (root / "0.md").exists()
 
 
-def test_two_vaults_know_at_once_what_the_other_has_changed(root: Path, opened: Callable[..., Vault]) -> None:
+class LateJournal(SqliteJournal):
+    """A journal that cannot be read yet when its vault is opened."""
+
+    is_there = False
+
+    def latest(self) -> int:
+        if not self.is_there:
+            self.is_there = True
+            raise StorageFailed("The journal cannot be read.")
+        return super().latest()
+
+
+@pytest.mark.parametrize("kind", [SqliteJournal, LateJournal])
+def test_two_vaults_know_at_once_what_the_other_has_changed(
+    root: Path, opened: Callable[..., Vault], kind: type[SqliteJournal]
+) -> None:
     """SAFE-09: also where the watcher has not told yet."""
 
     one = opened()
-    other = Vault("v", Disk(root), Reported(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    other = Vault("v", Disk(root), Reported(), kind(root.parent / "state"), lambda: open_index(None))
     other.refresh()
     one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
     with other.changing():
