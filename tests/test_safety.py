@@ -314,11 +314,16 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: C
         vault.commit("test", changes)
     assert raised.value.data["paths"] == ["0.md"]
     assert contents(root) != before
+    with vault.changing():  # the file is still held
+        assert len(vault.journal.unfinished()) == 1
 
-    again = opened()
+    again = Vault("v", Disk(root), Reported(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    again.refresh()
     with again.changing():
         assert contents(root) == before
+        assert {entry.path: entry.size for entry in again.entries()} == {name: len(before[name]) for name in before}
     assert again.journal.unfinished() == []
+    again.close()
 
 
 class Slow(Disk):
@@ -452,6 +457,9 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(
     with other.changing():
         paths = sorted(entry.path for entry in other.entries())
     assert paths == ["1.md", "2.md", "3.md", "4.md", "5.md", "made.md", "moved.md"]
+    one.commit("test", [Create("later.md", b"l")])
+    with other.changing():
+        assert "later.md" in {entry.path for entry in other.entries()}
     other.close()
 
 
