@@ -104,7 +104,7 @@ def insert(body: str, at: int, content: str) -> str:
     if before and joins(before, content):
         before += newline
     if not ended:
-        return before + (_ended(content, newline) if after else content.removesuffix(newline)) + after
+        return before + content.removesuffix(newline)
     return before + (_ended(content, newline) if after or before else content) + after
 
 

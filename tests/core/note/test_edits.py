@@ -238,6 +238,15 @@ def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
     body = "# A\r\n\r\ntext\r\n\r\n# B\r\n"
 
     assert edits.append_to_span(body, Span(5, body.index("# B")), "x\ny") == "# A\r\n\r\ntext\r\nx\r\ny\r\n\r\n# B\r\n"
+    assert edits.replace_span(body, Span(5, body.index("# B")), "x\ny\n") == "# A\r\n\r\nx\r\ny\r\n\r\n# B\r\n"
+
+
+def test_a_last_section_without_a_last_newline_gets_none() -> None:
+    # EDIT-02, EDIT-05
+    body = "# A\n\n  text"
+
+    assert edits.append_to_span(body, Span(4, len(body)), "x\n") == "# A\n\n  text\nx"
+    assert edits.replace_span(body, Span(4, len(body)), "x\n") == "# A\n\nx"
 
 
 def test_a_diff_tells_of_a_missing_last_newline() -> None:
