@@ -14,6 +14,7 @@ from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
@@ -97,6 +98,7 @@ def set_properties(
 
     def change(body: str) -> str:
         for key, value in properties.items():
+            deadline.checkpoint()  # each property takes longer the more there are
             if value is None:
                 body = edits.remove_property(body, key)
             else:

@@ -10,9 +10,12 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.frontmatter import edits
+from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault import bulk
-from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, PropertiesUnreadable
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import Tool
@@ -291,3 +294,23 @@ def test_of_a_change_of_many_notes_only_the_differences_that_are_shown_are_worke
 
     assert shown.endswith("(cut)\n")
     assert len(worked_out) == 2
+
+
+def test_setting_very_many_properties_ends_with_its_time_and_lets_others_write(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # TOOL-09
+    begun: list[str] = []
+
+    def stopped(body: str, key: str, value: Any) -> str:
+        begun.append(key)
+        limit = deadline.current.get()
+        assert limit is not None
+        limit.cancel()
+        return set_property(body, key, value)
+
+    monkeypatch.setattr(edits, "set_property", stopped)
+    with deadline.limited_to(60.0), pytest.raises(OperationTimeout):
+        run(app, "set_properties", names=["Home"], properties={"a": 1, "b": 2, "c": 3})
+
+    assert begun == ["a"]
