@@ -16,7 +16,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
 from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.errors import InvalidArguments, UnknownTool, VaultNotFound
+from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import schema, table
 from .outcome import Document, Outcome, Picture, as_json
@@ -27,6 +27,7 @@ PREFIX = "obsidian_"
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 EVERY_VAULT = "*"
+VAULTS_NAMED = 5
 """In place of a vault's name."""
 ACROSS_VAULTS = frozenset(
     ("obsidian_search", "obsidian_list_files", "obsidian_query", "obsidian_list_tasks", "obsidian_tags")
@@ -84,6 +85,14 @@ class Tool:
         key = api_key.set(app.config.key)
         try:
             result = self.function(app, **{name: getattr(checked, name) for name in self.model.model_fields})
+        except (NoteNotFound, ChangeNotFound) as error:
+            if not given.get("vault") and len(vaults := app.vaults.names()) > 1:
+                others = ", ".join(map(repr, vaults[1 : VAULTS_NAMED + 1]))
+                message = (
+                    f"{error.message} Only the vault {vaults[0]!r} was looked at; give vault for others: {others}."
+                )
+                raise type(error)(message, **error.data) from error
+            raise
         finally:
             api_key.reset(key)
             hidden_text_read.reset(source)

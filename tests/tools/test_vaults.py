@@ -12,7 +12,7 @@ import pytest
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
+from obsidian_mcp.errors import AppError, InvalidArguments, PolicyInvalid, VaultNotFound
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
@@ -49,6 +49,16 @@ def test_every_vault_answers_with_its_name(two: App, tool: str, arguments: dict[
         assert f"{vault['vault']} note" in str(vault)
         alone = call(two, f"obsidian_{tool}", {**arguments, "vault": vault["vault"]}).data
         assert vault == {"vault": vault["vault"], **alone}
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("read_note", {"name": "Work note"}), ("undo", {})])
+def test_an_error_says_which_vault_was_looked_at(two: App, tool: str, arguments: dict[str, Any]) -> None:
+    # TOOL-19
+    with pytest.raises(AppError, match="Only the vault 'Home' was looked at; give vault for others: 'Work'"):
+        call(two, f"obsidian_{tool}", arguments)
+    with pytest.raises(AppError) as error:
+        call(two, f"obsidian_{tool}", {"name": "Nope", "vault": "Home"} if arguments else {"vault": "Home"})
+    assert "vault for others" not in error.value.message
 
 
 def test_a_tool_for_one_vault_says_so_and_names_them(two: App) -> None:
