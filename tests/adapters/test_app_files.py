@@ -24,7 +24,7 @@ from .app_desk import CHANGES, NO_ANSWER, Desk, desk
 
 MakeDesk = Callable[..., Desk]
 
-LONG = "".join(f"{number}. line with äöü and 🎉\n" for number in range(400))
+LONG = "".join(f"Line {number} with äöü and 🎉\n" for number in range(400))
 SESSION: list[tuple[str, dict[str, Any]]] = [
     ("create_note", {"name": "New", "content": "# New\n\nTwo\nlines\n"}),
     ("create_note", {"name": "New", "content": "replaced\n\n", "overwrite": True}),
