@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
@@ -37,11 +38,12 @@ def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], 
     """Return the text of a canvas after all operations. `new_id` makes ids of 16 hexadecimal digits.
 
     Raises: CanvasUnreadable for a file that is no canvas; AmbiguousName and InvalidArguments, with the number of the
-    operation, for what cannot be done.
+    operation, for what cannot be done; OperationTimeout.
     """
     canvas = _Canvas(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):
+        deadline.checkpoint()
         try:
             ids.append(canvas.apply(operation))
         except (InvalidArguments, AmbiguousName) as error:

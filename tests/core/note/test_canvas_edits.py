@@ -22,7 +22,8 @@ from obsidian_mcp.core.note.canvas_operations import (
     Place,
     RemoveCard,
 )
-from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
+from obsidian_mcp.core.text import deadline
+from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments, OperationTimeout
 
 
 def changed(body: str, *operations: CanvasOperation) -> str:
@@ -384,3 +385,19 @@ def test_a_new_text_of_a_card_is_all_that_changes(nodes: list[dict[str, Any]], g
     assert after.startswith(before)
     assert after.endswith(behind)
     assert json.loads(after[len(before) : len(after) - len(behind)]) == text
+
+
+def test_very_many_operations_end_with_the_time_of_the_call() -> None:
+    # TOOL-09: others could not write for as long as they took
+    begun: list[str] = []
+
+    def stopped() -> str:
+        begun.append(f"{len(begun):016x}")
+        limit = deadline.current.get()
+        assert limit is not None
+        limit.cancel()
+        return begun[-1]
+
+    with deadline.limited_to(60.0), pytest.raises(OperationTimeout):
+        edit("", [text_card("a"), text_card("b"), text_card("c")], stopped)
+    assert len(begun) == 1
