@@ -58,6 +58,9 @@ class Only:
         self.vault.refresh()
         return self.vault
 
+    def names(self) -> list[str]:
+        return [self.vault.name]
+
 
 def opened(root: Path, beside: Path) -> Vault:
     return Vault(
