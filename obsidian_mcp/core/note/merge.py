@@ -52,7 +52,7 @@ def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str
     lines = split_lines(base)
     mine = changes(lines, split_lines(ours))
     other = changes(lines, split_lines(theirs))
-    hunks = sorted({*mine, *other}, key=lambda hunk: (hunk.start, hunk.end))
+    hunks = sorted(dict.fromkeys([*mine, *other]), key=lambda hunk: (hunk.start, hunk.end))  # ours before theirs
     result: list[str] = []
     at = 0
     for number, hunk in enumerate(hunks):

@@ -31,6 +31,14 @@ def test_changes_that_do_not_touch_are_both_kept(base: str, ours: str, theirs: s
     assert merge(base, theirs, ours) == merged
 
 
+def test_of_two_lines_added_at_one_place_ours_is_the_first() -> None:  # SAFE-22
+    for number in range(20):
+        ours, theirs = f"a\nours {number}\nb\n", f"a\ntheirs {number}\nb\n"
+        assert merge("a\nb\n", ours, theirs) is None
+        merged = merge("a\nb\n", ours, theirs, neighbours=True)
+        assert merged == f"a\nours {number}\ntheirs {number}\nb\n"
+
+
 @given(TEXTS, TEXTS)
 def test_changes_turn_one_text_into_the_other(base: str, other: str) -> None:
     lines = split_lines(base)
