@@ -24,6 +24,8 @@ LINES_SHOWN = 10
 CONTEXT_LINES = 2
 TEXT_SHOWN = 200
 PLACES_COMPARED = 50
+LONGEST_COMPARED = 2_000
+"""Code points of the longest text that is looked for in other characters: half a second in a large note."""
 _UNIT = re.compile(r"\.\.\.|--+|\s+|(?s:.)")
 _ALIKE = (
     r"['’‘‚‛′`´]",
@@ -230,6 +232,8 @@ def _nowhere(body: str, find: str) -> TextNotFound:
 
 def _otherwise_written(body: str, find: str) -> tuple[int, str] | None:
     """Return the line that has the text with other quotes, dashes, spaces or forms of characters, and what they are."""
+    if len(find) > LONGEST_COMPARED:
+        return None
     units = _UNIT.findall(unicodedata.normalize("NFC", find.strip()))
     tokens = list(map(_token, units))
     place = re.search("".join(tokens), body) if tokens else None

@@ -215,6 +215,13 @@ def test_a_text_in_other_characters_is_answered_with_the_line_and_what_is_differ
     assert message in str(error.value)
 
 
+def test_a_long_text_is_answered_with_the_nearest_line_alone() -> None:
+    # EDIT-04: 300 KB took minutes to be looked for in other characters
+    find = f"A long line: “it's — well…”, 5 km.\n{'more ' * 400}"
+    with pytest.raises(TextNotFound, match="The nearest is line 3"):
+        edits.replace_text(WRITTEN, find, "x", every=False)
+
+
 SECTION = "# A\n\ntext\nmore\n\n# B\n"
 
 
