@@ -235,7 +235,6 @@ def test_changed_lines_come_with_their_heading(app: App, basic: Path) -> None:
                 " - 2026-11-18: cleaned, oiled, still slow. #work/clocks",
                 "-- 2026-11-20: the quick fix did not hold; a fox has nested in the belfry.",
                 "+- 2026-11-20: the quick fix did not hold; a cat has nested in the belfry.",
-                " ",
             ],
         }
     ]
@@ -247,7 +246,7 @@ def test_changed_lines_come_with_their_heading(app: App, basic: Path) -> None:
     ("tool", "given", "shown"),
     [
         ("create_note", {"name": "New", "content": "a\nb\n"}, ("New.md", "create", None, 2, 0)),
-        ("delete_note", {"name": "No last newline"}, ("No last newline.md", "delete", None, 0, 2)),
+        ("delete_note", {"name": "No last newline"}, ("No last newline.md", "delete", None, 0, 3)),
         ("move_note", MOVE, ("Projects/Alpha.md", "move", "Projects/Beta.md", 0, 0)),
         ("add_attachment", {"name": "x.bin", "data": "AAA="}, ("x.bin", "create", None, 0, 0)),
     ],

@@ -184,7 +184,8 @@ class Hunk:
 
 def hunks(before: str, after: str) -> list[Hunk]:
     """Return what `diff` shows, as lines without line ends."""
-    return list(_hunks(before.split("\n"), after.split("\n")))
+    found = _hunks(split_lines(before), split_lines(after))
+    return [Hunk(hunk.old, hunk.new, [line.removesuffix("\n") for line in hunk.lines]) for hunk in found]
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:

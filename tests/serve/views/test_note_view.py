@@ -231,6 +231,6 @@ def test_hostile_names_are_text_in_the_other_views_too(host: ReferenceHost, basi
     edit = {"name": HOSTILE, "operation": "append", "content": HOSTILE}
     view = host.show("obsidian_show_changes", {"tool": "edit_note", "arguments": edit})
     view.locator(".opener").click()
-    expect(view.locator(".add")).to_contain_text(HOSTILE)
+    expect(view.locator(".add").last).to_contain_text(HOSTILE)
     view = host.show("obsidian_show_query", {"language": "tasks", "query": "path includes onerror"})
     expect(view.get_by_role("checkbox", name=HOSTILE)).to_be_visible()

@@ -71,5 +71,5 @@ def test_a_query_and_the_history_are_shown_read_only(page: Page, basic: Path, mo
     assert run(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
     show(page, basic, monkeypatch, "history")
     page.get_by_role("button", name="Home.md").click()
-    expect(page.locator(".add")).to_contain_text("One more line")
+    expect(page.locator(".add").last).to_contain_text("One more line")
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
