@@ -13,6 +13,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import edits, parser, sections
+from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
@@ -67,8 +68,6 @@ def edit_note(
     if operation == "rename_heading":
         return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
 
-    twice: list[bool] = []
-
     def change(body: str) -> str:
         match operation:
             case "append":
@@ -80,19 +79,16 @@ def edit_note(
         found = sections.locate(body, heading)
         match operation:
             case "replace_section":
-                own = sections.without_heading(body, found, content)
-                twice.append(own != content)
-                return edits.replace_span(body, found.content, own)
+                return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
             case "append_section":
                 return edits.append_to_span(body, found.content, content)
         return edits.insert(body, found.content.start, content)
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
-    warnings = _warnings(operation, edited.before.text.body, edited.after.text.body, heading) if heading else []
+    before, after = edited.before.text.body, edited.after.text.body
+    warnings = _warnings(operation, before, after, heading, content) if heading else []
     if operation.startswith(("append", "prepend")) and _OPENING.search(content):
-        warnings += _swallowed(edited.before.text.body, edited.after.text.body)
-    if any(twice):
-        warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
+        warnings += _swallowed(before, after)
     return EditedNote(
         entry.path,
         changed=edited.before.etag != edited.after.etag,
@@ -103,7 +99,7 @@ def edit_note(
     )
 
 
-def _warnings(operation: Operation, before: str, after: str, heading: str) -> list[str]:
+def _warnings(operation: Operation, before: str, after: str, heading: str, content: str) -> list[str]:
     """What the user may not have meant: the first of several headings, a block without its id, a section's headings."""
     block = heading.rpartition("#")[2].strip()
     if block.startswith(("^", "[^")):
@@ -115,15 +111,19 @@ def _warnings(operation: Operation, before: str, after: str, heading: str) -> li
         "Name another one with a heading above it: Parent#Child."
     )
     warnings = [several] if len(lines) > 1 else []
-    below = sections.headings_below(before, heading)
+    below = sections.headings_below(before, heading) if operation in ("append_section", "replace_section") else []
     if below and operation == "append_section":
         warnings.append(
             f"The section ends with the heading {below[-1]!r}: the text stands below that. prepend_section puts it "
             f"right below {heading!r}."
         )
-    gone = [text for text in below if not sections.has(after, text)]
-    if gone and operation == "replace_section":
-        warnings.append(f"Headings that were in the section are gone: {', '.join(map(repr, gone[: sections.SHOWN]))}.")
+    if operation == "replace_section":
+        kept = {heading_key(found.text) for found in parser.parse(after).outline}
+        if gone := [text for text in below if heading_key(text) not in kept]:
+            shown = ", ".join(map(repr, gone[: sections.SHOWN]))
+            warnings.append(f"Headings that were in the section are gone: {shown}.")
+        if sections.without_heading(before, sections.locate(before, heading), content) != content:
+            warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
     return warnings
 
 

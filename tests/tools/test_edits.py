@@ -75,6 +75,9 @@ def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_ar
     assert "warnings" not in edit(app, "Log", "prepend_section", heading="Log", content="first")
     done = edit(app, "Log", "replace_section", heading="Log", content="new\n\n## Two\n")
     assert done["warnings"] == ["Headings that were in the section are gone: 'One'."]
+    note.write_bytes(b"# Log\n\n## Ticket #42\n\na\n")
+    done = edit(app, "Log", "replace_section", heading="Log", content="## Ticket #42\n\nb\n")
+    assert "warnings" not in done  # it is there still
 
 
 @pytest.mark.parametrize("content", ["```js\nx", "%%\nx", "<!--\nx"])

@@ -35,18 +35,17 @@ def locate(body: str, name: str) -> Part:
 
 
 def headings_below(body: str, name: str) -> list[str]:
-    """Return the headings in a section of a note, without its own."""
-    content = locate(body, name).content
-    outline = parser.parse(body).outline
-    return [heading.text for heading in outline if content.start <= heading.span.start < content.end]
+    """Return the headings in a section of a note, without its own. Raises: SectionNotFound."""
+    parsed = parser.parse(body)
+    section = find(parsed, name).span
+    return [heading.text for heading in parsed.outline if section.start < heading.span.start < section.end]
 
 
 def without_heading(body: str, part: Part, content: str) -> str:
     """Return the new text of a section without the section's own heading, if it begins with it."""
-    heading = body[part.whole.start : part.content.start].strip()
-    begins = heading and content.lstrip().startswith(heading)
-    rest = content.lstrip()[len(heading) :] if begins else content
-    return rest.lstrip("\r\n") if begins and rest[:1] in ("", "\r", "\n") else content
+    heading, text = body[part.whole.start : part.content.start].strip(), content.lstrip()
+    rest = text.removeprefix(heading)
+    return rest.lstrip("\r\n") if rest != text and rest[:1] in ("", "\r", "\n") else content
 
 
 def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> Place:
