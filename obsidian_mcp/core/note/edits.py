@@ -82,18 +82,11 @@ def overwritten(data: bytes, content: str) -> bytes:
 
 def append(body: str, content: str) -> str:
     """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02, EDIT-10)."""
-    content = adapted(content, body)
-    newline = newline_of(body, content)
-    if not body:
-        return content
-    apart = newline if joins(_ended(body, newline), content) else ""
-    if body.endswith("\n"):
-        return body + apart + _ended(content, newline)
-    return body + newline + apart + content.removesuffix(newline)
+    return insert(body, len(body), content)
 
 
 def insert(body: str, at: int, content: str) -> str:
-    """`content` on lines of its own at the offset `at`, which begins a line (EDIT-03, EDIT-10)."""
+    """`content` on lines of its own at the offset `at`, which begins a line or is the end (EDIT-03, EDIT-10)."""
     content = adapted(content, body)
     newline = newline_of(body, content)
     before, after = body[:at], body[at:]
