@@ -8,7 +8,6 @@ import os
 import re
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -53,7 +52,9 @@ def build(config: Config, *, serving: bool = False) -> App:
     key = _key(config)
     config = _held(config, key)
     if serving:
-        _allow_open_files()
+        from obsidian_mcp.adapters.open_files import allow_open_files
+
+        allow_open_files()
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
@@ -61,19 +62,6 @@ def build(config: Config, *, serving: bool = False) -> App:
         outside=AllowedFolders(config.import_folders),
         hidden_text_reads=HiddenTextReads(),
     )
-
-
-OPEN_FILES = 1024
-"""Open files that a server may have, where the system allows it. A vault in use takes 12; macOS begins with 256."""
-
-
-def _allow_open_files() -> None:
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if 0 < now < OPEN_FILES and (most < 0 or most > now):  # below 0: without a limit
-            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if most < 0 else min(OPEN_FILES, most), most))
 
 
 def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:

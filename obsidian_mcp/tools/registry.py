@@ -27,8 +27,9 @@ PREFIX = "obsidian_"
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 EVERY_VAULT = "*"
-VAULTS_NAMED = 5
 """In place of a vault's name."""
+VAULTS_NAMED = 5
+"""Other vaults that an error names."""
 ACROSS_VAULTS = frozenset(
     ("obsidian_search", "obsidian_list_files", "obsidian_query", "obsidian_list_tasks", "obsidian_tags")
 )
