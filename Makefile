@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test coverage budgets demo views bench bench-find bench-peers bundle clean lock
+.PHONY: test coverage budgets explore demo views bench bench-find bench-peers bundle clean lock
 
 test: .venv/.installed
 	@$(PY) -m tests.check
@@ -15,6 +15,10 @@ coverage: .venv/.installed
 # the times that the contract promises, on a machine with nothing else to do
 budgets: .venv/.installed
 	@$(PY) -m pytest --quiet -m timing tests
+
+# the tests of properties with other examples each time, and ten times as many: `make test` tries the same ones
+explore: .venv/.installed
+	@$(PY) -m pytest --quiet -m hypothesis --hypothesis-profile=explore tests
 
 demo: .venv/.installed
 	@$(PY) -m tests.demo

@@ -21,8 +21,10 @@ FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 
 VaultCopy = Callable[[str], Path]
 
-hypothesis.settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
-hypothesis.settings.load_profile("untimed")
+# A busy machine is no failure, and `make test` is red for a change only: it tries the same examples each time.
+hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)  # `make explore`
+hypothesis.settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
