@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -109,6 +110,31 @@ def test_a_period_that_nothing_makes_is_not_made(opened: Opened) -> None:
     with pytest.raises(NoteNotFound, match="Weekly notes are not set up"):
         run(app, period="weekly", content="x")
     assert run(app, period="quarterly")["content"] == "there"
+
+
+@pytest.mark.parametrize(
+    ("today", "date", "week", "first"),
+    [
+        ("2026-11-18", "this week", "2026-W47", "2026-11-16"),  # a Wednesday
+        ("2026-11-18", "last week", "2026-W46", "2026-11-09"),
+        ("2026-11-22", "today", "2026-W47", "2026-11-16"),  # a Sunday
+        ("2026-11-22", "2026-W47", "2026-W47", "2026-11-16"),
+        ("2027-01-03", "today", "2026-W53", "2026-12-28"),
+    ],
+)
+def test_weeks_of_iso_formats_run_from_monday_whatever_the_vaults_weeks(
+    opened: Opened, today: str, date: str, week: str, first: str
+) -> None:
+    """PERIODIC-2"""
+    weekly = {"weeklyNoteFormat": "GGGG-[W]WW", "weeklyNoteTemplate": "T"}
+    notes = {"T.md": "{{monday:MM-DD}} {{sunday:MM-DD}}", "old/2027-W01.md": "the week after", "old/2026-W48.md": ""}
+    sunday = opened(notes, calendar=weekly)
+    app = compose.build(sunday.config._replace(today=datetime.fromisoformat(today)))
+    found = run(app, period="weekly", date=date)
+    assert (found["path"], found["date"]) == (f"{week}.md", first)
+    last = datetime.fromisoformat(first) + timedelta(days=6)
+    assert found["content"] == f"{first[5:]} {last:%m-%d}"
+    app.vaults.close()
 
 
 def test_a_missing_template_is_an_error_and_nothing_is_made(opened: Opened) -> None:

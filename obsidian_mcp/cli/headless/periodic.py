@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files import names
-from obsidian_mcp.core.periodic.notes import note_day
-from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
+from obsidian_mcp.core.periodic.notes import first_day, note_day
+from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import NoteNotFound
@@ -70,12 +70,12 @@ def daily_prepend(call: Call) -> str:
 
 
 def daily_date(call: Call) -> str:
-    settings, period = call.vault.periodic.settings, _period(call)
-    named = call.text("path")
-    found = note_day(settings.rules[period], named, settings.locale, call.vault.calendar.today)
+    settings = call.vault.periodic.settings
+    rule, named = settings.rules[_period(call)], call.text("path")
+    found = note_day(rule, named, settings.locale, call.vault.calendar.today)
     if found is None:
         raise Refused(f'"{named}" is not a {_adjective(call)} note.')
-    return start_of(period, found, settings.locale).isoformat()
+    return first_day(rule, found, settings.locale).isoformat()
 
 
 def daily_settings(call: Call) -> str:

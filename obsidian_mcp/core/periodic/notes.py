@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 
 from obsidian_mcp.core.text.clock import shift
 
 from .locale import ENGLISH, Locale
-from .moment import format_moment, parts, pieces
+from .moment import format_moment, has_token, parts, pieces
 from .moment_parse import parse_fields, resolve_fields
 from .periods import Period, start_of
 from .settings import PeriodRule, UniqueNotes
@@ -50,6 +51,16 @@ def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = N
     return found.date()
 
 
+def weeks_of(rule: PeriodRule, locale: Locale) -> Locale:
+    """Return the locale by which the weeks of a rule begin: with those of ISO 8601 where its format has them."""
+    return replace(locale, first_day=1, doy=4) if has_token(rule.format, "GW") else locale
+
+
+def first_day(rule: PeriodRule, day: date, locale: Locale) -> date:
+    """Return the first day of the rule's period that holds a day."""
+    return start_of(rule.period, day, weeks_of(rule, locale))
+
+
 def find_elsewhere(rule: PeriodRule, day: date, locale: Locale, paths: Iterable[str]) -> str | None:
     """Return the note of the period that holds a day, out of the paths of the vault's notes, wherever it is.
 
@@ -58,10 +69,8 @@ def find_elsewhere(rule: PeriodRule, day: date, locale: Locale, paths: Iterable[
     """
     if rule.source == "core":
         return None
-    wanted = start_of(rule.period, day, locale)
-    found = [
-        path for path, noted in period_notes(rule, paths, locale, day) if start_of(rule.period, noted, locale) == wanted
-    ]
+    wanted = first_day(rule, day, locale)
+    found = [path for path, noted in period_notes(rule, paths, locale, day) if first_day(rule, noted, locale) == wanted]
     return min(found, key=lambda path: (len(path), path), default=None)
 
 

@@ -11,8 +11,7 @@ from obsidian_mcp.core.text.clock import shift
 from obsidian_mcp.errors import InvalidArguments
 
 from .locale import Locale
-from .moment import has_token
-from .notes import note_day
+from .notes import note_day, weeks_of
 from .periods import PERIODS, SHIFT_UNITS, Period, start_of, week_of, week_start
 from .settings import PeriodRule
 
@@ -64,7 +63,7 @@ def named_period(text: str, rules: Mapping[Period, PeriodRule], locale: Locale, 
             case "period":
                 period: Period = next(period for period in PERIODS if SHIFT_UNITS[period] == phrase.unit)
                 step = {"last": -1, "this": 0, "next": 1}[phrase.which]
-                return Named(shift(start_of(period, today, locale), step, phrase.unit), period)
+                return Named(shift(start_of(period, today, weeks_of(rules["week"], locale)), step, phrase.unit), period)
             case "week":
                 year = week_of(today, *week_rule)[0] if phrase.year is None else year
                 start = week_start(year, phrase.number, *week_rule)
@@ -79,9 +78,10 @@ def named_period(text: str, rules: Mapping[Period, PeriodRule], locale: Locale, 
 
 
 def _week_rule(rule: PeriodRule, locale: Locale) -> tuple[int, int]:
-    if not rule.configured or has_token(rule.format, "GW"):
+    if not rule.configured:
         return 1, 4
-    return locale.first_day, locale.doy
+    weeks = weeks_of(rule, locale)
+    return weeks.first_day, weeks.doy
 
 
 def _weekday(phrase: day_words.Phrase, locale: Locale, today: date) -> date:

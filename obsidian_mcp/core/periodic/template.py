@@ -10,6 +10,7 @@ from obsidian_mcp.core.text.clock import shift
 
 from .locale import ENGLISH, WEEKDAYS, Locale
 from .moment import format_moment
+from .notes import weeks_of
 from .periods import PERIODS, Period, start_of
 from .settings import PeriodRule, TemplateSettings
 
@@ -86,11 +87,12 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
         return written(at + timedelta(days=1 if name == "tomorrow" else -1), rule.format)
     if bare:
         return None
+    weeks = weeks_of(rule, variables.locale)
     if name in WEEKDAYS:
         if rule.period != "week" or not pattern:
             return None
-        first = start_of("week", at, variables.locale)
-        day = first + timedelta(days=(WEEKDAYS.index(name) - variables.locale.first_day) % 7)
+        first = start_of("week", at, weeks)
+        day = first + timedelta(days=(WEEKDAYS.index(name) - weeks.first_day) % 7)
         return written(datetime.combine(day, at.time()), "")
     period: Period = next(period for period in PERIODS if period == name)
-    return written(datetime.combine(start_of(period, at.date(), variables.locale), at.time()), rule.format)
+    return written(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.periodic.notes import TRIES, find_elsewhere, note_path, period_notes, unique_path
-from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period, start_of
+from obsidian_mcp.core.periodic.notes import TRIES, find_elsewhere, first_day, note_path, period_notes, unique_path
+from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.periodic.template import fill_periodic
@@ -184,7 +184,7 @@ class PeriodicNotes:
         vault = self._vault
         when = datetime.combine(day, self.calendar.now().time())
         path = parse(note_path(rule, when, settings.locale))
-        first = start_of(period, day, settings.locale)
+        first = first_day(rule, day, settings.locale)
         entry = vault.at(path) or vault.look_for(names.spelled(vault.catalog, path)[1])
         if entry is None and rule.source != "core":
             with vault.lock:
