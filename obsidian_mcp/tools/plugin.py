@@ -18,6 +18,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import hidden_text, parser, patch
+from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.text import BOM, Lines, Span, printable
@@ -143,7 +144,10 @@ def edit_note(
 
     def change(body: str) -> str:
         below = frontmatter.text_start(body)
-        return body[:below] + _patched(body[below:], patch)
+        patched = _patched(body[below:], patch)
+        if below == len(body) and not body.endswith("\n"):  # behind the closing fence of the properties
+            return insert(body, below, patched)
+        return body[:below] + patched
 
     edited = app.vaults.get().edit("edit_note", entry, change)
     return Document({"path": entry.path, "etag": edited.after.etag}, f'Successfully applied patch to "{entry.path}"')

@@ -153,6 +153,16 @@ def test_edit_note_refuses_what_cannot_be_meant(app: App, arguments: dict[str, A
         run(app, "edit_note", path="Daily", **arguments)
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_edit_note_adds_text_below_properties_that_end_the_note(app: App, vault: Path, newline: str) -> None:
+    # PLUGIN-04: the closing fence of the properties keeps its line
+    properties = newline.join(["---", "status: open", "---"]).encode()
+    (vault / "Bare.md").write_bytes(properties)
+    run(app, "edit_note", path="Bare", patch="@@ -0,0 +1,2 @@\n+# New\n+text\n")
+    assert (vault / "Bare.md").read_bytes() == properties + f"{newline}# New{newline}text".encode()
+    assert run(app, "read_frontmatter", path="Bare").data["frontmatter"] == {"status": "open"}
+
+
 def test_edit_note_creates_only_when_allowed(app: App, vault: Path) -> None:
     new = "--- /dev/null\n+++ b/Notes/New.md\n@@ -0,0 +1,3 @@\n+# New\n+\n+50% done\n"
     with pytest.raises(NoteNotFound):
