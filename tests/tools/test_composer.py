@@ -74,6 +74,37 @@ def test_a_heading_that_cannot_be_a_file_name_names_a_note_without_its_marks(
     assert files(app) == {"Old.md": f"# T\n[[{name}]]\n", f"{name}.md": f"## {heading}\ntext\n"}
 
 
+@pytest.mark.parametrize("part", ["^tb", "3-5"])
+def test_a_block_takes_the_id_below_it_along(opened: Opened, part: str) -> None:
+    """COMPOSE-2"""
+    table = "| a |\n|---|\n| b |"
+    app = opened({"Old.md": f"x\n\n{table}\n\n^tb\n\nend\n", "L.md": "[[Old#^tb]]"})
+    run(app, action="extract", name="Old", part=part, into="New")
+    assert files(app) == {
+        "Old.md": "x\n\n[[New]]\n\nend\n",
+        "New.md": f"{table}\n\n^tb\n",
+        "L.md": "[[New#^tb]]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "link", "nothing"),
+    [
+        ("- a\n  - b ^id\n    - c\n", "- a\n  - [[New]]\n    - c\n", "- a\n    - c\n"),
+        ("> 1. a\n> 2. [ ] b ^id\n> 3. c\n", "> 1. a\n> 2. [[New]]\n> 3. c\n", "> 1. a\n> 3. c\n"),
+        ("x\n\n- a ^id\n", "x\n\n[[New]]\n", "x\n\n"),  # the whole list
+    ],
+)
+def test_the_place_of_a_list_item_stays_one(opened: Opened, old: str, link: str, nothing: str) -> None:
+    """COMPOSE-3"""
+    app = opened({"Old.md": old})
+    run(app, action="extract", name="Old", part="^id", into="New")
+    assert files(app)["Old.md"] == link
+    run(app, "undo")
+    run(app, action="extract", name="Old", part="^id", into="New", leave="nothing")
+    assert files(app)["Old.md"] == nothing
+
+
 def test_blank_lines_around_the_part_stay(opened: Opened) -> None:
     """COMPOSE-3"""
     app = opened({"F/Old.md": "# T\r\n\r\n## Sec\r\ntext\r\n\r\n\r\n## End\r\n"}, app={"newFileLocation": "current"})

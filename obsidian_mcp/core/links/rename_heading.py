@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.note.edits import Edit
-from obsidian_mcp.core.note.elements import BlockId, Heading
+from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.note.subpath import heading_for_link, heading_key
+from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, id_span
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -75,16 +75,10 @@ def plan_block(
     def renamed(parts: list[str]) -> list[str] | None:
         return [*parts[:-1], "^" + new] if parts[-1].strip().lower() == "^" + old.lower() else None
 
-    return _plan(names, path, renamed, referrers, Edit(_id_span(parsed.body, found[-1]), new))
-
-
-def _id_span(body: str, block: BlockId) -> Span:
-    """Where the id stands: at the end of one of the block's lines, or on a line of its own behind it."""
-    written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
-    found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
-    if found is None:
-        raise InvalidName(f"The place of ^{block.id} in the note is not certain. Edit its line instead.")
-    return Span(*found.span(1))
+    written = id_span(parsed.body, found[-1])
+    if written is None:
+        raise InvalidName(f"The place of ^{old} in the note is not certain. Edit its line instead.")
+    return _plan(names, path, renamed, referrers, Edit(written, new))
 
 
 @dataclass(frozen=True, slots=True)

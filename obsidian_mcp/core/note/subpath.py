@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.text.text import Span
 
-from .elements import Heading
+from .elements import BlockId, Heading
 from .parser import Note
 
 _SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
@@ -52,6 +52,13 @@ def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
         return Place(notes[0].span, None) if notes else None
     heading = _chain(parsed, [heading_key(part) for part in parts])
     return None if heading is None else Place(section_of(parsed, heading), heading)
+
+
+def id_span(body: str, block: BlockId) -> Span | None:
+    """Return where the id of a block is written: at the end of one of its lines, or on a line of its own below it."""
+    written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
+    found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
+    return Span(*found.span(1)) if found else None
 
 
 def _chain(parsed: Note, keys: list[str]) -> Heading | None:

@@ -17,7 +17,7 @@ from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
 from obsidian_mcp.core.note import drawing, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
-from obsidian_mcp.core.note.subpath import heading_for_link, resolve_subpath
+from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
 from obsidian_mcp.core.text.vault_path import (
@@ -38,6 +38,8 @@ from .vault import Vault
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
 _TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")
+_CONTAINERS = re.compile(r"[ \t>]*")
+"""What is before a block on its line in lists and quotes."""
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 
 
@@ -160,7 +162,7 @@ def extract(
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
-    left_edit = _left(vault, found_names, body, span, source.path, target, left, kept)
+    left_edit = _left(vault, found_names, parsed, span, source.path, target, left, kept)
     rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
@@ -229,7 +231,7 @@ def _moved(body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Divi
 
 
 def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
-    """The part without the blank lines around it, and the text of its heading."""
+    """The part without the blank lines around it, but with the id of its last block, and the text of its heading."""
     body = parsed.body
     wanted = part.strip()
     lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", wanted, re.IGNORECASE)
@@ -247,7 +249,9 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
         raise InvalidArguments("The part holds properties of the note. Take text only.", argument="part")
     if inner.start == inner.end:
         raise InvalidArguments("There is no text in that part of the note.", argument="part")
-    return inner, heading
+    blocks = (block for block in parsed.block_ids if inner.start <= block.span.start)
+    ids = [id_span(body, block) for block in blocks if block.span.start < inner.end == block.span.end]
+    return Span(inner.start, max([inner.end, *(found.end for found in ids if found)])), heading
 
 
 def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[VaultPath, str, FileEntry | None]:
@@ -283,20 +287,42 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
 
 
 def _left(
-    vault: Vault, known: After, body: str, span: Span, source: VaultPath, target: VaultPath, left: Left, kept: str
+    vault: Vault,
+    known: After,
+    parsed: parser.Note,
+    span: Span,
+    source: VaultPath,
+    target: VaultPath,
+    left: Left,
+    kept: str,
 ) -> Edit:
     """What takes the part's place: a link, and the footnotes that are `kept`."""
+    body = parsed.body
     newline = edits.newline_of(body, "")
-    end, text = span.end, ""
+    start, end, text = span.start, span.end, ""
     if left != "nothing":
         text = generate(known, target, source, settings=vault.settings, embed=left == "embed")
+        text = _marker(parsed, span) + text
     else:
+        line = body.rfind("\n", 0, start) + 1
+        start = line if _CONTAINERS.fullmatch(body, line, start) else start
         end = body.find("\n", end) + 1 or len(body)
     if kept:  # blank lines around them, or they would be text of a paragraph, or the next one a part of them
         apart = "" if not body[: span.start].strip("\r\n") or _BLANK_BEFORE.search(body[: span.start]) else newline
         text = text + newline * 2 + kept if text else apart + kept + newline
         text += newline if _TEXT_NEXT.match(body, end) else ""
-    return Edit(Span(span.start, end), text)
+    return Edit(Span(start, end), text)
+
+
+def _marker(parsed: parser.Note, span: Span) -> str:
+    """The indent and the marker of a list item that a part begins with, unless the part is the whole list."""
+    body = parsed.body
+    found = _CONTAINERS.match(body, span.start)
+    at = found.end() if found else span.start
+    item = next((item for item in parsed.list_items if item.span.start <= at < item.content.start), None)
+    if item is None or any(section.span.start == at and section.span.end <= span.end for section in parsed.sections):
+        return ""
+    return f"{body[span.start : at]}{item.marker} "
 
 
 def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultPath) -> str:
