@@ -21,7 +21,7 @@ from obsidian_mcp.core.text.text import Span
 from . import scopes
 from .document import Subject
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
-from .parts import InPart, expression_anchor, holds_section, literal_anchor, required
+from .parts import InPart, first_match, first_of, holds_section, required
 from .properties import WithProperty, name_test, value_test
 from .regexp import expression, translate
 
@@ -340,12 +340,12 @@ def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Conditi
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
         return _AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, replace(field, where="content"))
-    musts = [substring(text, match_case=False) for text in required(node.part)]
-    anchor = literal_anchor(musts) if musts else None
+    musts = [first_of(text) for text in required(node.part)]
     leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
     is_decided = not field.match_case and all(isinstance(leaf, Word) for leaf in leaves)
     if node.operator == "line":
-        anchor = anchor or expression_anchor(node.part, field.match_case)
-        return InPart(test, "line", anchor, is_decided, 15 + test.cost)
+        if not musts and (match := first_match(node.part, field.match_case)):
+            musts = [match]
+        return InPart(test, "line", musts, is_decided, 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
-    return InPart(test, scope, anchor, is_decided, 30 + test.cost)
+    return InPart(test, scope, musts, is_decided, 30 + test.cost)

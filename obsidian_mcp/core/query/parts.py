@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import regex
-
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.casefold import fold, substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
 from .nodes import And, Node, Not, Or, Phrase, Regex, Scope, Word
 from .regexp import expression, translate
-from .scopes import Anchor
+from .scopes import First
 
 if TYPE_CHECKING:
     from .evaluate import Condition, Place
@@ -27,10 +25,10 @@ class InPart:
 
     test: Condition
     scope: scopes.Scope | Literal["line"]
-    anchor: Anchor | None
-    """Finds what the part must contain: cheaper than to try one part after the other."""
+    musts: Sequence[First]
+    """Find what the part must contain: cheaper than to try one part after the other."""
     is_decided: bool
-    """Whether every part with the anchor satisfies `test`."""
+    """Whether every part with all of it satisfies `test`."""
     cost: int
 
     def holds(self, place: Place) -> bool:
@@ -50,11 +48,11 @@ class InPart:
             return
         subject, text, start, end = place.subject, place.subject.text, place.start, place.end
         if self.scope == "line":
-            parts = scopes.lines_within(start, end, text, self.anchor)
-        elif self.anchor is None:
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, None)
-        elif (first := self.anchor(text, start, end)) >= 0:  # else without a look at the structure
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.anchor, first)
+            parts = scopes.lines_within(start, end, text, self.musts)
+        elif not self.musts:
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, ())
+        elif (first := self.musts[0](text, start, end)) >= 0:  # else without a look at the structure
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.musts, first)
         else:
             return
         for part in parts:
@@ -63,21 +61,19 @@ class InPart:
                 yield part
 
 
-def literal_anchor(musts: Sequence[regex.Pattern[str]]) -> Anchor:
-    def last(text: str, start: int, end: int) -> int:
-        place = -1
-        for must in musts:
-            found = must.search(text, start, end, concurrent=False)
-            if found is None:
-                return -1
-            place = max(place, found.start())
-        return place
+def first_of(text: str) -> First:
+    """Return what finds a folded text."""
+    pattern = substring(text, match_case=False)
 
-    return last
+    def first(text: str, start: int, end: int) -> int:
+        found = pattern.search(text, start, end, concurrent=False)
+        return found.start() if found else -1
+
+    return first
 
 
-def expression_anchor(operand: Node, match_case: bool | None) -> Anchor | None:
-    """A regular expression to search for in the whole text, instead of trying line after line."""
+def first_match(operand: Node, match_case: bool | None) -> First | None:
+    """Return what finds a regular expression in the whole text, instead of trying line after line."""
     for leaf in operand.parts if isinstance(operand, And) else (operand,):
         if isinstance(leaf, Regex):
             searched = expression(leaf.source, match_case)

@@ -18,10 +18,12 @@ Scope = Literal["block", "section", "section-tree", "task", "task-todo", "task-d
 """A kind of part. A `section-tree` includes the sections below it."""
 
 _OPEN = ord(" ")
+_NONE = array("I", [0])
+_LOWEST = array("I", [7])
+"""Start and level of the text before the first heading."""
 
-Anchor = Callable[[str, int, int], int]
-"""Finds in `text[start:end]` how far what it looks for reaches: a part that begins at `start` and contains all of it
-contains the character at this place. -1 if it is not there."""
+First = Callable[[str, int, int], int]
+"""Finds where what a part must contain begins first in `text[start:end]`; -1 if it is not there."""
 
 
 class Parts(NamedTuple):
@@ -83,8 +85,11 @@ class Structure:
         match scope:
             case "block":
                 starts, ends = self.blocks
-            case "section" | "section-tree":
-                starts, ends = self._sections(tree=scope == "section-tree")
+            case "section":
+                starts, ends, _ = self._sections()
+                return Parts(starts, ends, ends)
+            case "section-tree":
+                starts, ends = self._section_trees()
             case _:
                 marks, starts, ends = self.tasks
                 if scope != "task":
@@ -92,22 +97,26 @@ class Structure:
                     starts, ends = [starts[n] for n in chosen], [ends[n] for n in chosen]
         return Parts(starts, ends, list(accumulate(ends, max)))
 
-    def _sections(self, *, tree: bool) -> tuple[Sequence[int], Sequence[int]]:
-        """From a heading to the next one; as a tree, to the next one that is not below it (QUERY-42)."""
+    def _sections(self) -> tuple[array[int], array[int], array[int]]:
+        """Starts, ends and levels of the sections, each from a heading to the next one (QUERY-42)."""
         starts, levels = self.headings
-        length = self._numbers[0]
-        ends = [*starts[1:], length] if starts else []
-        if tree:
-            open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
-            for n in range(len(starts) - 1, -1, -1):
-                while open_headings and open_headings[-1][0] > levels[n]:
-                    open_headings.pop()
-                ends[n] = open_headings[-1][1] if open_headings else length
-                open_headings.append((levels[n], starts[n]))
-        if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION:
-            first = starts[0] if starts else length
-            if first or not starts:  # an empty text is one empty section, as it is one empty line
-                return [0, *starts], [first, *ends]
+        if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION and (not starts or starts[0]):
+            # an empty text is one empty section, as it is one empty line
+            starts, levels = _NONE + starts, _LOWEST + levels
+        ends = starts[1:]
+        if starts:
+            ends.append(self._numbers[0])
+        return starts, ends, levels
+
+    def _section_trees(self) -> tuple[array[int], array[int]]:
+        """The sections with those below them: each ends at the next heading that is not below its own (QUERY-42)."""
+        starts, ends, levels = self._sections()
+        open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
+        for n in range(len(starts) - 1, -1, -1):
+            while open_headings and open_headings[-1][0] > levels[n]:
+                open_headings.pop()
+            ends[n] = open_headings[-1][1] if open_headings else self._numbers[0]
+            open_headings.append((levels[n], starts[n]))
         return starts, ends
 
 
@@ -148,47 +157,58 @@ def _blocks(note: Note) -> list[Span]:
 
 
 def parts_within(
-    parts: Parts, start: int, end: int, text: str, anchor: Anchor | None, place: int = -1
+    parts: Parts, start: int, end: int, text: str, musts: Sequence[First], place: int = -1
 ) -> Iterator[Span]:
-    """Yield the parts as far as they lie in `text[start:end]`, without their line ends.
+    """Yield the parts in which all of `musts` begin, as far as they lie in `text[start:end]`, without their line ends.
 
-    With an anchor, only those that contain what it looks for. `place` is what the anchor says of `text[start:end]`, if
-    that is known.
+    What is found behind a part says which part can be the next. `place` is where the first of `musts` begins, if that
+    is known.
     """
     starts, ends, reach = parts
-    if not text and starts and anchor is None:
+    if not text and starts and not musts:
         yield Span(0, 0)
         return
-    searched, at = start, bisect_right(reach, start)
+    at = bisect_right(reach, max(start, place))
     end = min(end, reach[-1]) if starts else start
+    turn = 0 if place < 0 else 1
     while at < len(starts) and starts[at] < end:
         low = max(starts[at], start)
         high = without_line_end(text, low, min(ends[at], end))
-        if anchor is not None:
-            if place < low:
-                searched, place = low, anchor(text, low, end)
+        found = int(low <= place < high)
+        while found < len(musts):
+            place = musts[turn % len(musts)](text, low, end)
             if place < 0:
                 return
+            turn += 1
             if place >= high:
                 at = max(at + 1, bisect_right(reach, place))
-                continue
-        if low < high and (anchor is None or searched == low or anchor(text, low, high) >= 0):
-            yield Span(low, high)
-        at += 1
+                break
+            found += 1
+        else:
+            if low < high:
+                yield Span(low, high)
+            at, place = at + 1, -1
 
 
-def lines_within(start: int, end: int, text: str, anchor: Anchor | None) -> Iterator[Span]:
-    """Yield the lines of `text[start:end]` without their ends; with an anchor, those that contain it (QUERY-40)."""
+def lines_within(start: int, end: int, text: str, musts: Sequence[First]) -> Iterator[Span]:
+    """Yield the lines of `text[start:end]` without their ends in which all of `musts` begin (QUERY-40)."""
+    turn = found = 0
     while start <= end:
-        place = start if anchor is None else anchor(text, start, end)
-        if place < 0:
-            return
-        line = max(start, text.rfind("\n", start, place) + 1)
-        stop = text.find("\n", place, end)
+        stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
-        if anchor is None or line == start or anchor(text, line, stop) >= 0:
-            yield Span(line, without_line_end(text, line, stop))
-        start = stop + 1
+        while found < len(musts):
+            place = musts[turn % len(musts)](text, start, end)
+            if place < 0:
+                return
+            turn += 1
+            if place > stop:
+                start = text.rfind("\n", stop, place) + 1
+                stop = text.find("\n", place, end)
+                stop = end if stop < 0 else stop
+                found = 0
+            found += 1
+        yield Span(start, without_line_end(text, start, stop))
+        start, found = stop + 1, 0
 
 
 def without_line_end(text: str, start: int, end: int) -> int:

@@ -205,9 +205,10 @@ def listed(numbers: Sequence[int]) -> Iterator[str]:
 class StoredDocument:
     """A `query.document.Subject` from the rows of the index; what the query needs is read when it is needed."""
 
-    __slots__ = (
-        "_packed", "_properties", "_snapshot", "_structure", "_tags", "_text_tags", "kind", "number", "path", "text",
-    )  # fmt: skip
+    _structure: Structure | None = None
+    _tags: Iterable[str] | None = None
+    _text_tags: Sequence[tuple[str, Span]] | None = None
+    _properties: Mapping[str, object] | None = None
 
     def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
@@ -218,10 +219,6 @@ class StoredDocument:
         self.text = text
         self.kind: Kind = "canvas" if number in snapshot.table.canvases else "note"
         self._packed = packed
-        self._structure: Structure | None = None
-        self._tags: Iterable[str] | None = None
-        self._text_tags: Sequence[tuple[str, Span]] | None = None
-        self._properties: Mapping[str, object] | None = None
 
     @property
     def structure(self) -> Structure:

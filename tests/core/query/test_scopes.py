@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.query.scopes import Scope, Structure, parts_within, structure_of
+from obsidian_mcp.core.query.parts import first_of
+from obsidian_mcp.core.query.scopes import Scope, Structure, lines_within, parts_within, structure_of
+from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.text import Span
 from tests.core.search.naive_search import PlainFile
 
-from .test_evaluate import files
+from .test_evaluate import WORDS, files
 
 SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
 
@@ -29,12 +35,31 @@ def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
         assert [list(column) for column in found] == [list(column) for column in expected]
 
 
+@given(files(), st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True))
+@settings(max_examples=500)
+def test_only_the_parts_with_all_the_words_are_looked_at(plain: PlainFile, words: list[str]) -> None:
+    """QUERY-40 to QUERY-43"""
+    text, musts = plain.text, [first_of(fold(word)) for word in words]
+
+    def with_words(parts: Iterable[Span]) -> list[Span]:
+        return [part for part in parts if all(fold(word) in fold(part.of(text)) for word in words)]
+
+    structure, place = structure_of(parse(text)), musts[0](text, 0, len(text))
+    assert list(lines_within(0, len(text), text, musts)) == with_words(lines_within(0, len(text), text, ()))
+    for scope in SCOPES:
+        parts = structure.parts(scope)
+        expected = with_words(parts_within(parts, 0, len(text), text, ()))
+        assert list(parts_within(parts, 0, len(text), text, musts)) == expected
+        if place >= 0:
+            assert list(parts_within(parts, 0, len(text), text, musts, place)) == expected
+
+
 def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     text = "---\na: 1\n---\n# One #t/\n\ntext #b\n\n## Two\n- [ ] x\n  - [-] y\n# Three"
     structure = structure_of(parse(text))
 
     def shown(scope: Scope) -> list[str]:
-        return [span.of(text) for span in parts_within(structure.parts(scope), 0, len(text), text, None)]
+        return [span.of(text) for span in parts_within(structure.parts(scope), 0, len(text), text, ())]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
