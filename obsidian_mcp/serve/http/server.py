@@ -35,7 +35,7 @@ from .dialects.openapi import OpenApi
 from .dialects.page import Challenge, HomePage
 from .dialects.rad import Rad
 from .dialects.types import Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
-from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, replayed
+from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, refused, replayed
 from .tool_service import ToolService
 
 log = logging.getLogger(__name__)
@@ -160,6 +160,8 @@ class McpEndpoint(Endpoint):
                 raise too_large(dialect.max_body)
             if dialect is not self.dialect or not belongs_to_session(request):
                 return await dialect.answer(request, service)
+            if (malformed := refused(request)) is not None:
+                return malformed
             body = replayed(request.body, receive)
             if method_of(request) == "subscriptions/listen":
                 await sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,9 +15,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
 from obsidian_mcp.serve.mcp.server import VaultServer
+from obsidian_mcp.serve.stdio import jsonrpc
 
+from .dialects.bridge import CORS
 from .dialects.jsonrpc import Malformed, check
-from .dialects.types import Request
+from .dialects.types import Reply, Request, json_reply
 from .tool_service import ToolService
 
 log = logging.getLogger(__name__)
@@ -59,6 +62,9 @@ class Sessions:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool, farewell: float = 0.0) -> None:
         """Serve one request. A `standing` stream ends only with the server and gets `farewell` seconds then."""
+        # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
+        kept = [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]
+        scope = {**scope, "headers": kept}
         started = ended = False
 
         async def send_open(message: Message) -> None:
@@ -113,6 +119,18 @@ def belongs_to_session(request: Request) -> bool:
     return method_of(request) == "initialize" and "text/event-stream" in accepted and "application/json" in accepted
 
 
+def refused(request: Request) -> Reply | None:
+    """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
+    try:
+        message = jsonrpc.checked(request.json) if isinstance(request.json, dict) else None
+    except ValueError:  # the SDK says so
+        return None
+    if not isinstance(message, jsonrpc.Refusal):
+        return None
+    answer = message.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, message.reason, None)
+    return json_reply(answer, 400, CORS)
+
+
 def _is_ordered(request: Request) -> bool:
     try:
         match request.json:
@@ -133,7 +151,8 @@ def method_of(request: Request) -> Any:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` for a request whose body was read already."""
+    """Return a `receive` for a request whose body was read already, without a byte order mark."""
+    body = body.removeprefix(codecs.BOM_UTF8)
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

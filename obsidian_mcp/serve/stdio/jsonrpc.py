@@ -56,7 +56,35 @@ def decode(line: bytes) -> Message | Refusal:
         else:
             problem = f"{_kind(value)} came; a message is a JSON object"
         return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.")
-    return _decode_object(value)
+    return checked(value)
+
+
+def checked(value: dict[str, Any]) -> Message | Refusal:
+    """Return a JSON object as the message that it is, or why it is none (MSG-04)."""
+    raw_id = value.get("id")
+    usable = is_id(raw_id)
+    request_id: RequestId | None = raw_id if usable else None
+    is_answer = "method" not in value and ("result" in value or "error" in value)
+    # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
+    echoed = None if is_answer else request_id
+
+    if value.get("jsonrpc") != "2.0":
+        came = f"{_kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed)
+    if "id" in value and not usable and not (is_answer and raw_id is None):
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {_kind(raw_id)} came.')
+    if is_answer:
+        return value if _is_sound_answer(value) else _refuse(INVALID_REQUEST, _UNSOUND_ANSWER)
+    if "method" not in value:
+        return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
+    if not isinstance(value["method"], str):
+        came = _kind(value["method"])
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
+    params = value.get("params")
+    if params is not None and not isinstance(params, dict):
+        problem = f'Invalid params: "params" of {value["method"]} must be an object; {_kind(params)} came.'
+        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
+    return value
 
 
 def refuse_long_line(limit: int) -> Refusal:
@@ -107,33 +135,6 @@ def correlated(request_id: RequestId) -> RequestId:
         return int(request_id)
     except ValueError:
         return request_id
-
-
-def _decode_object(value: dict[str, Any]) -> Message | Refusal:
-    raw_id = value.get("id")
-    usable = is_id(raw_id)
-    request_id: RequestId | None = raw_id if usable else None
-    is_answer = "method" not in value and ("result" in value or "error" in value)
-    # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
-    echoed = None if is_answer else request_id
-
-    if value.get("jsonrpc") != "2.0":
-        came = f"{_kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed)
-    if "id" in value and not usable and not (is_answer and raw_id is None):
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {_kind(raw_id)} came.')
-    if is_answer:
-        return value if _is_sound_answer(value) else _refuse(INVALID_REQUEST, _UNSOUND_ANSWER)
-    if "method" not in value:
-        return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
-    if not isinstance(value["method"], str):
-        came = _kind(value["method"])
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
-    params = value.get("params")
-    if params is not None and not isinstance(params, dict):
-        problem = f'Invalid params: "params" of {value["method"]} must be an object; {_kind(params)} came.'
-        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
-    return value
 
 
 _UNSOUND_ANSWER: Final = (

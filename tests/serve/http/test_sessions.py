@@ -125,6 +125,41 @@ def test_a_malformed_message_in_a_session_is_told_as_without_one(url: str, body:
     assert answer.json()["error"]["code"] == code
 
 
+@pytest.mark.parametrize(
+    ("members", "code", "problem"),
+    [
+        ({"id": None}, -32600, '"id" must be a string or an integer; null came'),
+        ({"id": 1.5}, -32600, '"id" must be a string or an integer; a number came'),
+        ({"id": 7, "params": []}, -32602, '"params" of ping must be an object; an array came'),
+    ],
+)
+@pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
+def test_a_request_with_a_wrong_id_or_params_is_refused_and_not_taken_for_a_notification(
+    url: str, revision: str, members: dict[str, Any], code: int, problem: str
+) -> None:
+    # HTTP-11, MSG-04
+    session = {"mcp-session-id": begin(url).headers["mcp-session-id"]} if revision < "2026" else {}
+    headers = {**BOTH, **session, "mcp-protocol-version": revision, "mcp-method": "ping"}
+    answer = httpx.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "ping", **members}, headers=headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, answer.json()["id"], error["code"]) == (400, 7 if code == -32602 else None, code)
+    assert problem in error["message"]
+
+
+def test_a_message_of_a_session_may_begin_with_a_byte_order_mark(url: str) -> None:
+    # HTTP-06
+    headers = {**BOTH, "content-type": "application/json", "mcp-session-id": begin(url).headers["mcp-session-id"]}
+    body = b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+    assert '"result":{}' in httpx.post(f"{url}/mcp", content=body, headers=headers).text
+
+
+def test_a_client_that_wants_to_resume_a_stream_gets_a_new_one(url: str) -> None:
+    # HTTP-12, LIFE-06
+    headers = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"], "last-event-id": "7"}
+    with httpx.stream("GET", f"{url}/mcp", headers=headers) as stream:
+        assert (stream.status_code, stream.headers["content-type"]) == (200, "text/event-stream")
+
+
 def test_a_client_that_wants_plain_json_gets_no_session(url: str) -> None:
     for accept in ("*/*", "application/json", "text/html"):
         answer = begin(url, accept=accept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from abc import ABC, abstractmethod
@@ -166,7 +167,7 @@ def text_of(segment: str) -> str | None:
 
 def parse(body: bytes) -> Any:
     """Return the JSON value of a body. Raises: ValueError saying what is wrong with it."""
-    body = body.removeprefix(b"\xef\xbb\xbf")
+    body = body.removeprefix(codecs.BOM_UTF8)
     if not body.strip():
         raise ValueError("the body is empty")
     try:
