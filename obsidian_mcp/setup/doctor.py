@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +64,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from watching(config)
     yield from app(system)
     yield first_obsidian(system)
-    yield from plugin(system.environ)
+    yield from plugin(config)
     yield from clients(system)
 
 
@@ -292,18 +292,15 @@ def first_obsidian(system: System) -> Finding:
     return Finding(subject, "note", message, "obsidian-mcp uninstall obsidian-command leaves the name to the app.")
 
 
-def plugin(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """The plugin's bridge, where one is configured."""
-    host, port = environ.get("OBSIDIAN_MCP_HOST", ""), environ.get("OBSIDIAN_MCP_PORT", "")
-    if not (host or port):
+def plugin(config: Config) -> Iterator[Finding]:
+    """The plugin's bridge, where one is configured (BRIDGE-10), asked as the bridge itself asks it."""
+    if not config.bridge:
         return
-    from obsidian_mcp.adapters.bridge import Bridge
-
     subject = "Obsidian plugin"
     try:
-        bridge = Bridge(host or "127.0.0.1", int(port or 3000), api_key=environ.get("OBSIDIAN_MCP_API_KEY"))
-    except (ValueError, AppError) as error:
-        yield Finding(subject, "problem", f"OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_PORT is wrong: {error}.")
+        bridge = compose.plugin(config)
+    except AppError as error:
+        yield Finding(subject, "problem", error.message, "Correct OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_API_KEY.")
         return
     try:
         health = bridge.health()

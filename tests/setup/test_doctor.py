@@ -275,7 +275,10 @@ def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
 
 
 def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
-    assert list(doctor.plugin({})) == []
+    # DOC-02, BRIDGE-10
+    assert list(doctor.plugin(config.read(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
+    for setting, value in (("HOST", "127.0.0.1"), ("PORT", "3000"), ("TRANSPORT", "v1")):
+        assert len(list(doctor.plugin(config.read(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
 
 
 def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> None:
@@ -297,17 +300,30 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": str(server.server_port)})
+            port = {"OBSIDIAN_MCP_PORT": str(server.server_port)}
+            (finding,) = doctor.plugin(config.read(environ=port))
+            (in_other_words,) = doctor.plugin(config.read(environ={**port, "OBSIDIAN_MCP_TRANSPORT": "mcp"}))
         finally:
             server.shutdown()
             thread.join()
-        assert (finding.status, "version 1.4.0" in finding.message) == ("fine", True)
-        port = str(server.server_port)
-
-    (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": port})
+    assert (finding.status, "version 1.4.0" in finding.message) == ("fine", True)
+    assert (in_other_words.status, "does not offer this" in in_other_words.message) == ("problem", True)
+    (finding,) = doctor.plugin(config.read(environ=port))
     assert (finding.status, finding.remedy) == ("problem", "Start Obsidian and switch the plugin on.")
-    (finding,) = doctor.plugin({"OBSIDIAN_MCP_PORT": "many"})
-    assert finding.status == "problem"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "problem"),
+    [
+        ("OBSIDIAN_MCP_HOST", "http://here", "is not the name or address of a host."),
+        ("OBSIDIAN_MCP_API_KEY", "schlüssel", "The API key of the plugin holds a character that no header can carry."),
+    ],
+)
+def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: str, problem: str) -> None:
+    # DOC-02, BRIDGE-10
+    configured = config.read(environ={"OBSIDIAN_MCP_HOST": "127.0.0.1"} | {setting: value})
+    (finding,) = doctor.plugin(configured)
+    assert (finding.status, problem in finding.message, ".." in finding.message) == ("problem", True, False)
 
 
 # The command
