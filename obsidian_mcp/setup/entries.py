@@ -6,9 +6,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
+from obsidian_mcp.core.text.text import Text, split_lines
 
 from .clients import Client
 
@@ -112,12 +114,21 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
     document = tomlkit.parse(text)
     servers: Any = document.setdefault(key, tomlkit.table(is_super_table=True))
-    if name not in servers:
+    is_new = name not in servers
+    if is_new:
         servers[name] = tomlkit.table()
     for member, value in entry.items():
         if servers[name].get(member) != value:
             servers[name][member] = value
-    return _with_line_ends(text, tomlkit.dumps(document))
+    above, added, below = _changed_lines(text, tomlkit.dumps(document))
+    after = "".join([*above, *added, *below])
+    comment = next((at for at in range(len(above), 0, -1) if not above[at - 1].startswith("#")), 0)
+    if is_new and below and comment < len(above) and (comment == 0 or not above[comment - 1].strip()):
+        if not added[0].strip():
+            added = [*added[1:], added[0]]
+        moved = "".join([*above[:comment], *added, *above[comment:], *below])  # the comment is the next table's
+        return moved if tomllib.loads(moved) == tomllib.loads(after) else after
+    return after
 
 
 def without_table(text: str, key: str, name: str) -> str:
@@ -149,12 +160,22 @@ def without_table(text: str, key: str, name: str) -> str:
     for found in header.finditer(emptied):  # a string over several lines may hold the same line
         after = emptied[: found.start()] + emptied[found.end() :]
         if name not in tomllib.loads(after).get(key, {}):
-            return _with_line_ends(text, after)
+            return "".join(chain(*_changed_lines(text, after)))
     raise ValueError(name)
 
 
-def _with_line_ends(before: str, after: str) -> str:
-    return re.sub(r"(?<!\r)\n", "\r\n", after) if "\r\n" in before else after
+def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of `after`: those above a change to `before`, the changed ones with its line ends, those below."""
+    old, new = split_lines(before), split_lines(after)
+    most = min(len(old), len(new))
+    above = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= above
+    below = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    end = len(new) - below
+    changed = new[above:end]
+    if Text(before).newline == "\r\n":
+        changed = [re.sub(r"(?<!\r)\n", "\r\n", line) for line in changed]
+    return new[:above], changed, new[end:]
 
 
 def _position(text: str, offset: int) -> str:

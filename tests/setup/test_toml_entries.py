@@ -17,6 +17,7 @@ FILES = {
     "settings before": 'model = "o5"\n# mine\n[tui]\ntheme = "dark" # yes\n',
     "another server": '[mcp_servers.other]\nargs = [\n  "a", # one\n  "b",\n]\n\n[mcp_servers.other.env]\nK = "v"\n',
     "windows line ends": 'model = "o5"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
+    "mixed line ends": '# unix\nmodel = "o5"\r\nlong = """a\r\nb\nc"""\n[tui]\r\ntheme = "dark"\r\n',
     "arrays of tables": '[[hooks]]\nrun = "a"\n\n[[hooks]]\nrun = """\n[mcp_servers.obsidian]\n"""\n',
     "quoted keys": '[mcp_servers."a.b"]\ncommand = "x"\n[projects."/me/\\u65e5"]\ntrust_level = "trusted"\n',
     "an inline neighbour": 'mcp_servers.other = { command = "x" }\n',
@@ -32,6 +33,17 @@ def test_an_added_table_leaves_every_line_as_it_was_and_goes_again(text: str) ->
     assert tomllib.loads(after) == expected
     assert set(text.splitlines(keepends=True)) <= set(after.splitlines(keepends=True))
     assert erase(CODEX, after, "obsidian").split() == text.split()
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_added_table_does_not_part_the_next_table_from_the_comment_above_it(newline: str) -> None:  # TEXT-01
+    servers = '[mcp_servers.other]\ncommand = "x"\n# of other\n\n'.replace("\n", newline)
+    following = "# about tui\n# and its theme\n[tui]\na = 1\n".replace("\n", newline)
+
+    after = write(CODEX, servers + following, "obsidian", TABLE)
+
+    assert after.startswith(f"{servers}[mcp_servers.obsidian]{newline}")
+    assert after.endswith(f"startup_timeout_sec = 60{newline}{newline}{following}")
 
 
 def test_keys_of_a_table_are_set_where_they_stand() -> None:  # TEXT-01
