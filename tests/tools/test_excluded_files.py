@@ -63,3 +63,11 @@ def test_tags_properties_and_the_graph_follow_the_excluded_files(app: App, basic
     exclude(basic, [])
     assert "person" in json.dumps(data_of(app, "tags"))
     assert data_of(app, "properties") != properties
+
+
+def test_a_tag_is_renamed_in_excluded_files_too(app: App, basic: Path) -> None:  # TAG-30
+    exclude(basic, ["People/"])
+    renamed = data_of(app, "rename_tag", tag="person", to="human")
+    assert renamed["changed"]
+    exclude(basic, [])
+    assert "#person" not in json.dumps(data_of(app, "tags"))

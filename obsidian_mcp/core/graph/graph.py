@@ -130,13 +130,12 @@ class Graph:
         )
 
     def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
-        """Return the files with a tag or a descendant of it, without hidden ones; see `_all_files_with`."""
-        key, hidden = tags.key(tag).rstrip("/"), self._hides()
-        found = self._all_files_with(
+        """Return the files with a tag or a descendant of it, excluded ones too; see `_all_files_with`."""
+        key = tags.key(tag).rstrip("/")
+        return self._all_files_with(
             lambda rows: {path for path, _ in rows.tagged(key)},
             lambda found: any(fact.key == key or fact.key.startswith(key + "/") for fact in found.tags),
         )
-        return tuple(path for path in found if not hidden(path))
 
     def _all_files_with(
         self, stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
