@@ -20,23 +20,36 @@ WIDEST: Final = 60
 Rows = Sequence[Sequence[Any]]
 
 
-def render(data: Mapping[str, Any], form: str) -> str:
-    """An answer of `obsidian_query` in one of FORMATS; the answers of a note's queries one after another."""
+def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
+    """An answer of `obsidian_query` in one of FORMATS, whose rows begin at `offset` of the result; the answers of a
+    note's queries one after another."""
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if "blocks" not in data:
-        return _written(data, form)
+        return _written(data, form, offset)
     mark = "## " if form == "markdown" else "== "
     parts = []
     for block in data["blocks"]:
         title = f"{mark}line {block['line']} ({block['language']})"
-        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _written(block, form)))
+        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _written(block, form, offset)))
     return "\n".join(parts)
 
 
-def _written(data: Mapping[str, Any], form: str) -> str:
+def _written(data: Mapping[str, Any], form: str, offset: int) -> str:
     """A list of tasks in lines, whatever the form; rows in the form."""
-    return tasks_text(data) if "tasks" in data else _WRITERS[form](data)
+    if "tasks" in data:
+        return tasks_text(data)
+    return _WRITERS[form]({**data, "groups": list(_shown_groups(data, offset))} if data.get("groups") else data)
+
+
+def _shown_groups(data: Mapping[str, Any], offset: int) -> Iterator[dict[str, Any]]:
+    """The groups that have rows on the page, `shown` of their `count`."""
+    start, end = 0, offset + len(data["rows"])
+    for group in data["groups"]:
+        shown = min(end, start + group["count"]) - max(offset, start)
+        if shown > 0:
+            yield group | {"shown": shown}
+        start += group["count"]
 
 
 def remarks(data: Mapping[str, Any]) -> str:
@@ -81,7 +94,7 @@ def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str,
         yield None, data.get("summaries"), list(rows)
         return
     for group in data["groups"]:
-        members = list(islice(rows, group["count"]))
+        members = list(islice(rows, group["shown"]))
         key = cell_text(group["key"]) or "None"
         yield f"{key} ({group['count']})", group.get("summaries"), members
 
@@ -118,9 +131,9 @@ def _csv(data: Mapping[str, Any]) -> str:
     titles = [column["name"] for column in data["columns"]]
     writer.writerow(["group", *titles] if grouped else titles)
     rows = iter(data["rows"])
-    for group in data.get("groups") or [{"key": None, "count": len(data["rows"])}]:
+    for group in data.get("groups") or [{"key": None, "shown": len(data["rows"])}]:
         first = [cell_text(group["key"])] if grouped else []
-        writer.writerows([*first, *map(cell_text, row)] for row in islice(rows, group["count"]))
+        writer.writerows([*first, *map(cell_text, row)] for row in islice(rows, group["shown"]))
     return out.getvalue()
 
 

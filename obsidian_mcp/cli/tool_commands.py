@@ -243,7 +243,7 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write(text(outcome.data))
         print(remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "query":
-        write_rows(outcome.data, click.get_current_context().params[_FORMAT])
+        write_rows(outcome.data, click.get_current_context().params[_FORMAT], arguments.get("offset", 0))
     elif tool.command == "history":
         write(readable(_with_commands(outcome.data)))
     else:
@@ -334,9 +334,9 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
         print(remarks, end="", file=sys.stderr)
 
 
-def write_rows(data: Mapping[str, Any], form: str) -> None:
+def write_rows(data: Mapping[str, Any], form: str, offset: int) -> None:
     """Print what a query answers; remarks go to stderr (QUERIES-08)."""
-    write(query_output.render(data, form))
+    write(query_output.render(data, form, offset))
     sys.stdout.flush()
     print(query_output.remarks(data), end="", file=sys.stderr)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -16,11 +18,13 @@ from obsidian_mcp.errors import InvalidArguments
 from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import plain, tool
 
+T = TypeVar("T")
 PAGE = 40_000
-"""Characters of the rows of one answer (TOOL-07)."""
+"""Characters of the rows of one answer, and of its groups (TOOL-07)."""
 CELL = 2_000
-"""Characters of a cell in a row that alone fills a page."""
-SHOWN = {"groups": 200, "warnings": 20}
+"""Characters of a cell in a row or group that alone fills a page, and of a summary."""
+GROUPS = 200
+WARNINGS = 20
 """Entries shown of other parts of an answer."""
 
 
@@ -68,14 +72,16 @@ def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
     data = answer.data()
     count = len(answer.rows)
     if not whole_answers.get():
-        data["rows"] = _fitting(answer.rows)
-        count = len(data["rows"])
+        data = _bounded(data, page.offset)
+        data["rows"] = rows = _fitting(answer.rows)
+        count = len(rows)
+        if count == 1 and _size(rows[0]) > PAGE:
+            data["rows"] = [[_cut(cell) for cell in rows[0]]]
         if answer.paths is not None:
             data["paths"] = answer.paths[:count]
-        for key, most in SHOWN.items():
-            if len(data.get(key, ())) > most:
-                data[f"{key}_total"] = len(data[key])
-                data[key] = data[key][:most]
+        warnings = data.get("warnings", ())
+        if len(warnings) > WARNINGS:
+            data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}
     if page.offset + count < answer.total:
         data["next_offset"] = page.offset + count
     if found.notice is not None:
@@ -83,14 +89,35 @@ def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
     return data
 
 
-def _fitting(rows: list[list[Any]]) -> list[list[Any]]:
-    """The rows that fit a page; the first one in any case, its long cells cut."""
+def _fitting(items: list[T]) -> list[T]:
+    """As many as fit a page, at least one."""
     room = PAGE
-    for place, row in enumerate(rows):
-        room -= len(json.dumps(row, ensure_ascii=False))
+    for place, item in enumerate(items):
+        room -= _size(item)
         if room < 0:
-            return rows[:place] if place else [[_cut(cell) for cell in row]]
-    return rows
+            return items[: max(place, 1)]
+    return items
+
+
+def _bounded(data: dict[str, Any], offset: int) -> dict[str, Any]:
+    """An answer, or a group of one, with summaries and groups that fit a page; where some groups do not, they begin
+    with the one that row `offset` is in (QUERIES-06)."""
+    data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
+    if is_group := "key" in data:
+        data["key"] = _cut(data["key"])
+    if _size(summaries) > (CELL if is_group else PAGE):
+        data["summaries"] = {of: {name: _cut(cell) for name, cell in cells.items()} for of, cells in summaries.items()}
+    if len(groups) > GROUPS or _size(groups) > PAGE:
+        begins = list(accumulate((group["count"] for group in groups), initial=0))
+        first = min(bisect_right(begins, offset), len(groups)) - 1
+        some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
+        data["groups"] = _fitting([_bounded(group, max(offset - begin, 0)) for group, begin in some])
+        data |= {"groups_total": len(groups), "groups_offset": begins[first]}
+    return data
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
 
 
 def _cut(cell: Any) -> Any:

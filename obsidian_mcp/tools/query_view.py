@@ -81,7 +81,7 @@ def show_query(
     }
     if group:
         data["groups"] = _groups(columns, data["rows"], group)
-    elif given_groups:
+    elif given_groups and not sort:
         data["groups"] = _groups_of_page(given_groups, offset, len(data["rows"]))
     if offset + len(data["rows"]) < min(total, SORTED_ROWS if sort or group else total):
         data["next_offset"] = offset + len(data["rows"])

@@ -41,6 +41,14 @@ def test_csv_quotes_what_must_be_quoted_and_has_the_group_first() -> None:
     assert render(GROUPED, "csv") == "group,Name,Price\n[[x]],A,1\n[[x]],B,2\n,C,3\n"
 
 
+def test_rows_of_a_later_page_stand_under_their_own_group() -> None:
+    """QUERIES-08"""
+    page = {**GROUPED, "rows": [["B", 2], ["C", 3]]}
+    assert render(page, "csv", offset=1) == "group,Name,Price\n[[x]],B,2\n,C,3\n"
+    assert render({**GROUPED, "rows": [["C", 3]]}, "table", offset=2) == "Name  Price\n== None (1)\nC         3\n"
+    assert render({**GROUPED, "rows": [["A", 1]]}, "markdown").count("###") == 1
+
+
 def test_markdown_escapes_pipes_and_line_ends() -> None:
     """QUERIES-08"""
     assert render(PLAIN, "markdown") == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -133,6 +134,34 @@ def test_an_answer_for_a_model_is_bounded(opened: Opened) -> None:
     [[cell]] = run(app, query=base.replace("15000", "90000"))["rows"]
     assert cell.endswith("… (90,000 characters)")
     assert len(cell) < 2100
+
+
+def test_groups_of_a_page_begin_with_the_group_of_its_first_row_where_not_all_fit(opened: Opened) -> None:
+    """QUERIES-06"""
+    app = opened({f"n{number:03}.md": f"---\ng: {number // 2:03}x\n---\n" for number in range(602)})
+    base = "views: [{type: t, name: V, order: [file.name], groupBy: g, summaries: {file.name: Filled}}]"
+    first, later = run(app, query=base), run(app, query=base, offset=501, limit=2)
+    assert (len(first["groups"]), first["groups_total"], first["groups_offset"]) == (200, 301, 0)
+    assert (later["rows"], later["groups_offset"]) == ([["n501"], ["n502"]], 500)
+    assert [(group["key"], group["count"]) for group in later["groups"][:2]] == [("250x", 2), ("251x", 2)]
+
+
+def test_summaries_keys_and_inner_groups_for_a_model_are_bounded(opened: Opened) -> None:
+    """QUERIES-06"""
+    app = opened({f"n{number:04}.md": f"- [ ] t {'x' * 40} {number:04}\n" for number in range(1500)})
+    base = (
+        "formulas: {x: '\"x\".repeat(60)'}\nsummaries: {all: values}\n"
+        "views: [{type: t, name: V, order: [file.name], summaries: {formula.x: all}, groupBy: file.folder}]"
+    )
+    by_key = "formulas: {x: '\"x\".repeat(90000)'}\nviews: [{type: t, name: V, groupBy: formula.x, limit: 9}]"
+    nested = "TASK GROUP BY text GROUP BY length(rows)"
+    for query in (base, by_key, nested):
+        answer = run(app, query=query)
+        assert sum(group["count"] for group in answer["groups"]) == answer["total"]
+        assert len(json.dumps(answer)) < 60_000
+    inner = run(app, query=nested, offset=1490)["groups"][0]
+    assert inner["groups"][0]["key"].endswith(" 1490")
+    assert (inner["groups_total"], inner["groups_offset"]) == (1500, 1490)
 
 
 def test_a_text_of_no_known_language_is_refused_with_the_languages(opened: Opened) -> None:

@@ -146,6 +146,7 @@ def test_a_base_comes_in_its_own_layout_and_groups(app: App) -> None:
     assert shown["layout"] == "cards"
     assert shown["rows"][0]["cells"][0] == ["link", "Alpha", "Projects/Alpha.md"]
     assert [group["label"] for group in shown["groups"]] == ["active", ""]
+    assert "groups" not in run(app, "show_query", query=base, sort="-file.name"), "they hold no more"
     assert run(app, "show_query", query=base, layout="table")["layout"] == "table"
     assert run(app, "show_query", query="LIST")["layout"] == "list"
 
