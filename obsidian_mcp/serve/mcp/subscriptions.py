@@ -11,6 +11,7 @@ import asyncio
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,15 +64,15 @@ class WatchedResources:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._wanted: set[str] = set()
         self._addresses: dict[tuple[str, str], set[str]] = {}
         """Vault and compared path -> URIs."""
-        self._static: set[str] = set()
         self._files: dict[str, tuple[int, dict[str, FileEntry]]] = {}
         """By vault the catalog's revision and its files by path, when they were last compared; "" is the default
         vault."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._addresses.values()))
+        return len(self._wanted)
 
     def add(self, app: App, addresses: Iterable[str]) -> None:
         """Watch these resources, and the default vault's list. Raises: InvalidArguments, VaultNotFound."""
@@ -80,19 +81,24 @@ class WatchedResources:
         for address in addresses:
             named = uri.parse(address)
             with self._lock:
-                if address in static:
-                    self._static.add(address)
-                elif named is None:
-                    raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
-                else:
+                if named is not None:
                     for key in named.keys:
                         self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
                     vaults.add(named.vault)
+                elif address not in static:
+                    raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
+                self._wanted.add(address)
         for vault in vaults:
             if vault not in self._files:
                 files = _files(app.vaults.get(vault))
                 with self._lock:
                     self._files.setdefault(vault, files)
+
+    def keep(self, addresses: set[str]) -> None:
+        """Watch no other resources any more."""
+        with self._lock:
+            self._wanted &= addresses
+            self._addresses = {key: kept for key, known in self._addresses.items() if (kept := known & addresses)}
 
     def changes(self, app: App) -> Changes:
         """Return what has changed since the last call. Raises: VaultNotFound."""
@@ -107,7 +113,7 @@ class WatchedResources:
                 self._files[vault] = _files(place)
                 now = self._files[vault][1]
                 listed |= not vault and before.keys() != now.keys()
-                if not self._addresses and not self._static:  # most clients only list
+                if not self._wanted:  # most clients only list
                     continue
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 keys = {name_key(place.name), name_key(str(place.files.root))}
@@ -116,8 +122,8 @@ class WatchedResources:
                         found |= self._addresses.get((key, name_key(path)), set())
                 if vault or not different:
                     continue
-                found |= self._static & {resources.OVERVIEW, resources.RECENT_NOTES}
-                if resources.TODAY in self._static and place.periodic.locate("day").path in different:
+                found |= self._wanted & {resources.OVERVIEW, resources.RECENT_NOTES}
+                if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
                     found.add(resources.TODAY)
         return Changes(sorted(found), listed)
 
@@ -136,6 +142,8 @@ class Subscriptions:
         self._listen = ListenHandler(self._bus)
         self._watched = WatchedResources()
         self._sessions: dict[str, tuple[ServerSession, set[str]]] = {}
+        self._listened: Counter[str] = Counter()
+        """Addresses of the listen streams that are open."""
         self._joined: dict[str, ServerSession] = {}
         self._thread: threading.Thread | None = None
         self._notifying: set[asyncio.Task[None]] = set()
@@ -144,15 +152,26 @@ class Subscriptions:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """The request handler of `subscriptions/listen`."""
-        await self._add(params.notifications.resource_subscriptions or ())
-        return await self._listen(context, params)
+        addresses = params.notifications.resource_subscriptions or ()
+        self._listened.update(addresses)
+        try:
+            await self._add(addresses)
+            return await self._listen(context, params)
+        finally:
+            self._listened -= Counter(addresses)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        await self._add([params.uri])
         key = session_of(context)
         _, addresses = self._sessions.pop(key, (None, set()))
-        self._sessions[key] = context.session, addresses | {params.uri}
+        self._sessions[key] = context.session, addresses
         _keep_newest(self._sessions)
+        if params.uri not in addresses:
+            addresses.add(params.uri)
+            try:
+                await self._add([params.uri])
+            except AppError:
+                addresses.discard(params.uri)
+                raise
         return types.EmptyResult()
 
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -178,9 +197,15 @@ class Subscriptions:
         self._listen.close()
 
     async def _add(self, addresses: Iterable[str]) -> None:
+        """Watch resources that count as subscribed to already. Raises: InvalidArguments, VaultNotFound."""
         wanted = list(addresses)
         if len(self._watched) + len(wanted) > MAX_RESOURCES:
-            raise InvalidArguments(f"No more than {MAX_RESOURCES} resources can be subscribed to. Subscribe to fewer.")
+            current = set(self._listened).union(*(known for _, known in self._sessions.values()))
+            if len(current) > MAX_RESOURCES:
+                raise InvalidArguments(
+                    f"No more than {MAX_RESOURCES} resources can be subscribed to at a time. Subscribe to fewer."
+                )
+            self._watched.keep(current)
         await to_thread.run_sync(partial(self._watched.add, self._app, wanted))
         if self._thread is None:
             arguments = (asyncio.get_running_loop(),)
