@@ -286,19 +286,19 @@ def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
 def test_what_nobody_is_subscribed_to_any_more_does_not_count_for_the_limit(basic: Path) -> None:
     """RES-09."""
 
-    def listen(number: int, *names: str) -> dict[str, Any]:
+    def listen(number: int, *names: str) -> Message:
         notifications = {"resourceSubscriptions": [f"{ROOT}{name}.md" for name in names]}
-        server.send(request(number, "subscriptions/listen", {"notifications": notifications, "_meta": MODERN}))
-        return server.read()
+        process.send(request(number, "subscriptions/listen", {"notifications": notifications, "_meta": MODERN}))
+        return process.read()
 
-    with started(basic) as server:
+    with started(basic) as process:
         first = listen(1, *(f"a%20name%20{number}" for number in range(10_000)))
-        server.send(notification("notifications/cancelled", {"requestId": 1}))
-        server.call("resources/templates/list", {"_meta": MODERN})
+        process.send(notification("notifications/cancelled", {"requestId": 1}))
+        process.call("resources/templates/list", {"_meta": MODERN})
         second = listen(2, "Home", *(f"another%20name%20{number}" for number in range(9_999)))
         again, more = listen(3, "Home"), listen(4, "Later")
         (basic / "Home.md").write_text("changed", encoding="utf-8")
-        until(server, UPDATED, uri=ROOT + "Home.md")
+        until(process, UPDATED, uri=ROOT + "Home.md")
 
     assert [answer["method"] for answer in (first, second, again)] == ["notifications/subscriptions/acknowledged"] * 3
     assert (more["id"], more["error"]["code"]) == (4, -32602)
