@@ -51,6 +51,7 @@ class Watcher:
         self, root: Path, notify: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`notify` is called with every report, in a thread of watchdog's: it only sets a flag or an event."""
+        self._folder = root
         self.root = str(root)
         self._notify = notify
         self._lock = threading.Lock()
@@ -71,7 +72,7 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        if not self._live or _identity(self.root) != self._watched:
+        if not self._live or _identity(self._folder) != self._watched:
             return "scans"
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
@@ -83,7 +84,7 @@ class Watcher:
         if broken is not None:
             with contextlib.suppress(KeyError):  # of the folder for which a thread of its died
                 broken.stop()
-        kind, watched = filesystem_of(self.root), _identity(self.root)
+        kind, watched = filesystem_of(self.root), _identity(self._folder)
         if kind in REMOTE:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
             return
@@ -229,10 +230,10 @@ def _check_room(observer: BaseObserver) -> None:
             raise
 
 
-def _identity(root: str) -> tuple[int, int]:
+def _identity(folder: Path) -> tuple[int, int]:
     """Return what tells a folder from another one at its place."""
     try:
-        facts = Path(root).stat()
+        facts = folder.stat()
     except OSError:
         return _NOWHERE
     return facts.st_dev, facts.st_ino

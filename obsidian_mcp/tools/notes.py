@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
@@ -245,10 +246,10 @@ def read_note(
     entry, alias = (_random(place, name[len(RANDOM) :]), None) if is_random else place.resolve(name)
     data = place.shown(entry).data
     text = Text.decode(data)
-    facts = ReadNote(entry.path, entry.size, timestamp(entry.mtime_ns), etag_of(data), alias=alias)
+    facts = partial(ReadNote, entry.path, entry.size, timestamp(entry.mtime_ns), etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
-        return Document(_viewed(facts, text.body, view, warnings), None)
+        return Document(_viewed(facts, entry.path, text.body, view, warnings), None)
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -263,8 +264,7 @@ def read_note(
     end = _page_end(body, start, part.end)
     first = body.count("\n", 0, start) + 1
     last = first + body.count("\n", start, max(start, end - 1))
-    shown = replace(
-        facts,
+    shown = facts(
         lines=f"{first}-{last}",
         total_lines=last if end == len(body) else line_count(body),
         next_offset=end - part.start if end < part.end else None,
@@ -358,11 +358,11 @@ def _page_end(body: str, start: int, end: int) -> int:
     return newline + 1 if newline >= 0 else start + PAGE
 
 
-def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadNote:
+def _viewed(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     numbers = Lines(body)
     texts: list[tuple[parser.Note, Callable[[Span], Span]]]
-    if extension(facts.path) == CANVAS_EXTENSION:
+    if extension(path) == CANVAS_EXTENSION:
         board = canvas.read(body)
         warnings += [board.error] if board.error else []
         texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]
@@ -389,14 +389,13 @@ def _viewed(facts: ReadNote, body: str, view: str, warnings: list[str]) -> ReadN
         for heading in text.outline
     ]
     if view == "outline":
-        return replace(facts, outline=shown("headings", headings), warnings=warnings or None)
+        return facts(outline=shown("headings", headings), warnings=warnings or None)
     properties = dict(shown("properties", list(properties.items())))
     if view == "properties":
-        return replace(facts, properties=properties, warnings=warnings or None)
-    counted = count(body) if is_note(facts.path) else None
+        return facts(properties=properties, warnings=warnings or None)
+    counted = count(body) if is_note(path) else None
     marks = [task.mark for text, _ in texts for task in text.tasks]
-    return replace(
-        facts,
+    return facts(
         outline=shown("headings", headings),
         properties=properties,
         tags=shown("tags", list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags))),

@@ -28,6 +28,8 @@ _HIDDEN: Final = re.compile(
 )
 _SUSPECT: Final = re.compile(f"[<{_INVISIBLE}{_DIRECTION}{_TAGS}]")
 """What each kind begins with: a search for one set of characters is four times as fast as one for the kinds."""
+_MARKUP: Final = re.compile("<")
+"""The same in ASCII, six times as fast."""
 
 
 def warnings(text: str, path: str, note: Callable[[str], None]) -> list[str]:
@@ -39,7 +41,8 @@ def warnings(text: str, path: str, note: Callable[[str], None]) -> list[str]:
     """
     lines: dict[str, dict[int, None]] = {}
     line, counted = 1, 0
-    for suspect in _SUSPECT.finditer(text, 1 if text.startswith("\ufeff") else 0):
+    suspects = _MARKUP if text.isascii() else _SUSPECT
+    for suspect in suspects.finditer(text, 1 if text.startswith("\ufeff") else 0):
         if found := _HIDDEN.match(text, suspect.start()):
             line += text.count("\n", counted, found.start())
             counted = found.start()

@@ -21,7 +21,7 @@ _MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 def timestamp(nanoseconds: int) -> str:
     """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
     microseconds = min(max(nanoseconds // 1000, _FIRST), _LAST)  # disks know years that calendars do not
-    return (_EPOCH + timedelta(microseconds=microseconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[: len("2024-05-01T12:00:00")] + "Z"
 
 
 def month(nanoseconds: int) -> str:
