@@ -14,7 +14,7 @@ from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout, QueryInvalid
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText, OperationTimeout, QueryInvalid
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 
@@ -114,6 +114,18 @@ def test_a_note_alone_answers_its_own_queries_in_order(opened: Opened) -> None:
     assert "JavaScript" in str(error)
     assert blocks[3][:2] == (22, "base")
     assert "None.base" in str(blocks[3][3])
+
+
+def test_a_query_may_stand_in_a_canvas_but_is_given_then(opened: Opened) -> None:
+    """QUERIES-04, BASE-19, TASK-92"""
+    canvas = '{"nodes": [{"id": "1", "type": "file", "file": "A.md", "x": 0, "y": 0, "width": 1, "height": 1}]}'
+    app = opened({"A.md": "- [ ] Board.canvas\n", "Board.canvas": canvas})
+    linked = "filters: this.file.hasLink(file)\nviews: []"
+    assert run(app, query=linked, this="Board.canvas")["rows"] == [["A"]]
+    found = run(app, query="description includes {{query.file.path}}", language="tasks", this="Board.canvas")
+    assert found["total"] == 1
+    with pytest.raises(NotText, match=r"'Board.canvas' is no note.*as `query`"):
+        run(app, this="Board.canvas")
 
 
 def test_a_page_ends_with_where_the_next_one_begins(opened: Opened) -> None:

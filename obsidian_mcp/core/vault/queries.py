@@ -25,8 +25,8 @@ from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
 from obsidian_mcp.core.tasks.answer import TaskPage
-from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, QueryInvalid
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.errors import AppError, InvalidArguments, NotText, OperationTimeout, QueryInvalid
 
 if TYPE_CHECKING:
     from .vault import Vault
@@ -125,10 +125,15 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, languag
     """The answer of every query that stands in a note, in the order of the text, or of those in one language
     (QUERIES-04).
 
-    Raises: OperationTimeout.
+    Raises: NotText for a file that is no note, OperationTimeout.
     """
+    if not is_note(note.path):
+        raise NotText(
+            f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as `query`, with `this`.",
+            path=note.path,
+        )
     inline_prefix = _dataview_settings(vault).inline_prefix
-    for block in query_blocks(parse(vault.read_note(note).text.body), inline_prefix):
+    for block in query_blocks(parse(vault.read_text(note).text.body), inline_prefix):
         if language not in ("", block.language):
             continue
         try:

@@ -62,11 +62,11 @@ class VaultTasks:
         return source.page(narrowed, page)
 
     def query(self, text: str, this: FileEntry | None, page: Page) -> TaskPage:
-        """Return what a query finds that stands in the note `this`. Raises: QueryInvalid."""
+        """Return what a query finds that stands in the note or canvas `this`. Raises: QueryInvalid."""
         source = self._source()
         note = None
         if this is not None:
-            properties = parse(self._vault.read_note(this).text.body).properties
+            properties = parse(self._vault.read_text(this).text.body).properties if is_note(this.path) else {}
             note = QueryNote(str(this.path), properties)
         return source.page(parse_query(text, source.environment, note), page)
 
