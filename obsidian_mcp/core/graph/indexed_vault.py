@@ -76,8 +76,10 @@ class IndexedVault:
         return self._read_column(name) if column is None else column
 
     def properties(self, path: str) -> Mapping[str, Value]:
-        facts = self._facts_of(path)
-        return {} if facts is None else {fact.name: json.loads(fact.value) for fact in facts.properties}
+        if self._read_singly(path):
+            facts = self._facts_of(path)
+            return {} if facts is None else {fact.name: self._value(fact.value) for fact in facts.properties}
+        return self._properties.get(path, {})
 
     def tags(self, path: str) -> Sequence[str]:
         if self._read_singly(path):
@@ -111,11 +113,14 @@ class IndexedVault:
             if path is None or places.get(path, place) < place:
                 continue
             places[path] = place
-            if text in decoded:
-                column[path] = decoded[text]
-            else:
-                column[path] = decoded[text] = json.loads(text, parse_int=float)
+            column[path] = decoded[text] if text in decoded else self._value(text)
         return column
+
+    def _value(self, text: str) -> Value:
+        decoded = self._decoded
+        if text not in decoded:
+            decoded[text] = json.loads(text, parse_int=float)
+        return decoded[text]
 
     @cached_property
     def _links_resolved(self) -> LinkGraph:
@@ -135,6 +140,15 @@ class IndexedVault:
                 self._facts.clear()
             self._facts[path] = self._rows.facts(VaultPath(path))
         return self._facts[path]
+
+    @cached_property
+    def _properties(self) -> dict[str, dict[str, Value]]:
+        found: dict[str, dict[str, Value]] = {}
+        paths = self._paths
+        for number, _, name, text in self._rows.properties_of():
+            if (path := paths.get(number)) is not None:
+                found.setdefault(path, {})[name] = self._value(text)
+        return found
 
     @cached_property
     def _tags(self) -> dict[str, list[str]]:

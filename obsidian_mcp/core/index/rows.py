@@ -170,8 +170,8 @@ class Rows(NamedTuple):
         """
         return self._ordered("links", "file, path, subpath, display, kind", files)
 
-    def properties_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
-        """File number, place, name and JSON of the properties of some files, in order."""
+    def properties_of(self, files: Collection[int] | None = None) -> Iterator[tuple[int, int, str, str]]:
+        """File number, place, name and JSON of the properties of all files, or of some, in order."""
         return self._ordered("properties", "file, n, name, value", files)
 
     def inline_fields_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:

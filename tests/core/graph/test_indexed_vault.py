@@ -14,6 +14,9 @@ from obsidian_mcp.core.expressions.answer import Answer, Page
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
+from obsidian_mcp.core.index.facts import Facts
+from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.expressions.text_vault import TextVault
 from tests.core.memory import MemoryVault
 
@@ -80,6 +83,26 @@ def test_a_query_has_the_same_answer_over_the_index_and_over_the_texts(count: in
             )
             row[backlinks] = [link for link in row[backlinks] if "c.canvas" not in link]
             assert row == wanted
+
+
+def test_the_properties_of_many_files_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EXPR-42"""
+    vault = MemoryVault(notes(4 * SINGLE_FILES))
+    vault.graph.tags()
+    read: list[VaultPath] = []
+    facts = Rows.facts
+
+    def counted(rows: Rows, path: VaultPath) -> Facts | None:
+        read.append(path)
+        return facts(rows, path)
+
+    monkeypatch.setattr(Rows, "facts", counted)
+    base = {
+        "formulas": {"n": "up.asFile().properties.n"},
+        "views": [{"type": "t", "name": "V", "order": ["formula.n"]}],
+    }
+    assert [row for row in run(vault, base).rows if row != [None]]
+    assert len(read) <= SINGLE_FILES
 
 
 def test_excluded_files_are_no_rows_but_links_lead_to_them() -> None:
