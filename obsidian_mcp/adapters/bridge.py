@@ -16,6 +16,7 @@ from urllib.parse import quote
 import httpx
 
 from obsidian_mcp.core.files.plugin import Dialect, PluginHealth, PluginTool, PluginTools
+from obsidian_mcp.core.files.policy import fits_header
 from obsidian_mcp.errors import (
     AmbiguousName,
     AppCommandFailed,
@@ -102,7 +103,7 @@ class Bridge:
         self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._mode = mode
         self._key = (api_key or "").strip() or None
-        if self._key is not None and not (self._key.isascii() and self._key.isprintable()):
+        if self._key is not None and not fits_header(self._key):
             raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
         self._list_seconds = list_seconds
         self._call_seconds = call_seconds

@@ -279,13 +279,20 @@ def _keys(text: str, tables: Any) -> tuple[ApiKey, ...]:
 
 def _key_digest(text: str, name: str, key: Any, sha256: Any) -> bytes:
     match key, sha256:
-        case str(), None if len(key) >= SHORTEST_KEY:
+        case str(), None if len(key) >= SHORTEST_KEY and fits_header(key):
             return digest(key)
         case None, str() if _SHA256.fullmatch(sha256):
             return bytes.fromhex(sha256)
     raise _mistake(
-        text, name, f"needs either key, of at least {SHORTEST_KEY} characters, or sha256, its SHA-256 in hexadecimal"
+        text,
+        name,
+        f"needs either key, of at least {SHORTEST_KEY} ASCII characters, or sha256, its SHA-256 in hexadecimal",
     )
+
+
+def fits_header(key: str) -> bool:
+    """Return whether every program can send a key in a header of HTTP."""
+    return key.isascii() and key.isprintable()
 
 
 _KNOWN = "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, confirm_after_hidden_text"

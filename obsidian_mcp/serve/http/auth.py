@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from obsidian_mcp.config import HttpConfig
-from obsidian_mcp.core.files.policy import digest
+from obsidian_mcp.core.files.policy import digest, fits_header
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 
@@ -35,7 +35,15 @@ class AccessControl:
     def __init__(
         self, config: HttpConfig, clock: Callable[[], float] = time.monotonic, *, named: Collection[bytes] = ()
     ) -> None:
-        """`named`: the digests of the API keys that have a name. Raises: InvalidArguments for one that has none too."""
+        """`named`: the digests of the API keys that have a name.
+
+        Raises: InvalidArguments for one that has none too, and for one that no header can carry.
+        """
+        if not all(map(fits_header, config.keys)):
+            raise InvalidArguments(
+                "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use ASCII letters, digits "
+                "and signs, or make one with `obsidian-mcp keys add NAME`."
+            )
         unnamed = [digest(key) for key in config.keys]
         if set(unnamed) & set(named):
             raise InvalidArguments(

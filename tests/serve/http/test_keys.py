@@ -331,7 +331,8 @@ def keyed(root: Path, text: str) -> dict[bytes, App]:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('[keys.a]\nkey = "short"\n', "line 1: a needs either key, of at least 16 characters, or sha256"),
+        ('[keys.a]\nkey = "ein langer Schlüssel"\n', "line 1: a needs either key, of at least 16 ASCII characters"),
+        ('[keys.a]\nkey = "short"\n', "line 1: a needs either key, of at least 16 ASCII characters, or sha256"),
         ("[keys.a]\n", "a needs either key"),
         ('[keys.a]\nsha256 = "12"\n', "a needs either key"),
         (f'[keys.a]\nkey = "{OLD}"\nsha256 = "{"0" * 64}"\n', "a needs either key"),
@@ -374,6 +375,15 @@ confirm = []
 def test_a_key_without_a_name_that_has_one_in_the_file_is_refused(app: App) -> None:
     # DOOR-10
     with pytest.raises(InvalidArguments, match="in the policy file, too"), http_client(app, keys=(PHONE,)):
+        pass
+
+
+def test_a_key_that_no_header_can_carry_is_refused_at_the_start(app: App) -> None:
+    # DOOR-12
+    with (
+        pytest.raises(InvalidArguments, match="holds a character that no header can carry"),
+        http_client(app, keys=("secret", "Schlüssel")),
+    ):
         pass
 
 
