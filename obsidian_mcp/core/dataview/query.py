@@ -114,7 +114,7 @@ class _Execution:
     # Rows
 
     def _source_rows(self) -> list[Scope]:
-        sources = Sources(self.run.pages, self.run.source)
+        sources = Sources(self.run.pages, self.run.source, self.run.problems)
         rows: list[Scope] = []
         paths = list(sources.paths(self.query.source))
         self.run.pages.vault.expect(paths)

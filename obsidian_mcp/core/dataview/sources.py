@@ -18,6 +18,7 @@ from obsidian_mcp.core.dataview.objects import Identified
 from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.evaluate import Problems
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 from obsidian_mcp.errors import QueryInvalid
 
@@ -35,7 +36,8 @@ MAX_CSV_CELLS = 1_000_000
 class Sources:
     """Resolves the sources of one query. `origin` is the path of the note in which it stands, maybe empty."""
 
-    def __init__(self, pages: PageStore, origin: str) -> None:
+    def __init__(self, pages: PageStore, origin: str, problems: Problems) -> None:
+        self._problems = problems
         self._pages = pages
         self._vault: DataviewVault = pages.vault
         self._origin = origin
@@ -78,6 +80,11 @@ class Sources:
         if below or any(file.path.startswith(f"{path}/") for file in self._vault.files()):
             return below
         found = [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
+        if not found:
+            self._problems.note(
+                f'FROM "{path}" finds nothing: no note and no folder with files has this path. Write it whole, in the '
+                "same case and without a slash at the end."
+            )
         return filter(self._is_source, found)
 
     def _is_source(self, path: str) -> bool:

@@ -55,6 +55,14 @@ def test_a_query_finds_its_notes(rule: str, query: str, found: list[str]) -> Non
     assert names(query) == found, rule
 
 
+def test_a_path_that_is_no_note_or_folder_is_warned_of() -> None:
+    """DV-46"""
+    for path in ("A", "a/", "b/Three"):
+        [warning] = VAULT.run(f'LIST FROM "{path}" OR "b"').warnings
+        assert warning.startswith(f'FROM "{path}" finds nothing: ')
+    assert not VAULT.run('LIST FROM "" AND "b/three" AND -"a"').warnings
+
+
 def test_columns_have_the_text_and_the_name_of_their_expression() -> None:
     """DV-20, DV-41"""
     found = VAULT.run('TABLE n AS "N n", length(\n  file.tasks\n) FROM "a"')
