@@ -321,7 +321,7 @@ BUILD = """
                 sys.stdin.readline()
             return super().stat(disk)
 
-    vault = Pausing({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\\n" * 20 for n in range(400)}, Path(sys.argv[1]))
+    vault = Pausing({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\\n" * 20 for n in range(700)}, Path(sys.argv[1]))
     vault.indexer.begin()
     print("begun", flush=True)
     sys.stdin.readline()
@@ -355,7 +355,7 @@ class Program:
 
 
 def vault_of_build(place: Path | None = None) -> MemoryVault:
-    vault = MemoryVault({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\n" * 20 for n in range(400)}, place)
+    vault = MemoryVault({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\n" * 20 for n in range(700)}, place)
     OPEN.append(vault.index)
     vault.indexer.begin()
     return vault
@@ -381,13 +381,13 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
 
 # INDEX-15
 def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> None:
-    program = Program(tmp_path / "v.db", pause=300)  # in the middle of the second batch
+    program = Program(tmp_path / "v.db", pause=600)  # in the middle of the second batch
     program.go_on()
     program.expect("there\n")
     program.process.kill()
     assert program.end() != 0
 
     vault = vault_of_build(tmp_path / "v.db")
-    assert len(vault.indexer.pending()) == 400 - BATCH_FILES
-    assert [found.source for found in vault.graph.backlinks(VaultPath("399.md")).value] == ["398.md"] * 20
+    assert len(vault.indexer.pending()) == 700 - BATCH_FILES
+    assert [found.source for found in vault.graph.backlinks(VaultPath("699.md")).value] == ["698.md"] * 20
     assert dump(vault.index) == dump_of_build()

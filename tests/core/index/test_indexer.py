@@ -22,7 +22,7 @@ from obsidian_mcp.errors import OperationTimeout, PermissionDenied
 from tests.core.memory import MemoryVault, apply
 from tests.index_dump import dump
 
-MANY = 300
+MANY = 600
 
 
 class Held:
@@ -111,7 +111,7 @@ def test_during_a_first_build_an_answer_covers_what_is_indexed_and_says_so(large
     assert sum(use.files for use in answer.value) == BATCH_FILES - 1  # one of them has no tag
     assert answer.freshness.building == Progress(BATCH_FILES, MANY + 1)
     assert answer.notice == (
-        "The index is being built: 256 of 301 notes. This answer covers only those; ask again in a while."
+        "The index is being built: 512 of 601 notes. This answer covers only those; ask again in a while."
     )
     background.store()
     assert large.graph.tags().notice is None
@@ -126,7 +126,7 @@ def test_a_question_waits_a_while_for_a_first_build(large: MemoryVault, monkeypa
     answer = large.graph.tags()
     building.join(30)
 
-    assert [(use.tag, use.files) for use in answer.value] == [("t0", 100), ("t1", 100), ("t2", 100)]
+    assert [(use.tag, use.files) for use in answer.value] == [("t0", MANY // 3), ("t1", MANY // 3), ("t2", MANY // 3)]
     assert answer.notice is None
 
 
@@ -160,7 +160,7 @@ def test_where_a_process_answers_one_question_it_waits_for_the_whole_index(large
 def test_without_a_background_a_question_stores_everything_itself(large: MemoryVault) -> None:
     answer = large.graph.tags()
 
-    assert [(use.tag, use.files) for use in answer.value] == [("t0", 100), ("t1", 100), ("t2", 100)]
+    assert [(use.tag, use.files) for use in answer.value] == [("t0", MANY // 3), ("t1", MANY // 3), ("t2", MANY // 3)]
     assert large.indexer.pending() == {}
     assert answer.notice is None
 
@@ -195,7 +195,7 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     finally:
         deadline.current.reset(token)
     assert raised.value.message == (
-        "The index is being built: 256 of 301 notes. This needs all of them; ask for it again in a while."
+        "The index is being built: 512 of 601 notes. This needs all of them; ask for it again in a while."
     )
     building = threading.Thread(target=background.store)
     building.start()
@@ -205,9 +205,9 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
 
 
 def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault) -> None:
-    assert str(large.indexer.progress) == "0 of 301 notes"
+    assert str(large.indexer.progress) == "0 of 601 notes"
     large.indexer.step()
-    assert str(large.indexer.progress) == "256 of 301 notes"
+    assert str(large.indexer.progress) == "512 of 601 notes"
     large.indexer.complete()
     assert large.indexer.progress == Progress(0, 0)
 
