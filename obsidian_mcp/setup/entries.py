@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
+from obsidian_mcp.core.text.line_matcher import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
 from .clients import Client
@@ -167,10 +168,7 @@ def without_table(text: str, key: str, name: str) -> str:
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
     """The lines of `after`: those above a change to `before`, the changed ones with its line ends, those below."""
     old, new = split_lines(before), split_lines(after)
-    most = min(len(old), len(new))
-    above = next((at for at in range(most) if old[at] != new[at]), most)
-    most -= above
-    below = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    above, below = common_ends(old, new)
     end = len(new) - below
     changed = new[above:end]
     if Text(before).newline == "\r\n":

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import takewhile
 
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.line_matcher import matcher
+from obsidian_mcp.core.text.line_matcher import Matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
@@ -182,7 +182,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:
-    for group in matcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
+    for group in Matcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
         lines = []
         for kind, start, end, new_start, new_end in group:
             if kind == "equal":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.text.line_matcher import matcher
+from obsidian_mcp.core.text.line_matcher import Matcher
 from obsidian_mcp.core.text.text import split_lines
 
 
@@ -20,21 +20,10 @@ class Hunk:
 
 def changes(base: list[str], other: list[str]) -> list[Hunk]:
     """Return the changed regions from `base` to `other`, in order."""
-    head = 0
-    while head < min(len(base), len(other)) and base[head] == other[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(base), len(other)) - head and base[-1 - tail] == other[-1 - tail]:
-        tail += 1
-    old, new = base[head : len(base) - tail], other[head : len(other) - tail]
-    if not old and not new:
-        return []
-    if not old or not new:
-        return [Hunk(head, head + len(old), tuple(new))]
     deadline.checkpoint()
     return [
-        Hunk(head + i1, head + i2, tuple(new[j1:j2]))
-        for kind, i1, i2, j1, j2 in matcher(old, new, autojunk=False).get_opcodes()
+        Hunk(start, end, tuple(other[other_start:other_end]))
+        for kind, start, end, other_start, other_end in Matcher(base, other, autojunk=False).get_opcodes()
         if kind != "equal"
     ]
 

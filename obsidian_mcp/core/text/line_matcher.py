@@ -14,28 +14,48 @@ MOST_COMPARISONS = 5_000_000
 """Of lines; about so many are made in a second."""
 
 
-def matcher(old: Sequence[str], new: Sequence[str], *, autojunk: bool = True) -> SequenceMatcher[str]:
-    """Return what compares the lines of two texts; with `autojunk` it is quicker, and coarser where lines repeat.
+def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many lines two texts have in common at their start and, of the others, at their end."""
+    most = min(len(old), len(new))
+    head = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= head
+    return head, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+
+
+class Matcher(SequenceMatcher[str]):
+    """Compares the lines of two texts between those that both begin and end with.
 
     `SequenceMatcher` takes a time that grows with the lines and with the changes, minutes for 10 000 of both. Texts
-    that differ so much are compared line by line.
+    that differ so much are compared line by line. With `autojunk` it is quicker, and coarser where lines repeat.
     """
-    olds, news = Counter(old), Counter(new)
-    pairs = len(old) if autojunk else sum(count * news[line] for line, count in olds.items())
-    changes = (olds - news).total() + (news - olds).total()
-    if pairs * changes < MOST_COMPARISONS:
-        return SequenceMatcher(None, old, new, autojunk)
-    return _LineByLine(old, new)
 
-
-class _LineByLine(SequenceMatcher[str]):
-    """Compares the lines of the same number; what the longer text has more is inserted or deleted."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
-        super().__init__(None, old, new)
-        self._old, self._new = old, new
+    def __init__(self, old: Sequence[str], new: Sequence[str], *, autojunk: bool = True) -> None:
+        super().__init__(None)
+        self._head, self._tail = common_ends(old, new)
+        self._old = old[self._head : len(old) - self._tail]
+        self._new = new[self._head : len(new) - self._tail]
+        self._autojunk = autojunk
 
     def get_opcodes(self) -> list[Opcode]:
+        head, tail = self._head, self._tail
+        found: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
+        for kind, start, end, new_start, new_end in self._between():
+            found.append((kind, start + head, end + head, new_start + head, new_end + head))
+        if tail:
+            end, new_end = head + len(self._old), head + len(self._new)
+            found.append(("equal", end, end + tail, new_end, new_end + tail))
+        return found
+
+    def _between(self) -> list[Opcode]:
+        olds, news = Counter(self._old), Counter(self._new)
+        pairs = len(self._old) if self._autojunk else sum(count * news[line] for line, count in olds.items())
+        changes = (olds - news).total() + (news - olds).total()
+        if pairs * changes < MOST_COMPARISONS:
+            return SequenceMatcher(None, self._old, self._new, self._autojunk).get_opcodes()
+        return self._line_by_line()
+
+    def _line_by_line(self) -> list[Opcode]:
+        """Compare the lines of the same number; what the longer text has more is inserted or deleted."""
         found: list[Opcode] = []
         at = 0
         for is_equal, run in groupby(zip_longest(self._old, self._new), key=lambda pair: pair[0] == pair[1]):

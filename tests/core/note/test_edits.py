@@ -263,12 +263,24 @@ def test_a_diff_tells_of_a_missing_last_newline() -> None:
 
 
 @given(LINES, LINES, st.booleans())
-def test_a_diff_is_as_diff_writes_it(old: list[str], new: list[str], ended: bool) -> None:
-    before, after = "\n".join(old) + "\n" * ended, "\n".join(new)
+def test_a_diff_shows_what_is_between_the_lines_that_both_begin_and_end_with_as_diff_does(
+    old: list[str], new: list[str], ended: bool
+) -> None:
+    before, after = "\n".join(["first", *old, "last"]) + "\n" * ended, "\n".join(["start", *new, "end"])
     wanted = difflib.unified_diff(split_lines(before), split_lines(after), "a/n.md", "b/n.md", n=edits.CONTEXT_LINES)
     lines = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in wanted]
 
     assert edits.diff("n.md", before, after) == "".join(lines)
+    assert apply(before, parse("".join(lines))) == after
+
+
+def test_a_diff_of_a_note_of_the_same_lines_shows_the_one_that_changes() -> None:  # EDIT-07
+    before = "# Log\n[[Alpha]]\n" + "- nothing\n" * 9_000
+    after = before.replace("Alpha", "Omega")
+
+    assert edits.diff("n.md", before, after) == (
+        "--- a/n.md\n+++ b/n.md\n@@ -1,4 +1,4 @@\n # Log\n-[[Alpha]]\n+[[Omega]]\n - nothing\n - nothing\n"
+    )
 
 
 @given(LINES, LINES)
