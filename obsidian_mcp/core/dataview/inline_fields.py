@@ -20,13 +20,13 @@ _CLOSING = {"[": "]", "(": ")"}
 _OPENINGS = {opening: re.compile(rf"\{opening}((?:(?!::)[^\[\]()])*+)::") for opening in _CLOSING}
 """A bracket and a key; a key holds no bracket."""
 _ESCAPE_OR_BRACKET = re.compile(r"\\.|[\[\]()]", re.DOTALL)
-_DATE = r"\s*(\d{4}-\d{2}-\d{2})"
+_DATE = rf"{SPACE}*([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
 _SHORTHANDS = {
-    "created": re.compile("\u2795" + _DATE, re.ASCII),
-    "start": re.compile("\U0001f6eb" + _DATE, re.ASCII),
-    "scheduled": re.compile("[\u23f3\u231b]" + _DATE, re.ASCII),
-    "due": re.compile("(?:\U0001f4c5|\U0001f4c6|\U0001f5d3\ufe0f?)" + _DATE, re.ASCII),
-    "completion": re.compile("\u2705" + _DATE, re.ASCII),
+    "created": re.compile("\u2795" + _DATE),
+    "start": re.compile("\U0001f6eb" + _DATE),
+    "scheduled": re.compile("[\u23f3\u231b]" + _DATE),
+    "due": re.compile("(?:\U0001f4c5|\U0001f4c6|\U0001f5d3\ufe0f?)" + _DATE),
+    "completion": re.compile("\u2705" + _DATE),
 }
 _EMOJI = r"[0-9#*]\ufe0f?\u20e3|(?!\p{ASCII})(?=\p{Emoji})[\u0000-\uffff]\ufe0f?"
 """Those that the plugin takes within a key: no pictures beyond U+FFFF, by a slip in its pattern."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.dataview.inline_fields import bracketed_fields, full_line_field, line_fields
+from obsidian_mcp.core.dataview.inline_fields import bracketed_fields, full_line_field, item_fields, line_fields
 from obsidian_mcp.core.dataview.note_data import note_data
 from obsidian_mcp.core.note.parser import parse
 
@@ -38,6 +38,12 @@ LINES: list[tuple[str, str, list[tuple[str, str]]]] = [
 @pytest.mark.parametrize(("rule", "line", "fields"), LINES)
 def test_a_line_has_its_fields(rule: str, line: str, fields: list[tuple[str, str]]) -> None:
     assert line_fields(line) == fields, rule
+
+
+@pytest.mark.parametrize("space", ["", " ", "\u3000", "\u00a0"])
+def test_any_white_space_may_stand_before_the_date_of_an_emoji(space: str) -> None:
+    """DV-06: a Japanese keyboard writes U+3000"""
+    assert item_fields(f"買う ⏳{space}2024-05-05", is_task=True) == [("scheduled", "2024-05-05")]
 
 
 @given(st.text("[]():\\ ax", max_size=30))
