@@ -14,7 +14,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, names, picture
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
+from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent, parse
+from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
@@ -183,6 +185,7 @@ class Added:
     """What to write into a note to show it; a link for a kind that cannot be shown."""
     existing: bool | None = None
     """True where a file with the same bytes was there already, and none was added."""
+    warnings: list[str] | None = None
 
 
 @tool(title="Add attachment", writes=True)
@@ -203,14 +206,28 @@ def add_attachment(
         source_path = place.find(note).path if note else ""
         target, entry = _free(place, _target(place, name, source_path), content)
         path, disk = names.spelled(place.catalog, target)
+        warnings = None
         if entry is None:
+            warnings = _taken_over(place, path)
             place.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
             link = generate(place.catalog, path, source_path, settings=place.settings, embed=is_shown)
         except InvalidName:  # the file is there, whatever its name holds
             link = f"![[{path}]]"
-    return Added(path, len(content), link, None if entry is None else True)
+    return Added(path, len(content), link, None if entry is None else True, warnings)
+
+
+def _taken_over(place: Vault, path: VaultPath) -> list[str] | None:
+    """A warning with the files whose links lead to a new file and no longer to another one of its name (RENAME-04)."""
+    if not place.catalog.named(path.rpartition("/")[2]):
+        return None
+    links = move.displaced(place, path)
+    if not links.rewritten:
+        return [*links.warnings] or None
+    changed = move.listed([file.path for file in links.rewritten])
+    lead = f"Links to another file of this name lead to the new one now, in {changed}."
+    return [f"{lead} Undo this and choose another name, or give those links the path."]
 
 
 def _decoded(data: str) -> bytes:
@@ -228,6 +245,8 @@ def _decoded(data: str) -> bytes:
 def _target(place: Vault, name: str, note: str) -> VaultPath:
     """Where the settings of the app put a new attachment (semantics 6.2)."""
     path = parse(name)
+    folder, _, own = path.rpartition("/")
+    path = parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
     if extension(path) in ("", *(".md", ".canvas", ".base")):
         raise InvalidName(f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name)
     if "/" not in path:

@@ -30,7 +30,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
-from obsidian_mcp.core.vault.changes import Create, Write, removal
+from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
@@ -105,7 +105,7 @@ def create_note(
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = content.encode()
-        place.commit("create_note", [Create(disk, data)])
+        warnings += place.create("create_note", path, disk, data)
         warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)
 

@@ -291,6 +291,12 @@ def test_nothing_is_replaced_and_the_embed_leads_to_the_new_file(app: App, basic
     assert (basic / "img/pixel.png").read_bytes() == PIXEL
 
 
+def test_a_name_that_links_cannot_hold_is_changed_as_in_the_app(app: App) -> None:
+    """ATT-06, semantics 6.8."""
+    added = add(app, name="Files/Plan #2: a^b [x].png", data=DATA)
+    assert (added["path"], added["embed"]) == ("Files/Plan 2 a b [x].png", "![[Plan 2 a b [x].png]]")
+
+
 def test_an_added_file_can_be_taken_back(app: App, basic: Path) -> None:
     """ATT-07."""
     path = add(app, name="new.png", data=DATA)["path"]

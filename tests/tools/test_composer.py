@@ -74,6 +74,17 @@ def test_a_heading_that_cannot_be_a_file_name_names_a_note_without_its_marks(
     assert files(app) == {"Old.md": f"# T\n[[{name}]]\n", f"{name}.md": f"## {heading}\ntext\n"}
 
 
+def test_links_go_on_leading_to_a_note_whose_name_the_new_one_has(opened: Opened) -> None:
+    """RENAME-04"""
+    app = opened({"d/Old.md": "# T\n## Sub\n[[Old]] [[Old#Sub]]\n", "L.md": "[[Old]] [[Old#Sub]] [[Old#T]]"})
+    run(app, action="extract", name="d/Old", part="Sub", into="Q/Old")
+    assert files(app) == {
+        "d/Old.md": "# T\n[[Q/Old|Old]]\n",
+        "Q/Old.md": "## Sub\n[[d/Old]] [[#Sub]]\n",
+        "L.md": "[[d/Old]] [[Q/Old#Sub]] [[d/Old#T]]",
+    }
+
+
 @pytest.mark.parametrize("part", ["^tb", "3-5"])
 def test_a_block_takes_the_id_below_it_along(opened: Opened, part: str) -> None:
     """COMPOSE-2"""

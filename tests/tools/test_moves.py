@@ -353,3 +353,58 @@ def test_bookmarks_that_a_move_leaves_behind_are_listed(opened: Opened, argument
     )
     begin = "Bookmarks are not changed by a move, and these name what moves: "
     assert run(app, "move_note", **arguments).get("warnings") == ([f"{begin}{named}."] if named else None)
+
+
+CARD = '{"nodes":[{"id":"1","type":"text","text":"[[One]]","x":0,"y":0,"width":1,"height":1}]}'
+
+
+def texts(root: Path) -> dict[str, str]:
+    return {path: data.decode() for path, data in contents(root).items() if not path.startswith(".obsidian")}
+
+
+def test_links_go_on_leading_to_a_note_whose_name_a_new_one_has(opened: Opened) -> None:
+    # RENAME-04
+    notes = {
+        "x/One.md": "[[One]]",
+        "s.md": "---\nup: '[[One|first]]'\n---\n[[One#h]] ![[one|50]] [o](One.md) [[x/One]] `[[One]]`",
+        "c.canvas": CARD,
+    }
+    app = opened(notes)
+    root = app.vaults.get().files.root
+    answer = run(app, "create_note", name="One", content="[[One]]")
+    assert "in c.canvas; s.md; x/One.md" in answer["warnings"][-1]
+    assert texts(root) == {
+        "x/One.md": "[[x/One]]",
+        "s.md": "---\nup: '[[x/One|first]]'\n---\n[[x/One#h]] ![[x/One|50]] [o](x/One.md) [[x/One]] `[[One]]`",
+        "c.canvas": CARD.replace("[[One]]", "[[x/One]]"),
+        "One.md": "[[One]]",
+    }
+    run(app, "undo")
+    assert texts(root) == notes
+
+
+def test_a_new_note_that_takes_no_link_over_changes_no_other(opened: Opened) -> None:
+    # RENAME-04
+    app = opened({"x/One.md": "", "s.md": "[[One]] [[Two]]"})
+    assert len(run(app, "create_note", name="long/way/One")["warnings"]) == 1
+    assert "warnings" not in run(app, "create_note", name="Two")
+    assert run(app, "read_note", name="s")["path"] == "s.md"
+    assert contents(app.vaults.get().files.root)["s.md"] == b"[[One]] [[Two]]"
+
+
+def test_links_in_a_note_that_the_policy_keeps_stay_and_are_named(opened: Opened, tmp_path: Path) -> None:
+    # RENAME-04
+    (tmp_path / "policy.toml").write_text('write = ["New/", "T/"]\n', encoding="utf-8")
+    app = opened({"further/One.md": "", "kept/s.md": "[[One]]", "T/t.md": "[[One]]"})
+    *_, changed, kept = run(app, "create_note", name="New/One")["warnings"]
+    assert "in T/t.md." in changed
+    assert "kept/s.md" in kept
+    assert contents(app.vaults.get().files.root)["kept/s.md"] == b"[[One]]"
+
+
+def test_a_new_attachment_changes_no_note_and_names_those_whose_links_it_takes_over(opened: Opened) -> None:
+    # RENAME-04
+    app = opened({"x/p.png": "one", "s.md": "![[p.png]]", "t.md": "![[x/p.png]]"})
+    (warning,) = run(app, "add_attachment", name="p.png", data="AAAA")["warnings"]
+    assert "lead to the new one now, in s.md." in warning
+    assert contents(app.vaults.get().files.root)["s.md"] == b"![[p.png]]"

@@ -9,7 +9,6 @@ from obsidian_mcp.core.files import names
 from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
-from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import NoteNotFound
 
 from .call import Call
@@ -129,9 +128,9 @@ def unique(call: Call) -> str:
         path_, template = vault.periodic.unique(call.text("name"))
         text = filled(call, Templates(vault).find(template), basename(path_)) if template else ""
         content = appended(text, call.words.content, inline=False)
-        path_, disk = names.new_path(vault.catalog, path_)
-        vault.commit("create_note", [Create(disk, content.encode("utf-8", "surrogateescape"))])
-    return f"Created: {path_}"
+        path, disk = names.new_path(vault.catalog, path_)
+        vault.create("create_note", path, disk, content.encode("utf-8", "surrogateescape"))
+    return f"Created: {path}"
 
 
 def templates(call: Call) -> str:

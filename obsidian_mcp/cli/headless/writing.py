@@ -17,7 +17,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import adapted, newline_of, overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.changes import Create, Write, removal
+from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import Call
@@ -86,7 +86,7 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
                 raise Refused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
             path, disk = _numbered(call, path)
         check_creatable(path)
-        vault.commit("create_note", [Create(disk, content.encode("utf-8", "surrogateescape"))])
+        vault.create("create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 
 

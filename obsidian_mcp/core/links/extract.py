@@ -26,9 +26,10 @@ _Change = Callable[[LinkPlace, VaultPath], list[Edit]]
 class Extraction:
     """A part of a note, `span` of `parsed`, that goes from the file `source` to `target`.
 
-    `names` are the vault's files with `target` among them.
+    `before` are the vault's files, `names` those with `target` among them.
     """
 
+    before: Names
     names: Names
     settings: AppSettings
     parsed: Note
@@ -72,7 +73,7 @@ class Extraction:
 
     def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         link = place.link
-        goal = resolve(self.names, source, link.path)
+        goal = resolve(self.before, source, link.path)
         if goal == self.source and link.subpath:
             found = resolve_subpath(self.parsed, link.subpath)
             if found is not None and self._holds(found.span):
@@ -85,7 +86,7 @@ class Extraction:
 
     def _link_to_moved(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         link = place.link
-        if not link.subpath or resolve(self.names, source, link.path) != self.source:
+        if not link.subpath or resolve(self.before, source, link.path) != self.source:
             return []
         found = resolve_subpath(self.parsed, link.subpath)
         return [] if found is None or not self._holds(found.span) else self._into_part(place, source)

@@ -7,7 +7,7 @@ those are, an index answers by `link_keys`. Rules and cases: specs/rename.md, sp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
@@ -101,12 +101,13 @@ def plan(
     referrers: Iterable[Referrer],
     *,
     settings: AppSettings,
+    created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
     """The edits after which every link leads where it led before, at its new place (RENAME-01).
 
     `names` are those before the moves, and so are the paths of the referrers. Files without edits are left out.
     """
-    change = _Change(names, After(names, moves), moves, settings)
+    change = _Change(names, After(names, moves, created), moves, settings)
     for referrer in referrers:
         edits: list[Edit] = []
         skipped: list[Skipped] = []
@@ -133,6 +134,17 @@ def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(kept)
 
 
+def joined(found: Iterable[FileEdits]) -> list[FileEdits]:
+    """Return one entry for each file; of edits that overlap the first stays."""
+    by_path: dict[VaultPath, FileEdits] = {}
+    for file in found:
+        first = by_path.get(file.path, FileEdits(file.path, ()))
+        by_path[file.path] = FileEdits(
+            file.path, in_order([*first.edits, *file.edits]), (*first.skipped, *file.skipped)
+        )
+    return list(by_path.values())
+
+
 class Unwritable(Exception):
     """A link that must change and cannot be written."""
 
@@ -147,6 +159,8 @@ class _Change:
     after: Names
     moves: Mapping[VaultPath, VaultPath]
     settings: AppSettings
+    resolved: dict[tuple[bool, str, str], VaultPath | None] = field(default_factory=dict)
+    """Where links lead, before or after, by the folder of their note: many notes of a folder have the same links."""
 
     def of_card(self, card: CardPath) -> list[Edit]:
         target = self.before.at(card.path.value)
@@ -160,13 +174,13 @@ class _Change:
         link = place.link
         if not link.path:  # `[[#h]]` goes with its note (RENAME-07)
             return []
-        target = resolve(self.before, source, link.path)
+        target = self._resolve(source, link.path)
         if target is None:
             return []
         home, goal = self.moves.get(source, source), self.moves.get(target, target)
         renamed = _file_name(goal) != _file_name(target)
         respelled = goal != target and name_key(goal) == name_key(target)
-        stays = not renamed and not respelled and resolve(self.after, home, link.path) == goal
+        stays = not renamed and not respelled and self._resolve(home, link.path, after=True) == goal
         if stays:
             if is_relative(link.path):
                 return []
@@ -182,6 +196,12 @@ class _Change:
         if (display := _display_edit(place, path, names)) is not None:
             edits.append(display)
         return edits
+
+    def _resolve(self, source: VaultPath, path: str, *, after: bool = False) -> VaultPath | None:
+        key = after, parent(source), path
+        if key not in self.resolved:
+            self.resolved[key] = resolve(self.after if after else self.before, source, path)
+        return self.resolved[key]
 
     def _was_relative(self, link: Link, source: str, home: str, target: VaultPath) -> bool:
         """Whether the link is the path from a folder that its note leaves, in a vault that writes links so."""

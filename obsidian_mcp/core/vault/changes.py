@@ -220,8 +220,9 @@ class Changes:
         call only plans.
         """
         with self.changing():
+            creates = any(isinstance(operation, Create) for operation in operations)
             for operation in operations:
-                self._check_allowed(tool, operation)
+                self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
                 if undoes is None:
                     _check_readable(operation)
             if planning.get():
@@ -313,13 +314,13 @@ class Changes:
             )
         return Step("write", operation.disk, before=operation.before, after=operation.after)
 
-    def _check_allowed(self, tool: str, operation: Operation) -> None:
+    def _check_allowed(self, operation: Operation, *, overwrites: bool) -> None:
         """Raises: PermissionDenied, StorageFailed, ConfirmationRequired."""
         path = normal_form(operation.disk)
         match operation:
             case Write():
                 self._policy.check_write(path, len(operation.after))
-                kind = "overwrite" if tool == "create_note" else "edit"
+                kind = "overwrite" if overwrites else "edit"
             case Create():
                 self._policy.check_write(path, len(operation.data))
                 kind = "create"

@@ -13,7 +13,7 @@ from obsidian_mcp.core.frontmatter.merge import merge_properties
 from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
-from obsidian_mcp.core.links.rewrite import After, in_order, link_keys
+from obsidian_mcp.core.links.rewrite import After, in_order, joined, link_keys
 from obsidian_mcp.core.note import drawing, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
@@ -32,7 +32,7 @@ from obsidian_mcp.core.text.vault_path import (
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import Rewriting, applied, listed, referrers_of, rewrite_links
+from .move import Rewriting, applied, displaced_links, listed, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -149,7 +149,7 @@ def extract(
     target, disk, existing = _target(vault, source, to, heading)
     found_names = After(vault.catalog, {}, [target])
     notes = footnotes.divide(parsed, span)
-    extraction = Extraction(found_names, vault.settings, parsed, span, source.path, target, notes)
+    extraction = Extraction(vault.catalog, found_names, vault.settings, parsed, span, source.path, target, notes)
     own = extraction.own_edits(link_spans.of_note(source.path, parsed))
     moved = _moved(body, span, own.edits, notes, before.text.newline)
     there = vault.read_text(existing) if existing is not None else None
@@ -159,6 +159,9 @@ def extract(
     warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
+    if existing is None and vault.catalog.named(target.rpartition("/")[2]):
+        others, displaced = displaced_links(vault, target)
+        contents, planned = contents | others, joined([*planned, *displaced])
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)

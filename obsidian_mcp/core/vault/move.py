@@ -261,6 +261,44 @@ def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriti
     return applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
 
 
+MOST_PAIRS = 2_000_000
+"""Files of one name times files with links to that name that are looked at when another file gets it."""
+
+
+def displaced(vault: Vault, created: VaultPath) -> Rewriting:
+    """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
+    same = vault.catalog.named(created.rpartition("/")[2])
+    # Nobody waits for the index, or for long, while a file is made.
+    if (
+        vault.indexer.is_behind
+        or len(same) * len(vault.graph.sources_of(rewrite.link_keys({}, [created]))) > MOST_PAIRS
+    ):
+        reason = "the index is being built, or they are too many"
+        return Rewriting((), (f"Links to other files of this name may lead to the new one now: {reason} to look at.",))
+    found = applied(*displaced_links(vault, created))
+    changed, kept = [], []
+    for file in found.rewritten:
+        try:
+            vault.policy.check_write(file.path)
+        except PermissionDenied:
+            kept.append(file.path)
+        else:
+            changed.append(file)
+    warnings = list(found.warnings)
+    if changed:
+        paths = [file.path for file in changed]
+        warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
+    if kept:
+        warnings.append(f"Links lead to the new note now in {listed(kept)}, which the user's policy keeps as they are.")
+    return Rewriting(tuple(changed), tuple(warnings))
+
+
+def displaced_links(vault: Vault, created: VaultPath) -> tuple[dict[VaultPath, Content], Iterator[rewrite.FileEdits]]:
+    """Return the files with such links, and their edits; see `displaced`."""
+    contents, referrers = referrers_of(vault, set(), rewrite.link_keys({}, [created]))
+    return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created])
+
+
 def referrers_of(
     vault: Vault, own: set[VaultPath], keys: Iterable[str]
 ) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:

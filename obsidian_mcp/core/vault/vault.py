@@ -387,6 +387,25 @@ class Vault:
         """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
 
+    def create(self, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
+        """Make a file and return warnings. Links to another file of its name get a path and go on leading there.
+
+        Raises: what `commit` raises.
+        """
+        from .changes import Create
+
+        with self.changing():
+            operations: list[Operation] = [Create(disk, data)]
+            warnings: tuple[str, ...] = ()
+            if self.catalog.named(path.rpartition("/")[2]):
+                from .move import displaced
+
+                links = displaced(self, path)
+                operations += links.operations
+                warnings = links.warnings
+            self.commit(tool, operations)
+            return warnings
+
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
     ) -> Edited:
