@@ -14,10 +14,10 @@ from .notes import weeks_of
 from .periods import PERIODS, Period, start_of
 from .settings import PeriodRule, TemplateSettings
 
-_PLAIN = re.compile(r"\{\{(title|date|time)(?::([^\n]+?))?\}\}", re.IGNORECASE)
+_PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*))?\}\}", re.IGNORECASE)
 _PERIODIC = re.compile(
     r"\{\{\s*(title|date|time|yesterday|tomorrow|" + "|".join([*WEEKDAYS, *PERIODS[1:]]) + r")"
-    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::([^\n]+?))?\s*\}\}",
+    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*))?\}\}",
     re.IGNORECASE,
 )
 

@@ -29,6 +29,7 @@ def _rule(source: Source = "periodic-notes") -> PeriodRule:
         ("{{title}} {{TITLE}} {{x}}", "The note The note {{x}}"),
         ("{{date}} {{time}}", "2026-11-22 09:05"),
         ("{{DATE:DD.MM.YY}} {{time:H}}", "22.11.26 9"),
+        ("{{date:}} or {{title}}, {{time:H}}", "2026-11-22 or The note, 9"),
         ("{{date+1d}} {{ date }} {{title:x}}", "{{date+1d}} {{ date }} {{title:x}}"),
     ],
 )
@@ -42,6 +43,7 @@ def test_the_variables_of_the_app(template: str, written: str) -> None:
     [
         ("{{date+1M:YYYY-MM-DD}}", "2026-02-28"),
         ("{{date -2w}} {{ date+1m:HH:mm }}", "2026-01-17 09:06"),
+        ("{{date:}} or {{ time: }}, {{time:H}}", "The note or 09:05, 9"),
         ("{{yesterday}} {{tomorrow}}", "2026-01-30 2026-02-01"),
         ("{{month:D}} {{quarter+1Q:YYYY-MM-DD}} {{year:dddd}}", "1 2026-04-01 Thursday"),
         ("{{monday:D}} {{week}} {{x}} {{date+99999y}}", "{{monday:D}} {{week}} {{x}} {{date+99999y}}"),
