@@ -166,7 +166,7 @@ class Snapshot(NamedTuple):
         return StoredDocument(self, number, text)
 
     def _rows(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
-        if len(files) * 2 > len(self.table.paths):
+        if len(files) * 4 > len(self.table.paths) * 3:
             rows = self.connection.execute(f"SELECT {columns} FROM texts")  # noqa: S608 - our own names
             yield from (row for row in rows if row[0] in files)
             return
