@@ -57,11 +57,11 @@ class Structure:
         """Starts and ends of top-level blocks and of list items, each item without the items below it (QUERY-41)."""
         return self._columns(4, self._numbers[1], 2)
 
-    @property
-    def headings(self) -> list[array[int]]:
-        """Starts and levels of the headings that begin sections (QUERY-42)."""
-        _, blocks, headings, _ = self._numbers[:4]
-        return self._columns(4 + 2 * blocks, headings, 2)
+    def _headings(self, column: int) -> array[int]:
+        """Of the headings that begin sections the starts (column 0) or the levels (1)."""
+        count = self._numbers[2]
+        first = 4 + 2 * self._numbers[1] + column * count
+        return self._numbers[first : first + count]
 
     @property
     def tasks(self) -> list[array[int]]:
@@ -86,7 +86,7 @@ class Structure:
             case "block":
                 starts, ends = self.blocks
             case "section":
-                starts, ends, _ = self._sections()
+                starts, ends = self._sections()
                 return Parts(starts, ends, ends)
             case "section-tree":
                 starts, ends = self._section_trees()
@@ -97,20 +97,22 @@ class Structure:
                     starts, ends = [starts[n] for n in chosen], [ends[n] for n in chosen]
         return Parts(starts, ends, list(accumulate(ends, max)))
 
-    def _sections(self) -> tuple[array[int], array[int], array[int]]:
-        """Starts, ends and levels of the sections, each from a heading to the next one (QUERY-42)."""
-        starts, levels = self.headings
+    def _sections(self) -> tuple[array[int], array[int]]:
+        """Starts and ends of the sections, each from a heading to the next one (QUERY-42)."""
+        starts = self._headings(0)
         if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION and (not starts or starts[0]):
-            # an empty text is one empty section, as it is one empty line
-            starts, levels = _NONE + starts, _LOWEST + levels
+            starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
         ends = starts[1:]
         if starts:
             ends.append(self._numbers[0])
-        return starts, ends, levels
+        return starts, ends
 
     def _section_trees(self) -> tuple[array[int], array[int]]:
         """The sections with those below them: each ends at the next heading that is not below its own (QUERY-42)."""
-        starts, ends, levels = self._sections()
+        starts, ends = self._sections()
+        levels = self._headings(1)
+        if len(levels) < len(starts):
+            levels = _LOWEST + levels
         open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
         for n in range(len(starts) - 1, -1, -1):
             while open_headings and open_headings[-1][0] > levels[n]:
