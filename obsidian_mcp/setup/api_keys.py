@@ -44,7 +44,13 @@ def add(
         **({"read_only": True} if read_only else {}),
         **({"tools": tools} if tools else {}),
     }
-    after = entries.put_table(text, "keys", name, table)
+    try:
+        after = entries.put_table(text, "keys", name, table)
+    except ValueError:
+        raise InvalidArguments(
+            f"'{file}' is in a form to which this program cannot add a key without changing what else it says. Give "
+            f"vaults and keys tables of their own, such as [keys.{name}], behind all other settings, and try again."
+        ) from None
     policy.keys(after)  # refuses a bad name
     files.replace(content, after)
     return file, key

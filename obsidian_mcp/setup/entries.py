@@ -46,8 +46,8 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
         return text
     with _refused(client, text):
         if client.format == "toml":
-            after = put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
-        elif existing is None or afresh:
+            return put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
+        if existing is None or afresh:
             after = json_text.put(text, (client.key, name), merged)
         else:
             after = text
@@ -64,19 +64,20 @@ def erase(client: Client, text: str, name: str) -> str:
     if name not in servers(client, text):
         return text
     with _refused(client, text):
-        toml = client.format == "toml"
-        after = without_table(text, client.key, name) if toml else json_text.remove(text, (client.key, name))
+        if client.format == "toml":
+            return without_table(text, client.key, name)
+        after = json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
     return _proved(client, after, {**before, client.key: kept})
 
 
 def _proved(client: Client, after: str, expected: dict[str, Any]) -> str:
-    """`after`, if it says what is expected, and in that order where the format has one."""
+    """`after`, if it says what is expected, and in that order."""
     said, meant = (
         {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
         for data in (_parse(client, after), expected)
     )
-    if said != meant or (client.format != "toml" and list(said) != list(meant)):
+    if said != meant or list(said) != list(meant):
         raise Broken("is laid out in a way that this program cannot change safely")
     return after
 
@@ -110,8 +111,15 @@ def _refused(client: Client, text: str) -> Iterator[None]:
 
 
 def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with a server's table that holds `entry`; other keys of the table stay (TEXT-01, TEXT-02)."""
+    """The text with a server's table that holds `entry`; other keys of the table stay (TEXT-01, TEXT-02).
+
+    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06).
+    """
     import tomlkit
+
+    before = tomllib.loads(text)
+    inner = before.get(key, {})
+    expected = {**before, key: {**inner, name: {**inner.get(name, {}), **entry}}}
 
     document = tomlkit.parse(text)
     servers: Any = document.setdefault(key, tomlkit.table(is_super_table=True))
@@ -122,18 +130,24 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
         if servers[name].get(member) != value:
             servers[name][member] = value
     above, added, below = _changed_lines(text, tomlkit.dumps(document))
-    after = "".join([*above, *added, *below])
+    candidates = ["".join([*above, *added, *below])]
     comment = next((at for at in range(len(above), 0, -1) if not above[at - 1].startswith("#")), 0)
     if is_new and below and comment < len(above) and (comment == 0 or not above[comment - 1].strip()):
         if not added[0].strip():
             added = [*added[1:], added[0]]
-        moved = "".join([*above[:comment], *added, *above[comment:], *below])  # the comment is the next table's
-        return moved if tomllib.loads(moved) == tomllib.loads(after) else after
-    return after
+        # The comment is the next table's.
+        candidates.insert(0, "".join([*above[:comment], *added, *above[comment:], *below]))
+    for after in candidates:
+        if _says(after, expected, key):
+            return after
+    raise ValueError(name)
 
 
 def without_table(text: str, key: str, name: str) -> str:
-    """The text without a server's table and the tables below it; comments behind it are the next table's and stay."""
+    """The text without a server's table and the tables below it; comments behind it are the next table's and stay.
+
+    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06).
+    """
     import tomlkit
     from tomlkit.items import Comment, Item, Table, Whitespace
 
@@ -150,6 +164,8 @@ def without_table(text: str, key: str, name: str) -> str:
         kept = next((at for at in range(len(items), 0, -1) if not isinstance(items[at - 1], Comment | Whitespace)), 0)
         behind = [*items[kept:], *behind]
         last = items[kept - 1] if kept else None
+    before = tomllib.loads(text)
+    expected = {**before, key: {other: table for other, table in before[key].items() if other != name}}
     placeholder = tomlkit.table()
     if any(isinstance(item, Comment) for item in behind):
         for item in behind:
@@ -160,9 +176,18 @@ def without_table(text: str, key: str, name: str) -> str:
     emptied = tomlkit.dumps(document)
     for found in header.finditer(emptied):  # a string over several lines may hold the same line
         after = emptied[: found.start()] + emptied[found.end() :]
-        if name not in tomllib.loads(after).get(key, {}):
+        if _says(after, expected, key):
             return "".join(chain(*_changed_lines(text, after)))
     raise ValueError(name)
+
+
+def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
+    """Whether a text holds what is expected; an empty table under `key` may be there or not."""
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return {**said, key: said.get(key, {})} == {**expected, key: expected.get(key, {})}
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:

@@ -116,6 +116,30 @@ def test_what_cannot_be_is_refused_and_the_file_stays(file: Path, run: Run, argu
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'keys.old.sha256 = "{"0" * 64}"\nread_only = true\n',
+        f'keys.old = {{ sha256 = "{"0" * 64}" }}\nhidden = ["Private/"]\n[vaults.Notes]\nread_only = true\n',
+        f'keys = {{ old = {{ sha256 = "{"0" * 64}" }} }}\n',
+    ],
+)
+def test_a_file_whose_rules_would_not_stay_is_left_as_it_is(file: Path, run: Run, text: str) -> None:
+    # POL-15
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+    added = run("keys", "add", "phone")
+
+    assert added[:2] == (2, "")
+    assert "tables of their own, such as [keys.phone]" in added[2]
+    assert file.read_text(encoding="utf-8") == text
+
+    status, _, said = run("keys", "remove", "old")
+    rules = {key: rule for key, rule in tomllib.loads(text).items() if key != "keys"}
+    left = file.read_text(encoding="utf-8")
+    assert ("Remove it in an editor" in said, left == text) == (True, True) if status else tomllib.loads(left) == rules
+
+
 def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path: Path) -> None:
     # POL-14
     run("keys", "add", "phone", "--scope", "Journal", "--read-only")
