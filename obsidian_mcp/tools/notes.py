@@ -80,7 +80,7 @@ def create_note(
         unique = name.lower().startswith(UNIQUE)
         if unique:
             name, template = place.periodic.unique(name[len(UNIQUE) :], template)
-        path, disk = file_names.new_path(place.catalog, located.path if located else name)
+        path, disk = _new_path(place, located.path if located else name)
         warnings = [warning] if (warning := link_warning(path)) else []
         cursor = None
         if template:
@@ -108,6 +108,17 @@ def create_note(
         warnings += place.create("create_note", path, disk, data)
         warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)
+
+
+def _new_path(place: Vault, name: str) -> tuple[VaultPath, str]:
+    """Where a new note goes: a name without a folder and extension, which no file of the root has, where the settings
+    put new notes (NAME-13)."""
+    path, disk = file_names.new_path(place.catalog, name)
+    folder = place.settings.folder_for_notes()
+    is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
+    if folder and is_bare and place.at(path) is None:
+        return file_names.new_path(place.catalog, f"{folder}/{path}")
+    return path, disk
 
 
 def base_mistakes(path: str, text: str) -> list[str]:

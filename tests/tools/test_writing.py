@@ -11,6 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidName, NoteExists, PermissionDenied
 from obsidian_mcp.tools import call
 from tests.conftest import VaultCopy, app_on
+from tests.tools.conftest import Opened
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -60,6 +61,24 @@ def test_overwriting_keeps_line_ends_and_byte_order_mark(app: App, basic: Path) 
 
     assert answer["created"] is False
     assert (basic / "Home.md").read_bytes() == b"\xef\xbb\xbfnew\r\nlines\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("New", "In/box/New.md"),
+        ("v1.2", "In/box/v1.2.md"),
+        ("./New", "New.md"),
+        ("New.md", "New.md"),
+        ("Work/New", "Work/New.md"),
+    ],
+)
+def test_a_note_without_a_folder_goes_where_the_settings_put_new_notes(opened: Opened, name: str, path: str) -> None:
+    """NAME-13"""
+    app = opened({"Old.md": ""}, app={"newFileLocation": "folder", "newFileFolderPath": "In/box"})
+    assert run(app, "create_note", name=name)["path"] == path
+    with pytest.raises(NoteExists, match=r"^'Old\.md'"):
+        run(app, "create_note", name="Old")
 
 
 def test_a_name_that_makes_links_ambiguous_is_created_with_a_warning(app: App, basic: Path) -> None:

@@ -125,9 +125,8 @@ def check_name(name: str, instead: str = "Use path for a full file path.") -> No
 def new_notes_folder(call: Call) -> str:
     """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
     settings = call.vault.settings
-    folder = settings.new_file_folder.strip("/") if settings.new_file_location == "folder" else ""
-    if settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE"):
-        folder = parent(call.active().path)
+    has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
+    folder = settings.folder_for_notes(parent(call.active().path) if has_active else "")
     return f"{folder}/" if folder else ""
 
 

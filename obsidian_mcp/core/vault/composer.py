@@ -275,9 +275,7 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         if not name:
             raise InvalidArguments("A part without a heading needs into: the name of the note.", argument="into")
     if "/" not in name:
-        settings = vault.settings
-        folder = {"current": parent(source.path), "folder": settings.new_file_folder.strip("/")}
-        name = f"{folder.get(settings.new_file_location, '')}/{name}".strip("/")
+        name = f"{vault.settings.folder_for_notes(parent(source.path))}/{name}".strip("/")
     path, disk = names.new_path(vault.catalog, parse(name))
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
