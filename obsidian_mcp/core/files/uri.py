@@ -20,9 +20,15 @@ class FileUri:
     literal: str
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that the URI can mean, the first that exists: as in the app, a note goes without its `.md`, too."""
+        written = (self.path, self.literal)
+        return tuple(dict.fromkeys((*written, *(f"{path.rstrip('/')}.md" for path in written))))
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """Forms for comparing: two URIs that share one name the same file."""
-        return tuple({name_key(self.path), name_key(self.literal)})
+        return tuple({name_key(path) for path in self.paths})
 
 
 def of_file(vault: str, path: str) -> str:

@@ -173,7 +173,7 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
             uri=address,
         )
     place = app.vaults.get(named.vault)
-    spellings = dict.fromkeys((normal_form(named.path), normal_form(named.literal)))
+    spellings = dict.fromkeys(map(normal_form, named.paths))
     for spelling in spellings:
         with place.lock:  # any name that the disk holds
             known = place.catalog.get(spelling)

@@ -119,6 +119,24 @@ def test_a_file_of_any_name_is_reached_however_its_uri_is_written(basic: Path) -
         assert read(server, ROOT + "a%20b.md")["text"] == "This is a%20b.md."
 
 
+def test_a_note_is_reached_without_its_ending_as_in_the_app(basic: Path) -> None:
+    """RES-01, RES-08."""
+    for name in ("Folder/A note.md", "Plan", "Plan.md"):
+        (basic / name).parent.mkdir(exist_ok=True)
+        (basic / name).write_text(f"This is {name}.", encoding="utf-8")
+    with started(basic) as server:
+        server.initialize()
+        assert read(server, ROOT + "Folder/A%20note")["text"] == "This is Folder/A note.md."
+        assert read(server, ROOT + "Folder%2FA note/")["text"] == "This is Folder/A note.md."
+        assert read(server, ROOT + "Plan")["text"] == "This is Plan."
+        assert failure(server, "resources/read", uri=ROOT + "Folder") == (-32003, "FILE_NOT_FOUND")
+        assert failure(server, "resources/read", uri=ROOT + "Missing/") == (-32003, "FILE_NOT_FOUND")
+
+        server.call("resources/subscribe", {"uri": ROOT + "Folder/A%20note"})
+        (basic / "Folder/A note.md").write_text("changed", encoding="utf-8")
+        until(server, UPDATED, uri=ROOT + "Folder/A%20note")
+
+
 def test_a_file_that_decomposes_its_letters_on_disk_is_reached(basic: Path) -> None:
     (basic / "Cafe\u0301.md").write_text("nfd", encoding="utf-8")
     with started(basic) as server:
