@@ -179,6 +179,10 @@ def _canonical(
 
 
 _LONGEST_MONTH_DAYS = 31
+_MONTH_WEEKS = 5
+_YEAR_WEEKS = 53
+_DAY_HOURS = 24
+"""How often a weekday can be in a month or year, and hours of a day; dateutil fails for more."""
 
 
 def next_date(rule: Rule, base: date) -> date | None:
@@ -206,6 +210,10 @@ def _after(rule: Rule, base: date) -> date | None:
     """The first occurrence after the day `base` of the rule that starts on it."""
     if rule.month_days and all(abs(day) > _LONGEST_MONTH_DAYS for day in rule.month_days):
         return None
+    most = _MONTH_WEEKS if rule.months or rule.frequency == "MONTHLY" else _YEAR_WEEKS
+    weekdays = [rrule.weekday(day, nth or None) for day, nth in rule.weekdays if abs(nth) <= most]
+    if rule.weekdays and not weekdays:
+        return None
     occurrences = rrule.rrule(
         getattr(rrule, rule.frequency),
         dtstart=datetime.combine(base, time.min),
@@ -216,8 +224,8 @@ def _after(rule: Rule, base: date) -> date | None:
         bymonth=rule.months or None,
         bymonthday=rule.month_days or None,
         byweekno=rule.weeks or None,
-        byweekday=[rrule.weekday(day, nth or None) for day, nth in rule.weekdays] or None,
-        byhour=rule.hours or None,
+        byweekday=weekdays or None,
+        byhour=[hour for hour in rule.hours if hour < _DAY_HOURS] or None,
     )
     found = occurrences.after(datetime.combine(base, time.max))
     return None if found is None else found.date()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Literal
 
@@ -300,13 +300,13 @@ class _Reader:
 
 
 def _day(text: str) -> date:
-    """A day such as `January 1, 2027`. Raises: _Unreadable."""
+    """A day such as `January 1, 2027`; June 31 is July 1, as for JavaScript. Raises: _Unreadable."""
     match = re.fullmatch(r" *([a-z]{3,9}) +([0-9]{1,2}),? +([0-9]{4}) *", text, re.IGNORECASE)
-    if match is not None:
+    if match is not None and 1 <= int(match[2]) <= 31:
         for month, name in enumerate(MONTHS, 1):
             if name.lower().startswith(match[1].lower()):
                 try:
-                    return date(int(match[3]), month, int(match[2]))
-                except ValueError:
+                    return date(int(match[3]), month, 1) + timedelta(int(match[2]) - 1)
+                except (ValueError, OverflowError):
                     break
     raise _Unreadable

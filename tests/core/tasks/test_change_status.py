@@ -101,6 +101,31 @@ def test_a_rule_without_a_further_date_does_not_repeat() -> None:
     assert "no further date" in found.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "rule", ["every month on the 10th Monday", "every year on the 60th Friday", "every May on the 6th Sunday"]
+)
+def test_a_weekday_that_no_month_or_year_has_so_often_does_not_repeat(rule: str) -> None:
+    """TASK-58: the plugin writes `Invalid date`"""
+    found = changed(f"- [ ] a 🔁 {rule} 📅 2026-11-20", "done", TaskSettings())
+    assert found.lines == [f"- [x] a 🔁 {rule} 📅 2026-11-20 ✅ 2026-11-25"]
+    assert "no further date" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "due"),
+    [
+        ("every month on the 1st Monday and 10th Tuesday", "2026-12-07"),
+        ("every year on the 53rd Thursday", "2026-12-31"),
+        ("every day at 25", "2026-11-21"),
+        ("every day until June 31, 2027", "2026-11-21"),
+    ],
+)
+def test_what_can_be_of_an_odd_rule_is_followed(rule: str, due: str) -> None:
+    """TASK-50, TASK-56: as the plugin's code does"""
+    line = changed(f"- [ ] a 🔁 {rule} 📅 2026-11-20", "done", TaskSettings()).lines[0]
+    assert line.endswith(f"📅 {due}")
+
+
 def test_a_task_is_deleted_on_completion_unless_items_hang_on_it() -> None:
     """TASK-47."""
     assert changed("- [ ] a 🏁 delete", "done", TaskSettings()).lines == []
