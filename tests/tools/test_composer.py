@@ -116,6 +116,17 @@ def test_the_place_of_a_list_item_stays_one(opened: Opened, old: str, link: str,
     assert files(app)["Old.md"] == nothing
 
 
+def test_an_item_of_a_quote_goes_without_the_marks_of_the_quote(opened: Opened) -> None:
+    """COMPOSE-2"""
+    app = opened({"Old.md": "> > - a\n> > - b [[#^id]]\n> >   more ^id\n> > - c\n", "L.md": "[[Old#^id]]"})
+    run(app, action="extract", name="Old", part="^id", into="New")
+    assert files(app) == {
+        "Old.md": "> > - a\n> > - [[New]]\n> > - c\n",
+        "New.md": "- b [[#^id]]\n  more ^id\n",
+        "L.md": "[[New#^id]]",
+    }
+
+
 def test_blank_lines_around_the_part_stay(opened: Opened) -> None:
     """COMPOSE-3"""
     app = opened({"F/Old.md": "# T\r\n\r\n## Sec\r\ntext\r\n\r\n\r\n## End\r\n"}, app={"newFileLocation": "current"})

@@ -227,10 +227,19 @@ def _moved(body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Divi
         Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in footnotes.removals(body, notes.left)
     ]
     own = [edit for edit in changes if not any(cut.span.start <= edit.span.start < cut.span.end for cut in gone)]
-    text = footnotes.cut(body, part, [*own, *gone])
+    text = footnotes.cut(body, part, [*own, *gone, *_quote_marks(body, part)])
     if not notes.carried:
         return text.rstrip("\r\n") if gone else text
     return text.rstrip("\r\n") + newline * 2 + newline.join(footnotes.cut(body, span, own) for span in notes.carried)
+
+
+def _quote_marks(body: str, part: Span) -> list[Edit]:
+    """The edits that take the marks of the quote in which a part begins from its other lines."""
+    line = body.rfind("\n", 0, part.start) + 1
+    depth = body.count(">", line, part.start) if _CONTAINERS.fullmatch(body, line, part.start) else 0
+    marks = re.compile(rf"\n(?:[ \t]*>[ \t]?){{1,{depth}}}") if depth else None
+    found = marks.finditer(body, part.start, part.end) if marks else ()
+    return [Edit(Span(mark.start() + 1, mark.end()), "") for mark in found]
 
 
 def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
