@@ -33,6 +33,15 @@ class Options(NamedTuple):
         """These options with vaults named behind the command, which count before the others."""
         return self._replace(vaults=vaults + self.vaults)
 
+    def words(self) -> list[str]:
+        """These options as a command line has them, but for the vaults."""
+        flags = {"--read-only": self.read_only, "--allow-eval": self.allow_eval}
+        valued = {"--backend": self.backend, "--scope": self.scope, "--key": self.key, "--tools": self.tools}
+        return [
+            *(name for name, is_set in flags.items() if is_set),
+            *(word for name, value in valued.items() if value for word in (name, value)),
+        ]
+
     def config(self) -> config.Config:
         """The configuration of this process. Raises: InvalidArguments."""
         settings = config.read(

@@ -72,7 +72,8 @@ def install(
     if client == _OBSIDIAN_COMMAND:
         return _link(options, system, dry_run=dry_run)
     folders = _chosen_vaults(options, vaults, system)
-    line = [*command_line(Running.here(system.environ)), *(["--read-only"] if read_only or options.read_only else [])]
+    options = options._replace(read_only=read_only or options.read_only)
+    line = [*command_line(Running.here(system.environ)), *options.words()]
     for folder in folders:
         line += ["--vault", str(folder)]
     was_here = CLIENTS[client].is_present(system)

@@ -116,6 +116,17 @@ def test_options_reach_the_entry(home: Home, basic: Path) -> None:
     assert entry["args"][-5:] == ["--read-only", "--vault", str(basic), "--vault", str(basic.parent)]
 
 
+def test_options_before_install_hold_for_the_server_that_the_client_starts(home: Home, basic: Path) -> None:
+    # INST-12
+    options = ("--scope", "Projects", "--tools", "core", "--backend", "files", "--key", "phone", "--allow-eval")
+    shown = home.run(*options, "install", "cursor", "--vault", str(basic), "--dry-run")
+    home.run("--read-only", *options[:4], "install", "cursor", "--vault", str(basic))
+
+    entry = json.loads((home.folder / ".cursor/mcp.json").read_text(encoding="utf-8"))["mcpServers"]["obsidian"]
+    assert entry["args"][-7:] == ["--read-only", *options[:4], "--vault", str(basic)]
+    assert all(f'"{option}"' in shown for option in options)
+
+
 def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path) -> None:  # INST-07
     before = files_below(home.folder)
 
