@@ -172,7 +172,7 @@ def without_table(text: str, key: str, name: str) -> str:
             placeholder.value.append(None, item)
     servers[name] = placeholder
     spelled = f'(?:{re.escape(name)}|"{re.escape(name)}")'
-    header = re.compile(rf"^\[{re.escape(key)}\.{spelled}\][ \t]*\r?\n?", re.MULTILINE)
+    header = re.compile(rf"^ *\[ *{re.escape(key)} *\. *{spelled} *\][ \t]*\r?\n?", re.MULTILINE)
     emptied = tomlkit.dumps(document)
     for found in header.finditer(emptied):  # a string over several lines may hold the same line
         after = emptied[: found.start()] + emptied[found.end() :]

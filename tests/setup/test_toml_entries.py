@@ -19,6 +19,7 @@ FILES = {
     "windows line ends": 'model = "o5"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
     "mixed line ends": '# unix\nmodel = "o5"\r\nlong = """a\r\nb\nc"""\n[tui]\r\ntheme = "dark"\r\n',
     "arrays of tables": '[[hooks]]\nrun = "a"\n\n[[hooks]]\nrun = """\n[mcp_servers.obsidian]\n"""\n',
+    "spaces in headers": '[ mcp_servers . other ]\ncommand = "x"\n',
     "quoted keys": '[mcp_servers."a.b"]\ncommand = "x"\n[projects."/me/\\u65e5"]\ntrust_level = "trusted"\n',
     "an inline neighbour": 'mcp_servers.other = { command = "x" }\n',
 }
