@@ -185,6 +185,16 @@ def test_wrong_arguments_are_refused_with_what_is_expected(
 # Bytes
 
 
+def test_a_date_in_a_new_text_beside_that_of_the_line_is_warned_of(vault: TaskVault) -> None:
+    """TASK-64."""
+    changed = vault.update(name="Sub/C", line=2, text="plan 📅 2026-12-01", due="2026-12-24")
+    assert changed["task"]["due"] == "2026-12-01"
+    assert changed["warnings"] == ["The line has due twice, and the first counts: leave it out of the text."]
+    added = vault.update(action="add", name="B", text="call 📅 2026-12-01", due="2026-12-24")
+    assert added["warnings"] == changed["warnings"]
+    assert "warnings" not in vault.update(action="add", name="B", text="call 📅 2026-12-01", recurrence="every day")
+
+
 def test_one_call_is_one_change_that_undo_takes_back(vault: TaskVault) -> None:
     """TASK-67. Fields, status and the next occurrence are one change."""
     before = vault.text("Sub/C.md")

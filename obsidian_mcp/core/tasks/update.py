@@ -91,12 +91,12 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
         )
     if not change.status and not values and change.text is None:
         raise InvalidArguments("There is nothing to do: give a status, a date, a priority, a text or another field.")
-    text, warnings = box.text, []
+    text = box.text
     if values:
         text = set_fields(text, values, settings.notation)
-        warnings += _warnings(text, values, settings)
     if change.text is not None:
         text = set_description(text, checked_text(change.text), settings.global_filter, settings.notation)
+    warnings = _warnings(text, values, change, settings)
     if change.status:
         done = _with_status(text, box, change.status, settings, today)
     else:
@@ -165,7 +165,7 @@ def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
         if any(item.line == line for item in parse(after).tasks):
-            return Updated(after, line + 1, (), (text,), warnings=tuple(_warnings(text, values, settings)))
+            return Updated(after, line + 1, (), (text,), warnings=tuple(_warnings(text, values, change, settings)))
     raise InvalidArguments(
         "The task would not be one at that place: the text before it is an open code block or comment. "
         "Close it, or name another heading.",
@@ -277,9 +277,18 @@ def _ids(text: str) -> str:
     return ",".join(_id(part.strip()) for part in text.split(","))
 
 
-def _warnings(text: str, values: Mapping[str, str | None], settings: TaskSettings) -> list[str]:
+def _warnings(text: str, values: Mapping[str, str | None], change: TaskChange, settings: TaskSettings) -> list[str]:
     line = read_line(text, settings.notation)
-    has_date = line is not None and any(field.name in ("start", "scheduled", "due") for field in line.fields)
-    if values.get("recurrence") and not has_date:
-        return ["The task recurs but has no start, scheduled or due date; its next occurrence will have none either."]
-    return []
+    names = [field.name for field in line.fields if field.name != "tag"] if line else []
+    found = []
+    if values.get("recurrence") and not {"start", "scheduled", "due"} & set(names):
+        found.append(
+            "The task recurs but has no start, scheduled or due date; its next occurrence will have none either."
+        )
+    if change.text is not None:
+        found += (
+            f"The line has {name.replace('_', ' ')} twice, and the first counts: leave it out of the text."
+            for name in dict.fromkeys(names)
+            if names.count(name) > 1
+        )
+    return found
