@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
 from obsidian_mcp.tools import call
@@ -52,6 +53,15 @@ def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
 
     assert len(places) == len(set(places)) >= 10
     assert "next_offset" not in rest
+
+
+def test_very_many_mentions_beside_very_many_links_are_found_in_time(app: App, basic: Path) -> None:
+    # LINK-30
+    for name in ("Long one.md", "Long two.md"):
+        (basic / name).write_text("[[Anna]] and Tower clock\n" * 12_000, encoding="utf-8", newline="\n")
+    with deadline.limited_to(15):
+        found = run(app, "get_links", name="Tower clock", unlinked=True, offset=12_000)
+    assert found["mentions"][0]["text"] == "Tower clock"
 
 
 def test_a_name_inside_a_longer_name_is_one_mention(app: App, basic: Path) -> None:

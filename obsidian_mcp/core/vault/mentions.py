@@ -65,17 +65,17 @@ def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[M
     except AppError:  # gone or unreadable since the search
         return
     note = parser.parse(body)
-    closed = sorted(
-        [(link.span.start, link.span.end) for link in note.links]
-        + [(area.span.start, area.span.end) for area in note.areas]
-        + [(0, frontmatter.text_start(body))]
-    )
+    closed = bytearray(len(body))  # 1 where no mention can be, or one was found
+    spans = [*(link.span for link in note.links), *(area.span for area in note.areas)]
+    for start, end in (*spans, (0, frontmatter.text_start(body))):
+        closed[start:end] = b"\1" * (end - start)
     lines = Lines(body)
     found = []
     for name in sorted(names, key=len, reverse=True):  # a shorter name inside a longer one is no mention of its own
         for match in phrase(name, match_case=False).finditer(body):
-            if not any(start < match.end() and match.start() < end for start, end in closed):
-                closed.append(match.span())
+            start, end = match.span()
+            if closed.find(1, start, end) < 0:
+                closed[start:end] = b"\1" * (end - start)
                 found.append(match)
     for match in sorted(found, key=lambda match: match.start()):
         line = lines.line(match.start())
