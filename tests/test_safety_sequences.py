@@ -75,13 +75,17 @@ class Notes:
         self.root, self.vault = root, vault
         settings = config.read((str(root),), environ={"HOME": str(root.parent)})
         self.app = App(Only(vault), settings, LocalMedia(), AllowedFolders(()), HiddenTextReads())  # type: ignore[arg-type]
-        self.past: list[tuple[dict[str, bytes], int | None]] = []
-        """What the files held before a change, and the number of the change, None for one of the other program."""
+        self.past: list[tuple[dict[str, bytes | None], int | None]] = []
+        """What the vault held before a change, and the number of the change, None for one of the other program."""
 
-    def contents(self) -> dict[str, bytes]:
-        found = (path for path in self.root.rglob("*") if path.is_file())
-        paths = {path.relative_to(self.root).as_posix(): path for path in found}
-        return {name: path.read_bytes() for name, path in paths.items() if not name.startswith(".")}
+    def contents(self) -> dict[str, bytes | None]:
+        """The files and, without bytes, the folders."""
+        paths = {path.relative_to(self.root).as_posix(): path for path in self.root.rglob("*")}
+        return {
+            name: path.read_bytes() if path.is_file() else None
+            for name, path in sorted(paths.items())
+            if not name.startswith(".")
+        }
 
     def call(self, tool: str, **arguments: Any) -> None:
         before, latest = self.contents(), self.vault.journal.latest()
@@ -101,18 +105,19 @@ class Notes:
         if self.contents() != before:
             self.past.append((before, None))
 
-    def restore(self, wanted: Mapping[str, bytes]) -> None:
+    def restore(self, wanted: Mapping[str, bytes | None]) -> None:
         """What the other program did, taken back by it."""
         now = self.contents()
-        for path in now.keys() - wanted.keys():
-            (self.root / path).unlink()
+        for path in sorted(now.keys() - wanted.keys(), reverse=True):
+            if now[path] is None:
+                (self.root / path).rmdir()
+            else:
+                (self.root / path).unlink()
         for path, data in wanted.items():
-            if now.get(path) != data:
-                (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            if data is None:
+                (self.root / path).mkdir(exist_ok=True)
+            elif now.get(path) != data:
                 (self.root / path).write_bytes(data)
-        for folder in sorted(self.root.glob("**/"), reverse=True):
-            if not any(folder.iterdir()):
-                folder.rmdir()
 
 
 @contextmanager
