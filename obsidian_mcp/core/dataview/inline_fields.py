@@ -17,7 +17,7 @@ from obsidian_mcp.core.expressions.javascript import SPACES
 MAX_LINE = 32_768
 """Characters of the longest line that is looked at outside of lists."""
 _CLOSING = {"[": "]", "(": ")"}
-_OPENINGS = {opening: re.compile(rf"\{opening}((?:(?!::)[^\[\]()])*+)::") for opening in _CLOSING}
+_OPENINGS = {opening: re.compile(rf"\{opening}((?:(?!::)[^\[\]()])*)::") for opening in _CLOSING}
 """A bracket and a key; a key holds no bracket."""
 _ESCAPE_OR_BRACKET = re.compile(r"\\.|[\[\]()]", re.DOTALL)
 _DATE = rf"{SPACE}*([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"

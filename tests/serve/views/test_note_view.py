@@ -126,6 +126,7 @@ def test_a_long_note_goes_on_when_asked(host: ReferenceHost) -> None:
     expect(view.get_by_role("button", name="Load more")).to_be_visible()
     assert view.locator("#view").evaluate("view => view.offsetHeight") <= 560
     view.get_by_role("button", name="Load more").click()
+    expect(view.locator("article p")).to_have_count(11)  # those of the first page that are shown, and the next
     expect(view.locator("article")).to_contain_text("Paragraph 0.")
     assert [arguments.get("offset", 0) > 0 for name, arguments in host.calls if name == "obsidian_note_page"] == [
         False,
