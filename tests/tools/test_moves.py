@@ -13,6 +13,7 @@ import pytest
 
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
+from obsidian_mcp.core.vault import move
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
@@ -381,6 +382,20 @@ def test_links_go_on_leading_to_a_note_whose_name_a_new_one_has(opened: Opened) 
     }
     run(app, "undo")
     assert texts(root) == notes
+
+
+def test_where_very_many_files_link_to_a_name_a_new_note_is_made_without_a_look_at_them(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # RENAME-04
+    monkeypatch.setattr(move, "MOST_REFERRERS", 2)
+    app = opened({"x/One.md": "# H\ntext", **{f"{n}.md": "[[One]]" for n in range(3)}})
+    root = app.vaults.get().files.root
+    expected = "Links to other files of this name may lead to the new one now: 3 files have links to this name"
+    assert expected in run(app, "create_note", name="One")["warnings"][-1]
+    answer = run(app, "compose_notes", action="extract", name="x/One", part="H", into="y/One")
+    assert expected in answer["warnings"][0]
+    assert contents(root)["0.md"] == b"[[One]]"
 
 
 def test_a_new_note_that_takes_no_link_over_changes_no_other(opened: Opened) -> None:

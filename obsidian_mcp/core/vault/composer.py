@@ -160,8 +160,9 @@ def extract(
     contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
     planned = extraction.others_edits(referrers)
     if existing is None and vault.catalog.named(target.rpartition("/")[2]):
-        others, displaced = displaced_links(vault, target)
-        contents, planned = contents | others, joined([*planned, *displaced])
+        others, displaced, unseen = displaced_links(vault, target)
+        contents, planned = {**contents, **others}, joined([*planned, *displaced])
+        warnings += unseen
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)

@@ -261,21 +261,16 @@ def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriti
     return applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
 
 
+MOST_REFERRERS = 3_000
+"""Files with links to a name that are read when another file gets it: about three seconds."""
 MOST_PAIRS = 2_000_000
-"""Files of one name times files with links to that name that are looked at when another file gets it."""
+"""Files of one name times files with links to it that are looked at then."""
 
 
 def displaced(vault: Vault, created: VaultPath) -> Rewriting:
     """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
-    same = vault.catalog.named(created.rpartition("/")[2])
-    # Nobody waits for the index, or for long, while a file is made.
-    if (
-        vault.indexer.is_behind
-        or len(same) * len(vault.graph.sources_of(rewrite.link_keys({}, [created]))) > MOST_PAIRS
-    ):
-        reason = "the index is being built, or they are too many"
-        return Rewriting((), (f"Links to other files of this name may lead to the new one now: {reason} to look at.",))
-    found = applied(*displaced_links(vault, created))
+    contents, planned, unseen = displaced_links(vault, created)
+    found = applied(contents, planned)
     changed, kept = [], []
     for file in found.rewritten:
         try:
@@ -284,7 +279,7 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
             kept.append(file.path)
         else:
             changed.append(file)
-    warnings = list(found.warnings)
+    warnings = [*unseen, *found.warnings]
     if changed:
         paths = [file.path for file in changed]
         warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
@@ -293,10 +288,22 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
     return Rewriting(tuple(changed), tuple(warnings))
 
 
-def displaced_links(vault: Vault, created: VaultPath) -> tuple[dict[VaultPath, Content], Iterator[rewrite.FileEdits]]:
-    """Return the files with such links, and their edits; see `displaced`."""
-    contents, referrers = referrers_of(vault, set(), rewrite.link_keys({}, [created]))
-    return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created])
+def displaced_links(
+    vault: Vault, created: VaultPath
+) -> tuple[Mapping[VaultPath, Content], Iterable[rewrite.FileEdits], tuple[str, ...]]:
+    """Return the files with such links, their edits, and a warning where nobody looked for them; see `displaced`."""
+    keys = rewrite.link_keys({}, [created])
+    reason = ""  # Nobody waits for the index, or for long, while a file is made.
+    if vault.indexer.is_behind:
+        reason = "the index does not know all files yet"
+    elif (linking := len(vault.graph.sources_of(keys))) > min(
+        MOST_REFERRERS, MOST_PAIRS // max(len(vault.catalog.named(created.rpartition("/")[2])), 1)
+    ):
+        reason = f"{linking} files have links to this name, too many to look at"
+    if reason:
+        return {}, (), (f"Links to other files of this name may lead to the new one now: {reason}.",)
+    contents, referrers = referrers_of(vault, set(), keys)
+    return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]), ()
 
 
 def referrers_of(
