@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import FrameLocator, Locator, expect
@@ -220,11 +219,9 @@ def test_a_hostile_note_executes_nothing(host: ReferenceHost, notes: dict[str, s
     assert {name for name, _ in host.calls} == {"obsidian_note_page"}
 
 
-def test_hostile_names_are_text_in_the_other_views_too(host: ReferenceHost, basic: Path) -> None:
+@pytest.mark.parametrize("notes", [{f"{HOSTILE}.md": f"[[Home]] [[{HOSTILE}]]\n- [ ] {HOSTILE}\n"}])
+def test_hostile_names_are_text_in_the_other_views_too(host: ReferenceHost) -> None:
     """VIEW-08."""
-    (basic / f"{HOSTILE.replace('/', '')}.md").write_text(
-        f"[[Home]] [[{HOSTILE}]]\n- [ ] {HOSTILE}\n", encoding="utf-8"
-    )
     view = host.show("obsidian_show_graph", {"note": HOSTILE}, context=WIDE)
     expect(view.locator("h1")).to_contain_text(HOSTILE)
     view.get_by_role("button", name="List", exact=True).click()
