@@ -34,6 +34,44 @@ def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(
     assert answer["mentions"][1]["context"].startswith("池のアオサギを見た。")
 
 
+def test_no_mention_is_where_a_link_would_break_an_address_a_tag_or_another_mark(app: App, basic: Path) -> None:
+    # LINK-30
+    unlinkable = (
+        "https://example.com/Heron and http://localhost/heron, www.heron.example, heron@pond.example",
+        "<https://example.com/heron> <mailto:heron@pond.example> obsidian://open?vault=v&file=Heron",
+        "[Grey heron](https://example.com/heron) ![heron](https://example.com/a_(b)/heron.png)",
+        "https://example.com/a_(b)/heron",
+        "#heron #birds/heron #heron/grey",
+        "A bird.[^heron] ^heron",
+        "",
+        "[^heron]: [a](zotero://select/heron)",
+        "",
+        "> [!heron] ",
+        "> Text",
+        "",
+        "[heron]: https://example.com/heron 'heron'",
+    )
+    linkable = ("[a](https://example.com)アオサギ, heron: a heron", "[Grey heron] (heron) \\#heron", "> [!note] Heron")
+    (basic / "Heron.md").write_text("---\naliases: [アオサギ]\n---\n", encoding="utf-8", newline="\n")
+    (basic / "Pond.md").write_text("\n".join((*unlinkable, "", *linkable)), encoding="utf-8", newline="\n")
+    found = run(app, "get_links", name="Heron", unlinked=True)["mentions"]
+
+    first = len(unlinkable) + 2
+    lines = [(mention["line"], mention["text"]) for mention in found]
+    assert lines[:3] == [(first, "アオサギ"), (first, "heron"), (first, "heron")]
+    assert lines[3:] == [*((first + 1, "heron"),) * 3, (first + 2, "Heron")]
+
+
+@pytest.mark.parametrize("piece", ["a.", "a@", "[!", "x://(", "www.(", "^a"])
+def test_mentions_in_one_line_of_a_megabyte_are_found_in_time(app: App, basic: Path, piece: str) -> None:
+    # LINK-30
+    text = piece * (1_000_000 // len(piece)) + " Tower clock\n"
+    (basic / "Long.md").write_text(text, encoding="utf-8", newline="\n")
+    with deadline.limited_to(15):
+        found = run(app, "get_links", name="Tower clock", unlinked=True)
+    assert [mention["text"] for mention in found["mentions"] if mention["path"] == "Long.md"] == ["Tower clock"]
+
+
 def test_mentions_in_notes_that_are_not_utf_8_are_shown_as_text(app: App, basic: Path) -> None:
     # LINK-30, FILE-05
     (basic / "Heron.md").write_bytes(b"---\naliases: [gr\xfcn]\n---\n")

@@ -45,6 +45,7 @@ class Inlines:
     tags: list[Tag] = field(default_factory=list)
     footnote_refs: list[FootnoteRef] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
+    external_links: list[Span] = field(default_factory=list)
 
 
 def read(body: str, regions: Iterable[Region]) -> Inlines:
@@ -267,6 +268,8 @@ class _Scanner:
             self._add_link(
                 "markdown", opening.image, target, display, Span(start, place.end), Span(place.start, place.stop)
             )
+        else:
+            self.found.external_links.append(self._span(start, place.end))
         self._fresh = place.end
         return place.end
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.parser import Frontmatter
-from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.text import Lines, Span
 
 from . import blocks, inline
 from .elements import Area, BlockId, Footnote, FootnoteRef, Heading, ListItem, Section, Tag
@@ -39,6 +39,8 @@ class Note:
     footnotes: tuple[Footnote, ...]
     footnote_refs: tuple[FootnoteRef, ...]
     areas: tuple[Area, ...]
+    external_links: tuple[Span, ...]
+    """Markdown links of the text that lead out of the vault, label and destination."""
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -94,6 +96,7 @@ def parse(text: str) -> Note:
         footnotes=tuple(found.footnotes),
         footnote_refs=tuple(within.footnote_refs),
         areas=tuple(sorted(found.areas + within.areas, key=lambda area: area.span.start)),
+        external_links=tuple(within.external_links),
     )
 
 

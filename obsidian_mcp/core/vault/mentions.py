@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,15 @@ MOST_FILES = 2_000
 """Files that are looked through."""
 CONTEXT = 200
 """Code points of a line that are shown."""
+_fixed = re.compile(
+    r"(?:(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*+://|\bwww\.)(?:[^\s<>()]|\([^\s<>()]*+\))*+"
+    r"|(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]++@[A-Za-z0-9.-]+"
+    r"|\[[!^][^\[\]\r\n]*+\]"
+    r"|(?<!\S)\^[A-Za-z0-9-]++[ \t]*+$",
+    re.MULTILINE,
+).finditer
+"""Text that a link inside it would break: an address, an e-mail address, a footnote's name or a callout's kind, and the
+id of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
 
 
 def unlinked_mentions(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
-    """Yield where other notes have one of the names as whole words, outside links, code and properties.
+    """Yield where other notes have one of the names as whole words that could be made a link (LINK-30).
 
     The notes come in the order in which an exact search finds them, at most MOST_FILES of them.
     """
@@ -66,8 +76,9 @@ def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[M
         return
     note = parser.parse(body)
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
-    spans = [*(link.span for link in note.links), *(area.span for area in note.areas)]
-    for start, end in (*spans, (0, frontmatter.text_start(body))):
+    spans = [*note.external_links, *(element.span for element in (*note.links, *note.areas, *note.tags))]
+    spans += [section.span for section in note.sections if section.kind == "definition"]
+    for start, end in (*spans, *(found.span() for found in _fixed(body)), (0, frontmatter.text_start(body))):
         closed[start:end] = b"\1" * (end - start)
     lines = Lines(body)
     found = []
