@@ -76,7 +76,8 @@ def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[M
         return
     note = parser.parse(body)
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
-    spans = [*note.external_links, *(element.span for element in (*note.links, *note.areas, *note.tags))]
+    spans = [*note.external_links, *(link.span for link in note.links), *(area.span for area in note.areas)]
+    spans += [tag.span for tag in note.tags]
     spans += [section.span for section in note.sections if section.kind == "definition"]
     for start, end in (*spans, *(found.span() for found in _fixed(body)), (0, frontmatter.text_start(body))):
         closed[start:end] = b"\1" * (end - start)
