@@ -107,13 +107,9 @@ class IndexedVault:
         """Of two names in one note that differ in case, the first counts."""
         paths, decoded = self._paths, self._decoded
         column = self._columns[name] = {}
-        places: dict[str, int] = {}
-        for number, place, _, text in self._rows.written_properties(name):
-            path = paths.get(number)
-            if path is None or places.get(path, place) < place:
-                continue
-            places[path] = place
-            column[path] = decoded[text] if text in decoded else self._value(text)
+        for number, text in self._rows.property_values(name):
+            if (path := paths.get(number)) is not None:
+                column[path] = decoded[text] if text in decoded else self._value(text)
         return column
 
     def _value(self, text: str) -> Value:

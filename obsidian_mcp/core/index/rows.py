@@ -195,6 +195,11 @@ class Rows(NamedTuple):
         """File number, place in the file, name as written and JSON of every property with this key, in no order."""
         return self.connection.execute("SELECT file, n, name, value FROM properties WHERE key = ?", (printable(key),))
 
+    def property_values(self, key: str) -> Iterator[tuple[int, str]]:
+        """File number and JSON of every property with this key; of several in one file the first comes last."""
+        sql = "SELECT file, value FROM properties WHERE key = ? ORDER BY n DESC"
+        return self.connection.execute(sql, (printable(key),))
+
     def inline_fields(self, key: str) -> Iterator[tuple[int, int, str, str]]:
         """File number, place in the file, name as written and text of every inline field with this key, in order."""
         sql = "SELECT file, n, name, text FROM inline_fields WHERE key = ? ORDER BY file, n"
