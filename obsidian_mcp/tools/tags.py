@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -11,18 +12,26 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note import rename_tag as tag_rename
-from obsidian_mcp.core.text import progress
-from obsidian_mcp.core.text.tags import covers
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.note.query_blocks import LANGUAGES
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.tags import covers, key
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError
 
 from .changed import ChangedFiles, changed_files
 from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, first_of, page_of
 from .registry import tool
 
-_WORD = re.compile(r"[^\s\"',\[\]{}]+")
+_WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
+_QUERIES = frozenset(("query", *LANGUAGES))
+"""Words after the fence of the code that is a query: the app's own search and those of LANGUAGES."""
+MOST_QUERY_NOTES = 2_000
+"""Notes that may have a query with the tag, and are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,10 @@ def rename_tag(
     old, new = tag_rename.checked(tag), tag_rename.checked(to)
     plan = partial(_plan, place, old, new)
     renamed = bulk.make(place, "rename_tag", plan, dry_run=dry_run)
-    return changed_files(renamed.rewritten, dry_run=dry_run, warnings=renamed.warnings)
+    warnings = list(renamed.warnings)
+    if queries := list(_queries_with(place, old)):
+        warnings.append(f"Queries are not changed, and these seem to name #{old}: {move.listed(queries)}.")
+    return changed_files(renamed.rewritten, dry_run=dry_run, warnings=warnings)
 
 
 def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
@@ -123,3 +135,35 @@ def _may_name(place: Vault, path: VaultPath, tag: str) -> bool:
     if found is None or not found.error:
         return False
     return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.of(body)))
+
+
+def _queries_with(place: Vault, tag: str) -> Iterator[str]:
+    """Yield the lines of bases, and of queries in notes, that seem to name a tag or one nested below it (TAG-32)."""
+    fences = " OR ".join(f'"{fence}{word}"' for fence in ("```", "~~~") for word in sorted(_QUERIES))
+    query = f'content:"{tag}" content:({fences})'
+    found = place.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
+    notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
+    for path in (*(entry.path for entry in place.entries() if extension(entry.path) == ".base"), *notes):
+        deadline.checkpoint()
+        entry = place.catalog.get(path)
+        try:
+            body = place.read_text(entry).text.body if entry is not None else ""
+        except AppError:  # gone, or not downloaded
+            continue
+        if key(tag) not in body.lower():
+            continue
+        spans = [(0, body)]
+        if is_note(path):
+            note = parser.parse(body)
+            blocks = (area for area in note.areas if area.kind == "code" and area.block)
+            spans = [
+                (note.lines.line(area.span.start), area.span.of(body))
+                for area in blocks
+                if area.info.partition(" ")[0].lower() in _QUERIES
+            ]
+        for first, text in spans:
+            for number, line in enumerate(text.split("\n"), first + 1):
+                about_tags = "tag" in line.lower()
+                words = (word.lstrip("-") for word in _WORD.findall(line))
+                if any(covers(tag, word) and (about_tags or word.startswith("#")) for word in words):
+                    yield f"{path} line {number}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,26 @@ def test_a_tag_that_nothing_has_is_said(app: App) -> None:
 
     assert answer["total"] == 0
     assert answer["warnings"] == ["Nothing has the tag #wrok. obsidian_tags lists the tags that there are."]
+
+
+def test_queries_that_still_name_a_renamed_tag_are_said(app: App, basic: Path) -> None:
+    # TAG-32
+    base = 'filters:\n  and:\n    - file.hasTag("Work")\n    - status == "work"\n    - file.tags.contains("workshop")\n'
+    (basic / "Jobs.base").write_text(base, encoding="utf-8", newline="\n")
+    dashboard = (
+        'The work of `#work`.\n\n```dataview\nLIST FROM #work/clocks AND -#done\nWHERE kind = "work"\n```\n\n'
+        "> ```tasks\n> not done\n> (tags include #work) OR (done)\n> ```\n\n~~~query\n-tag:#work\n~~~\n\n"
+        "```base\nfilters: 'file.hasTag(\"x\", \"work\")'\n```\n\n```js\ntag('#work')\n```\n"
+    )
+    (basic / "Dashboard.md").write_text(dashboard, encoding="utf-8", newline="\n")
+    shown = run(app, "rename_tag", tag="work", to="job", dry_run=True)
+    answer = run(app, "rename_tag", tag="work", to="job")
+
+    assert answer["warnings"] == shown["warnings"]
+    (warning,) = answer["warnings"]
+    assert warning.startswith("Queries are not changed, and these seem to name #work: Jobs.base line 3; Dashboard.md")
+    assert [int(line) for line in re.findall(r"Dashboard.md line (\d+)", warning)] == [4, 10, 14, 18]
+    assert (basic / "Dashboard.md").read_text(encoding="utf-8") == dashboard
 
 
 def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, basic: Path) -> None:
