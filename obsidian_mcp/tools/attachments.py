@@ -206,25 +206,25 @@ def add_attachment(
         source_path = place.find(note).path if note else ""
         target, entry = _free(place, _target(place, name, source_path), content)
         path, disk = names.spelled(place.catalog, target)
-        warnings = None
+        warnings = [*place.settings.warnings]
         if entry is None:
-            warnings = _taken_over(place, path)
+            warnings += _taken_over(place, path)
             place.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
             link = generate(place.catalog, path, source_path, settings=place.settings, embed=is_shown)
         except InvalidName:  # the file is there, whatever its name holds
             link = f"![[{path}]]"
-    return Added(path, len(content), link, None if entry is None else True, warnings)
+    return Added(path, len(content), link, None if entry is None else True, warnings or None)
 
 
-def _taken_over(place: Vault, path: VaultPath) -> list[str] | None:
+def _taken_over(place: Vault, path: VaultPath) -> list[str]:
     """A warning with the files whose links lead to a new file and no longer to another one of its name (RENAME-04)."""
     if not place.catalog.named(path.rpartition("/")[2]):
-        return None
+        return []
     links = move.displaced(place, path)
     if not links.rewritten:
-        return [*links.warnings] or None
+        return [*links.warnings]
     changed = move.listed([file.path for file in links.rewritten])
     lead = f"Links to another file of this name lead to the new one now, in {changed}."
     return [f"{lead} Undo this and choose another name, or give those links the path."]

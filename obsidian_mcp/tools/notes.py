@@ -80,8 +80,9 @@ def create_note(
         unique = name.lower().startswith(UNIQUE)
         if unique:
             name, template = place.periodic.unique(name[len(UNIQUE) :], template)
-        path, disk = _new_path(place, located.path if located else name)
-        warnings = [warning] if (warning := link_warning(path)) else []
+        path, disk, warnings = _new_path(place, located.path if located else name)
+        if warning := link_warning(path):
+            warnings.append(warning)
         cursor = None
         if template:
             filled = _filled(place, template, path, content)
@@ -110,15 +111,17 @@ def create_note(
         return Created(path, True, etag_of(data), cursor, warnings or None)
 
 
-def _new_path(place: Vault, name: str) -> tuple[VaultPath, str]:
+def _new_path(place: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
     """Where a new note goes: a name without a folder and extension, which no file of the root has, where the settings
-    put new notes (NAME-13)."""
+    put new notes (NAME-13); with warnings about these."""
     path, disk = file_names.new_path(place.catalog, name)
-    folder = place.settings.folder_for_notes()
+    settings = place.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
-    if folder and is_bare and place.at(path) is None:
-        return file_names.new_path(place.catalog, f"{folder}/{path}")
-    return path, disk
+    if not is_bare or place.at(path) is not None:
+        return path, disk, []
+    if folder := settings.folder_for_notes():
+        path, disk = file_names.new_path(place.catalog, f"{folder}/{path}")
+    return path, disk, [*settings.warnings]
 
 
 def base_mistakes(path: str, text: str) -> list[str]:
@@ -168,6 +171,7 @@ class Deleted:
     """Where the note can be found again."""
     attachments: list[str] | None = None
     """Attachments that were deleted with it."""
+    warnings: list[str] | None = None
 
 
 @tool(title="Delete note", writes=True, destructive=True)
@@ -181,11 +185,17 @@ def delete_note(
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
     place = app.vaults.get(vault)
     entry = place.find(name)
-    option = place.settings.trash_option
+    settings = place.settings
     along = _own_attachments(place, entry) if attachments else []
-    operations = [removal(file.disk, option, permanent=permanent) for file in (*along, entry)]
+    operations = [removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)]
     done = place.commit("delete_note", operations)
-    return Deleted(entry.path, not operations[-1].permanent, done.location, [str(file.path) for file in along] or None)
+    return Deleted(
+        entry.path,
+        not operations[-1].permanent,
+        done.location,
+        [str(file.path) for file in along] or None,
+        None if permanent else [*settings.warnings] or None,
+    )
 
 
 def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:

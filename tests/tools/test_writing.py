@@ -119,6 +119,24 @@ def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None
     assert not (basic / ".trash/Alpha.md").exists()
 
 
+def test_broken_settings_of_the_app_are_said_and_delete_nothing_for_good(app: App, basic: Path) -> None:
+    # FILE-16
+    (basic / ".obsidian").mkdir(exist_ok=True)
+    (basic / ".obsidian/app.json").write_text('{"trashOption": "local", }', encoding="utf-8", newline="\n")
+    deleted = run(app, "delete_note", name="Jonas Weiß")
+    created = run(app, "create_note", name="Heron", content="[[Alpha]]")
+    moved = run(app, "move_note", name="Alpha", to="Beta")
+    merged = run(app, "compose_notes", action="merge", name="Heron", into="Beta")
+    attached = run(app, "add_attachment", name="a.png", data="AAAA")
+
+    assert deleted["location"] == ".trash/Jonas Weiß.md"
+    for answer in (deleted, created, moved, merged, attached):
+        assert [text for text in answer["warnings"] if ".obsidian/app.json cannot be read" in text] == [
+            answer["warnings"][-1]
+        ]
+    assert "warnings" not in run(app, "create_note", name="Birds/Egret")
+
+
 def test_every_change_can_be_undone_and_the_undo_too(app: App, basic: Path) -> None:
     home = (basic / "Home.md").read_bytes()
     run(app, "create_note", name="Home", content="gone", overwrite=True)

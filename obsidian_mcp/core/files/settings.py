@@ -24,6 +24,10 @@ SETTINGS_FOLDER = ".obsidian"
 """Folder of a vault that holds the app's settings."""
 ENABLED_PLUGINS_FILE = "community-plugins.json"
 
+BROKEN_SETTINGS = (
+    f"{SETTINGS_FOLDER}/app.json cannot be read as JSON settings: the app's defaults are used, and .trash for deleted "
+    "files. Repair the file."
+)
 FILTER_SECONDS = 0.05
 """Time one regular expression of `userIgnoreFilters` may take on one path."""
 
@@ -42,6 +46,8 @@ class AppSettings(NamedTuple):
     """`/` the root, `./` the note's own folder, `./sub` below it, else a folder of the vault."""
     trash_option: TrashOption = "system"
     ignore_filters: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Says that the file is broken, to everyone who is answered by its settings (FILE-16)."""
 
     def folder_for_notes(self, current: str = "") -> str:
         """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's."""
@@ -72,8 +78,11 @@ Content = bytes | str | None
 
 
 def app_settings(content: Content) -> AppSettings:
-    """`app.json` of a vault."""
-    source, default = Members(read_json(content)), AppSettings()
+    """`app.json` of a vault. A broken one means the defaults, and the vault's own trash, which nobody else empties."""
+    found = read_json(content)
+    if not isinstance(found, dict) and content is not None and content.strip():
+        return AppSettings(trash_option="local", warnings=(BROKEN_SETTINGS,))
+    source, default = Members(found), AppSettings()
     return AppSettings(
         new_link_format=source.choice("newLinkFormat", LinkFormat, default.new_link_format),
         use_markdown_links=source.value("useMarkdownLinks", default.use_markdown_links),

@@ -88,7 +88,8 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     )
     shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
     updated = tuple(file.path for file in others)
-    return Composition(source.path, target.path, False, operations, updated, shown, (*rewriting.warnings, *warnings))
+    said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
+    return Composition(source.path, target.path, False, operations, updated, shown, said)
 
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:
@@ -197,7 +198,7 @@ def extract(
         tuple(operations),
         tuple(file.path for file in rewriting.rewritten),
         shown + "".join(file.diff for file in rewriting.rewritten),
-        (*warnings, *rewriting.warnings),
+        (*warnings, *rewriting.warnings, *vault.settings.warnings),
     )
 
 

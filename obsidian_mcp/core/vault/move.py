@@ -258,7 +258,8 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
 def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
     """Plan the rewriting of links to files that get other paths, and of relative links in those files."""
     contents, referrers = referrers_of(vault, set(files), rewrite.link_keys(files))
-    return applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+    found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+    return replace(found, warnings=(*found.warnings, *vault.settings.warnings)) if found.rewritten else found
 
 
 MOST_REFERRERS = 3_000

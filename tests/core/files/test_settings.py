@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.core.files.settings import (
+    BROKEN_SETTINGS,
     AppSettings,
     IgnoreFilters,
     RegisteredVault,
@@ -56,8 +57,9 @@ def test_every_setting_is_read_and_unknown_ones_are_passed_over() -> None:
 @pytest.mark.parametrize(
     "text", ["{", "[]", "null x", '"text"', "12", '{"newLinkFormat": }', "[" * 100_000], ids=lambda text: text[:12]
 )
-def test_a_broken_file_means_the_defaults(text: str) -> None:  # semantics 6.9 #14
-    assert app_settings(text) == AppSettings()
+def test_a_broken_file_means_the_defaults_and_the_vaults_own_trash(text: str) -> None:  # semantics 6.9 #14
+    # FILE-16
+    assert app_settings(text) == AppSettings(trash_option="local", warnings=(BROKEN_SETTINGS,))
 
 
 def test_a_value_that_cannot_be_meant_is_passed_over_and_the_others_hold() -> None:
