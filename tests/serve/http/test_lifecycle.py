@@ -237,7 +237,7 @@ def test_a_client_that_does_not_read_its_answer_holds_up_no_other(app: App, gate
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}'))
         assert httpx.get(f"{url}/health").json()["status"] == "ok"
-        everything(connection, 1_000_000)
+        assert len(everything(connection, 50_000)) >= 50_000
 
 
 def test_a_client_that_leaves_in_mid_call_harms_nobody(app: App, gate: Gate) -> None:
