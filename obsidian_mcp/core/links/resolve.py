@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
@@ -89,6 +90,7 @@ def within_folder(folder: str, path: str) -> str | None:
 
 def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultPath | None:
     """The best of the files that have the right name, none of which is at exactly `path`."""
+    ending = ""
     if "/" not in path:
         if len(candidates) == 1:
             return candidates[0]
@@ -104,13 +106,29 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
             path = path[1:]
         # Whole segments: the app's own test on raw strings lets `ary/index` find `glossary/index.md`.
         ending = "/" + name_key(path)
-        candidates = tuple(path for path in candidates if ("/" + name_key(path)).endswith(ending))
-    folder = parent(source)
-    if folder:
-        below = name_key(folder) + "/"
-        near = tuple(path for path in candidates if name_key(path).startswith(below))
-        candidates = near or candidates
-    return min(candidates, key=utf16_length, default=None)  # candidates are sorted: on a tie the smallest stays
+    nearest = _nearest(candidates, ending)
+    return nearest.get(name_key(parent(source)), nearest.get(""))
+
+
+@lru_cache(maxsize=32)
+def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultPath]:
+    """The best of the candidates that end so, for links from each folder that has one below it; "" is any other folder.
+
+    A vault may hold thousands of `index.md` and links to them in thousands of folders: nobody looks at each for each.
+    """
+    nearest: dict[str, VaultPath] = {}
+    for path, key in _shortest_first(candidates):
+        if key.endswith(ending):
+            while key:
+                key = key.rpartition("/")[0]
+                nearest.setdefault(key[1:], path)
+    return nearest
+
+
+@lru_cache(maxsize=32)
+def _shortest_first(candidates: tuple[VaultPath, ...]) -> list[tuple[VaultPath, str]]:
+    """The candidates, which are sorted, so on a tie the smallest first; each with its key below a slash."""
+    return [(path, "/" + name_key(path)) for path in sorted(candidates, key=utf16_length)]
 
 
 # Writing a link

@@ -53,11 +53,13 @@ class FileEdits:
 
 
 class After:
-    """The names of a vault after moves and creations, without a copy of them."""
+    """The names of a vault after moves and creations, without a copy of them; an answer is kept for the next link."""
 
     def __init__(self, names: Names, moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()) -> None:
         came = [*moves.values(), *created]
         self._names = names
+        self._named: dict[str, tuple[VaultPath, ...]] = {}
+        self._at: dict[str, VaultPath | None] = {}
         self._gone = frozenset(moves) - frozenset(came)
         self._came: dict[str, list[VaultPath]] = {}
         for path in came:
@@ -66,19 +68,23 @@ class After:
         self._touched_names = frozenset(name_key(_file_name(path)) for path in (*self._gone, *came))
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
-        found = self._names.named(filename)
-        key = name_key(filename)
-        if key not in self._touched_names:
-            return found
-        left = {path for path in found if path not in self._gone}
-        return tuple(sorted(left.union(self._came.get(key, ()))))
+        if filename not in self._named:
+            found = self._names.named(filename)
+            if (key := name_key(filename)) in self._touched_names:
+                left = {path for path in found if path not in self._gone}
+                found = tuple(sorted(left.union(self._came.get(key, ()))))
+            self._named[filename] = found
+        return self._named[filename]
 
     def at(self, path: str) -> VaultPath | None:
-        key = name_key(path)
-        if key not in self._touched:
-            return self._names.at(path)
-        found = [other for other in self.named(_file_name(path)) if name_key(other) == key]
-        return VaultPath(path) if path in found else min(found, default=None)
+        if path not in self._at:
+            key = name_key(path)
+            if key not in self._touched:
+                self._at[path] = self._names.at(path)
+            else:
+                found = [other for other in self.named(_file_name(path)) if name_key(other) == key]
+                self._at[path] = VaultPath(path) if path in found else min(found, default=None)
+        return self._at[path]
 
 
 def folder_moves(paths: Iterable[VaultPath], folder: VaultPath, target: VaultPath) -> dict[VaultPath, VaultPath]:
@@ -87,12 +93,9 @@ def folder_moves(paths: Iterable[VaultPath], folder: VaultPath, target: VaultPat
     return {path: VaultPath(f"{target}/{path[len(below) :]}") for path in paths if path.startswith(below)}
 
 
-def link_keys(moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()) -> frozenset[str]:
-    """The `link_key` of every link that moves or creations may touch (RENAME-02).
-
-    To be looked at besides: every moved file itself.
-    """
-    return frozenset(key for path in (*moves, *moves.values(), *created) for key in keys_of(path))
+def link_keys(paths: Iterable[VaultPath]) -> frozenset[str]:
+    """The `link_key` of every link that may lead to one of these, the old and the new paths of files (RENAME-02)."""
+    return frozenset(key for path in paths for key in keys_of(path))
 
 
 def plan(
@@ -107,7 +110,7 @@ def plan(
 
     `names` are those before the moves, and so are the paths of the referrers. Files without edits are left out.
     """
-    change = _Change(names, After(names, moves, created), moves, settings)
+    change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
         edits: list[Edit] = []
         skipped: list[Skipped] = []

@@ -13,7 +13,7 @@ from obsidian_mcp.core.frontmatter.merge import merge_properties
 from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
-from obsidian_mcp.core.links.rewrite import After, in_order, joined, link_keys
+from obsidian_mcp.core.links.rewrite import After, in_order, joined
 from obsidian_mcp.core.note import drawing, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
@@ -32,7 +32,7 @@ from obsidian_mcp.core.text.vault_path import (
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import Rewriting, applied, displaced_links, listed, referrers_of, rewrite_links
+from .move import Rewriting, applied, displaced_links, linking, listed, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -106,7 +106,7 @@ def _mistaken(
 
     `moved` is what comes from the note `source`, or its `part`, in the text of the note `target`, `merged`.
     """
-    contents, referrers = referrers_of(vault, {source, target}, link_keys({}, [source, target]))
+    contents, referrers = referrers_of(vault, {source, target, *linking(vault, [source, target])})
     before = {path: parser.parse(contents[path].text.body) for path in (source, target)}
     after = parser.parse(merged)
     found = []
@@ -158,7 +158,8 @@ def extract(
         vault, moved if there is None else footnotes.renamed(moved, there.text.body), source.path, target
     )
     warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
-    contents, referrers = referrers_of(vault, {source.path}, link_keys({}, [source.path])) if update_links else ({}, [])
+    files = {source.path, *linking(vault, [source.path])} if update_links else set()
+    contents, referrers = referrers_of(vault, files)
     planned = extraction.others_edits(referrers)
     if existing is None and vault.catalog.named(target.rpartition("/")[2]):
         others, displaced, unseen = displaced_links(vault, target)

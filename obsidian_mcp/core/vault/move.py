@@ -196,7 +196,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
 
     Raises: SectionNotFound, InvalidName.
     """
-    contents, referrers = referrers_of(vault, {entry.path}, rewrite.link_keys({}, [entry.path]))
+    contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
@@ -257,15 +257,13 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
 
 def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
     """Plan the rewriting of links to files that get other paths, and of relative links in those files."""
-    contents, referrers = referrers_of(vault, set(files), rewrite.link_keys(files))
+    contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
     found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
     return replace(found, warnings=(*found.warnings, *vault.settings.warnings)) if found.rewritten else found
 
 
 MOST_REFERRERS = 3_000
 """Files with links to a name that are read when another file gets it: about three seconds."""
-MOST_PAIRS = 2_000_000
-"""Files of one name times files with links to it that are looked at then."""
 
 
 def displaced(vault: Vault, created: VaultPath) -> Rewriting:
@@ -293,29 +291,30 @@ def displaced_links(
     vault: Vault, created: VaultPath
 ) -> tuple[Mapping[VaultPath, Content], Iterable[rewrite.FileEdits], tuple[str, ...]]:
     """Return the files with such links, their edits, and a warning where nobody looked for them; see `displaced`."""
-    keys = rewrite.link_keys({}, [created])
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"
-    elif (linking := len(vault.graph.sources_of(keys))) > min(
-        MOST_REFERRERS, MOST_PAIRS // max(len(vault.catalog.named(created.rpartition("/")[2])), 1)
-    ):
-        reason = f"{linking} files have links to this name, too many to look at"
+    elif len(found := linking(vault, [created])) > MOST_REFERRERS:
+        reason = f"{len(found)} files have links to this name, too many to look at"
     if reason:
         return {}, (), (f"Links to other files of this name may lead to the new one now: {reason}.",)
-    contents, referrers = referrers_of(vault, set(), keys)
+    contents, referrers = referrers_of(vault, found)
     return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]), ()
 
 
+def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
+    """Return the files with links to the names of these."""
+    return {*vault.graph.sources_of(rewrite.link_keys(paths))}
+
+
 def referrers_of(
-    vault: Vault, own: set[VaultPath], keys: Iterable[str]
+    vault: Vault, files: set[VaultPath]
 ) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
-    """Return `own` and the files with links of these keys: their content, and the places of their links."""
+    """Return the content of these files, and the places of their links."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
-    referring = sorted({*vault.graph.sources_of(keys), *own})
-    for done, path in enumerate(referring):
-        progress.report(done, len(referring), "Rewriting links")
+    for done, path in enumerate(sorted(files)):
+        progress.report(done, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
         if entry is not None and extension(path) in (NOTE_EXTENSION, CANVAS_EXTENSION):
             contents[path] = vault.read_text(entry)
