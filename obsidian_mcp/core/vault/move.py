@@ -307,9 +307,7 @@ def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
     return {*vault.graph.sources_of(rewrite.link_keys(paths))}
 
 
-def referrers_of(
-    vault: Vault, files: set[VaultPath]
-) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
+def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
     """Return the content of these files, and the places of their links."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
