@@ -37,7 +37,7 @@ class EmbeddingModel:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:  # noqa: ARG002 - it is always quick
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()

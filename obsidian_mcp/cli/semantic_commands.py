@@ -53,12 +53,15 @@ def setup_command(
         with shown_progress():
             place.indexer.complete()
             count = place.meaning.complete() if place.meaning is not None else 0
-        facts = {"model": choice.model, "dimensions": size, "vault": place.name, "embedded": count}
+        refused = sorted(place.meaning.refused) if place.meaning is not None else []
+        facts = {"model": choice.model, "dimensions": size, "vault": place.name, "embedded": count, "refused": refused}
     if as_json:
         write(json.dumps(facts, ensure_ascii=False) + "\n")
     else:
         write(f"{choice.model} answers with vectors of {size} numbers\n")
         write(f"embedded {count} notes of {facts['vault']}\n")
+        for path in refused:
+            click.echo(f"refused by the model, and found by its words alone: {path}", err=True)
 
 
 @semantic.command("status", epilog=epilog("semantic status"))

@@ -20,12 +20,14 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the extra `semantic` is not installed")
 pytest.importorskip("onnx", reason="it makes the tiny model")
 
+from obsidian_mcp.adapters import embedding_endpoint
 from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
 from obsidian_mcp.adapters.embedding_model import EmbeddingModel, missing_packages
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.vector_store import VectorStore
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.semantic.meaning import Meaning
+from obsidian_mcp.core.semantic.meaning import Meaning, Refused
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
 from tests import tiny_model
@@ -74,10 +76,16 @@ class Answers(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.received.append({**body, "key": self.headers.get("authorization"), "path": self.path})
-        texts = body["input"]
-        data = [{"index": n, "embedding": [3.0, 4.0]} for n in reversed(range(len(texts)))]
-        answer = json.dumps({"data": data}).encode() if body["model"] == "good" else b"<html>No such page</html>"
-        self.send_response(200 if body["model"] == "good" else 404)
+        texts, model = body["input"], body["model"]
+        data = [{"index": n, "embedding": [] if model == "empty" else [3.0, 4.0]} for n in reversed(range(len(texts)))]
+        status, answer = 200, json.dumps({"data": data}).encode()
+        if model == "bad":
+            status, answer = 404, b"<html>No such page</html>"
+        elif model == "picky" and any("too long" in text for text in texts):
+            status, answer = 400, b'{"error": {"message": "the input exceeds the context length"}}'
+        elif model == "cold":
+            threading.Event().wait(0.5)  # it is loaded first
+        self.send_response(status)
         self.send_header("content-length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -116,6 +124,54 @@ def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-
             EmbeddingEndpoint(url, "bad", "", 5).embed(["a"])
     with pytest.raises(SemanticUnavailable, match="does not answer"):
         EmbeddingEndpoint(url, "good", "", 5).embed(["a"])
+
+
+def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-04
+    monkeypatch.setattr(embedding_endpoint, "QUICK_SECONDS", 0.1)
+    with endpoint() as url:
+        model = EmbeddingEndpoint(url, "cold", "", 20)
+        with pytest.raises(SemanticUnavailable, match="does not answer"):
+            model.embed(["a"], quick=True)
+        assert len(model.embed(["a"])) == 1
+
+
+@pytest.mark.parametrize(("model", "said"), [("picky", "HTTP 400: the input exceeds"), ("empty", "HTTP 200")])
+def test_an_endpoint_that_gives_no_vectors_is_quoted(model: str, said: str) -> None:  # SEM-06
+    with endpoint() as url, pytest.raises(Refused, match=said):
+        EmbeddingEndpoint(url, model, "", 5).embed(["too long"])
+
+
+def test_a_note_that_the_model_refuses_keeps_no_other_away(tmp_path: Path) -> None:  # SEM-09
+    texts = {"A.md": "too long", "B.md": "b", "C.md": "too long", "D.md": "d"}
+    with endpoint() as url, embedding(tmp_path, texts, EmbeddingEndpoint(url, "picky", "", 5)) as meaning:
+        assert meaning.complete() == 2
+        assert sorted(meaning.refused) == ["A.md", "C.md"]
+        assert meaning.pending() == []
+        assert [near.path for near in meaning.like(VaultPath("B.md"), 9)] == ["D.md"]
+
+
+def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) -> None:  # SEM-09
+    texts = {f"{number}.md": "too long" for number in range(9)}
+    with endpoint() as url, embedding(tmp_path, texts, EmbeddingEndpoint(url, "picky", "", 5)) as meaning:
+        with pytest.raises(SemanticUnavailable, match="context length"):
+            meaning.complete()
+        assert len(Answers.received) == 3
+        assert len(meaning.pending()) == 9
+
+
+@contextmanager
+def embedding(folder: Path, texts: dict[str, str], model: EmbeddingEndpoint) -> Iterator[Meaning]:
+    """What a model makes of some notes, which are indexed."""
+    entries = [FileEntry(VaultPath(path), path, len(text), 1) for path, text in texts.items()]
+    indexer = Indexer(open_index(None), lambda: entries, lambda entry: texts[entry.path].encode())
+    indexer.begin()
+    indexer.complete()
+    meaning = Meaning(indexer, lambda: map(VaultPath, texts), model, VectorStore(folder / "vectors.sqlite3"))
+    try:
+        yield meaning
+    finally:
+        meaning.close()
+        indexer.close()
 
 
 def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> None:  # SEM-06

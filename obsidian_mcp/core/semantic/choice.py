@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 
 from obsidian_mcp.errors import InvalidArguments
 
+from .chunks import PIECE_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -22,8 +24,8 @@ class Choice:
 
     @property
     def fingerprint(self) -> str:
-        """Vectors of models with different fingerprints are not compared."""
-        return hashlib.blake2b(self.text().encode(), digest_size=6).hexdigest()
+        """Vectors of different models, or of notes that were cut otherwise, are not compared."""
+        return hashlib.blake2b(f"{self.text()}{PIECE_BYTES}".encode(), digest_size=6).hexdigest()
 
     def text(self) -> str:
         return json.dumps({name: value for name, value in asdict(self).items() if value}, indent=1) + "\n"

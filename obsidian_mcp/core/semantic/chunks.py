@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 
-PIECE_CHARACTERS = 1_000
-"""Most of one piece; small models read about as much."""
-SHORT_CHARACTERS = 200
+PIECE_BYTES = 1_000
+"""Most of one piece, in UTF-8: models read 256 tokens, and a token is four letters or one and a half kanji."""
+SHORT_BYTES = 200
 """A shorter section is read together with the next one."""
 MOST_PIECES = 40
 """Pieces of one note; of a longer one the rest is found by its words only."""
@@ -41,7 +41,7 @@ def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[in
     begun, title = starts[0]
     for (_, heading), end in zip(starts, ends, strict=True):
         title = title or heading
-        if end - begun >= SHORT_CHARACTERS or end == len(text):
+        if len(text[begun : min(end, begun + SHORT_BYTES)].encode()) >= SHORT_BYTES or end == len(text):
             if text[begun:end].strip():
                 yield begun, end, title
             begun, title = end, ""
@@ -50,9 +50,9 @@ def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[in
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """Cut a section at the ends of lines, else of words."""
     while start < end:
-        stop = min(end, start + PIECE_CHARACTERS)
+        stop = start + len(text[start : min(end, start + PIECE_BYTES)].encode()[:PIECE_BYTES].decode(errors="ignore"))
         if stop < end:
-            half = start + PIECE_CHARACTERS // 2
+            half = (start + stop) // 2
             stop = next((at + 1 for mark in "\n " if (at := text.rfind(mark, half, stop)) > 0), stop)
         part = text[start:stop]
         if part.strip():

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import Rows, stored, to_path
 from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import SemanticUnavailable
 
@@ -18,6 +19,12 @@ LEAST_SIMILARITY = 0.2
 """Notes that are less near a query have nothing to do with it."""
 BATCH_PIECES = 16
 """Pieces that are embedded together."""
+MOST_REFUSED = 3
+"""Notes that a model refuses one after the other before nothing more is sent to it."""
+
+
+class Refused(SemanticUnavailable):
+    """The model answers, but not with vectors of these texts: they may be too long for it."""
 
 
 class Near(NamedTuple):
@@ -32,8 +39,11 @@ class Near(NamedTuple):
 class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return a vector of length 1 for each text, as little-endian float32. Raises: SemanticUnavailable."""
+    def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
+        """Return a vector of length 1 for each text, as little-endian float32; `quick` where a search waits for it.
+
+        Raises: SemanticUnavailable, Refused.
+        """
         ...
 
 
@@ -83,6 +93,10 @@ class Meaning:
         self._embedder = embedder
         self._vectors = vectors
         self._building = threading.Lock()
+        self.refused: dict[VaultPath, bytes] = {}
+        """Notes that the model refused, with the digest of their bytes; not tried again before they change."""
+        self._refused_last = 0
+        """How many notes were refused since the last that was not."""
 
     def prepare(self) -> None:
         """Load the model and the vectors at the first call; from then on searches use them.
@@ -96,26 +110,44 @@ class Meaning:
         self._is_ready = True
 
     def pending(self) -> list[VaultPath]:
-        """Return the notes whose vectors are missing or of older bytes, and forget those that are gone or hidden."""
+        """Return the notes whose vectors are missing or of older bytes, without those that the model refused.
+
+        Notes that are gone or hidden are forgotten.
+        """
         visible = {path for path in self._visible() if is_note(path)}
         known = self._vectors.digests()
         self._vectors.drop([path for path in known if path not in visible])
         present = self._indexer.query(lambda rows: _digests(rows, visible))
-        return sorted(path for path, digest in present.items() if known.get(path) != digest)
+        return sorted(
+            path for path, digest in present.items() if digest not in (known.get(path), self.refused.get(path))
+        )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
-        """Embed notes as the index has them. Raises: SemanticUnavailable."""
+        """Embed notes as the index has them; one that the model refuses is left out.
+
+        Raises: SemanticUnavailable, also when MOST_REFUSED notes were refused one after the other.
+        """
         with self._building:
             for path in paths:
                 found = self._indexer.query(lambda rows, path=path: _text(rows, path))  # type: ignore[misc]
                 if found is None:
                     continue
                 digest, text, headings = found
-                name = path.rpartition("/")[2].rpartition(".")[0]
+                name = printable(path.rpartition("/")[2].rpartition(".")[0])
                 parts = pieces(name, text, headings)
                 made: list[bytes] = []
-                for at in range(0, len(parts), BATCH_PIECES):
-                    made += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
+                try:
+                    for at in range(0, len(parts), BATCH_PIECES):
+                        made += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
+                except Refused:
+                    self.refused[path] = digest
+                    self._refused_last += 1
+                    if self._refused_last < MOST_REFUSED:
+                        continue
+                    self.refused.clear()  # the notes are not what is wrong
+                    self._refused_last = 0
+                    raise
+                self._refused_last = 0
                 self._vectors.put(path, digest, [part.start for part in parts], made)
 
     def complete(self) -> int:
@@ -124,14 +156,14 @@ class Meaning:
         for done, path in enumerate(paths):
             progress.report(done, len(paths), "Embedding")
             self.embed([path])
-        return len(paths)
+        return len(paths) - len(self.refused.keys() & set(paths))
 
     def near(self, text: str, most: int) -> list[Near]:
         """Return the notes that mean most nearly what a text says; none while the model is not ready (SEM-04)."""
         if not self._is_ready:
             return []
         try:
-            (vector,) = self._embedder.embed([text])
+            (vector,) = self._embedder.embed([text], quick=True)
             found = self._vectors.nearest(vector, most)
         except SemanticUnavailable:  # the words alone answer; `doctor` says what is wrong
             return []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.semantic.chunks import MOST_PIECES, PIECE_CHARACTERS, pieces
+from obsidian_mcp.core.semantic.chunks import MOST_PIECES, PIECE_BYTES, pieces
 
 
 def test_every_section_is_a_piece_with_the_name_and_its_heading() -> None:  # SEM-02
@@ -31,14 +31,19 @@ def test_short_sections_are_read_together() -> None:  # SEM-02
     assert piece.text == "Note\nOne\n# One\nshort\n# Two\nshort too"
 
 
+def test_a_piece_of_japanese_has_no_more_than_a_model_reads() -> None:  # SEM-02
+    found = pieces("N", "庭の水やり。" * 150, [])
+    assert [len(piece.text) - 2 for piece in found] == [333, 333, 234]
+
+
 def test_an_empty_note_is_its_name() -> None:  # SEM-02
     assert [piece.text for piece in pieces("Idea", "", [])] == ["Idea"]
 
 
-@given(st.text("ab \n#é", max_size=6_000))
+@given(st.text("ab \n#é漢🦊", max_size=6_000))
 def test_pieces_are_short_and_together_the_text(text: str) -> None:  # SEM-02
     found = pieces("N", text, [])
     assert len(found) <= MOST_PIECES
-    assert all(len(piece.text) <= PIECE_CHARACTERS + 2 for piece in found)
+    assert all(len(piece.text.encode()) <= PIECE_BYTES + 2 for piece in found)
     if text.strip():
         assert "".join("".join(piece.text.split()[1:]) for piece in found) == "".join(text.split())
