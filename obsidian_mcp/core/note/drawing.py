@@ -9,8 +9,6 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION
 from obsidian_mcp.errors import NotText
 
-"""Of a drawing that is no note."""
-
 _DATA = re.compile(r"^(?:%%[ \t]*\r?\n)?#{1,2} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
 _ELEMENTS = re.compile(r"^#{1,2} Text Elements[ \t]*\r?$", re.MULTILINE)
 _DRAWING = re.compile(r"^(?:%%|#{1,2} Drawing)[ \t]*\r?$", re.MULTILINE)

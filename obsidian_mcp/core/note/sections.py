@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.text.text import Lines, Span
 from obsidian_mcp.errors import SectionNotFound
 
-from . import parser
+from . import board, parser
 from .subpath import Place, heading_key, resolve_subpath
 
 SHOWN = 12
@@ -17,7 +17,8 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`whole` includes the heading line, `content` is the text below it; for a block both are the block."""
+    """`whole` includes the heading line, `content` is the text below it; for a block both are the block. Of a Kanban
+    board it is a lane (BOARD-1)."""
 
     whole: Span
     content: Span
@@ -31,7 +32,8 @@ def locate(body: str, name: str) -> Part:
     found = find(parser.parse(body), name)
     if found.heading is None:
         return Part(found.span, found.span)
-    return Part(found.span, Span(min(_next_line(body, found.heading.span.end), found.span.end), found.span.end))
+    whole = board.lane(body, found.span)
+    return Part(whole, board.cards(body, Span(min(_next_line(body, found.heading.span.end), whole.end), whole.end)))
 
 
 def headings_below(body: str, name: str) -> list[str]:

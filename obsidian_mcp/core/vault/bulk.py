@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import drawing
+from obsidian_mcp.core.note import plugin_text
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
@@ -71,7 +71,7 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
                 f"{str(entry.path)!r}: {error.message} Nothing was written.", path=entry.path, **error.data
             ) from error
         if after != content.text.body:
-            drawing.check_edit(entry.path, content.text.body, after)
+            plugin_text.check_edit(entry.path, content.text.body, after)
             found.append(Rewritten(content, after))
     return Rewriting(tuple(found))
 

@@ -14,7 +14,7 @@ from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, in_order, joined
-from obsidian_mcp.core.note import drawing, edits, footnotes, parser, sections
+from obsidian_mcp.core.note import board, edits, footnotes, parser, plugin_text, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
@@ -78,7 +78,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     body = join(there, text, position)
     if read is not None and read.values:
         body = merge_properties(body, read.values)
-    drawing.check_edit(target.path, before.text.body, body)
+    plugin_text.check_edit(target.path, before.text.body, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
     operations = (
@@ -172,7 +172,7 @@ def extract(
     rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
-    drawing.check_edit(source.path, body, remaining)
+    plugin_text.check_edit(source.path, body, remaining)
     operations: list[Operation] = [
         Write(source.disk, before.data, Text(remaining, before.text.bom).encode()),
         *rewriting.operations,
@@ -187,7 +187,7 @@ def extract(
     else:
         now = apply(there.text.body, here.get(target, ()))
         after = join(now, text, position)
-        drawing.check_edit(target, there.text.body, after)
+        plugin_text.check_edit(target, there.text.body, after)
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
         operations.append(Write(disk, there.data, Text(after, there.text.bom).encode()))
@@ -252,7 +252,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
     lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", wanted, re.IGNORECASE)
     if lines is None:
         found = sections.find(parsed, wanted)
-        span, heading = found.span, found.heading.text if found.heading else ""
+        span, heading = board.lane(body, found.span), found.heading.text if found.heading else ""
     else:
         starts = [*Lines(body).starts, len(body)]
         first, last, count = int(lines[1]), int(lines[2]), line_count(body)

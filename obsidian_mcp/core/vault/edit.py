@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from obsidian_mcp.core.note import drawing
+from obsidian_mcp.core.note import plugin_text
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.text import Text
@@ -40,7 +40,7 @@ def edited(before: Content, change: Callable[[str], str], etag: str, version: Ca
     text = before.text
     is_merged = bool(etag) and etag != before.etag
     body = _merged(before, change, etag, version(etag)) if is_merged else change(text.body)
-    drawing.check_edit(before.entry.path, text.body, body)
+    plugin_text.check_edit(before.entry.path, text.body, body)
     return Edited(before, Content(before.entry, Text(body, text.bom).encode()), is_merged)
 
 
