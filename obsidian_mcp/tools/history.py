@@ -73,11 +73,14 @@ def history(
 class Undone:
     undone: int
     files: list[str]
+    """Those that are as before the change."""
     by: str
     """The client whose change it was."""
     change: int
     """The number under which the undo itself can be undone."""
     more_files: int | None = None
+    left: list[str] | None = None
+    """Files that stay as they are (wins: current), at most 50."""
 
 
 @tool(title="Undo a change", writes=True, destructive=True)
@@ -89,9 +92,12 @@ def undo(
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""
     place = app.vaults.get(vault)
-    recorded, done = core_undo.undo(place, change or None, wins)
-    files, more_files = first_of(_files(recorded.steps), FILES_SHOWN)
-    return Undone(recorded.number, files, core_undo.made_by(place, recorded), done.change, more_files)
+    recorded, done, left = core_undo.undo(place, change or None, wins)
+    stays = {(step.disk, step.target) for step in left}
+    taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
+    files, more_files = first_of(_files(taken_back), FILES_SHOWN)
+    by = core_undo.made_by(place, recorded)
+    return Undone(recorded.number, files, by, done.change, more_files, _files(tuple(left))[:FILES_SHOWN] or None)
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:

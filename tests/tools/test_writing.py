@@ -175,6 +175,17 @@ def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Pat
     assert (basic / "N.md").read_bytes() == b"one\ntwo\nthree\nFOUR\n"
 
 
+def test_an_undo_says_which_files_it_left_as_they_are(app: App, basic: Path) -> None:
+    # SAFE-06
+    run(app, "create_note", name="Here", content="[[There]]")
+    run(app, "create_note", name="There", content="x")
+    run(app, "move_note", name="There", to="Gone")
+    (basic / "There.md").write_bytes(b"another\n")  # the old name is taken
+    undone = run(app, "undo", wins="current")
+    assert (undone["files"], undone["left"]) == (["Here.md"], ["There.md -> Gone.md"])
+    assert (basic / "Gone.md").read_bytes() == b"x"
+
+
 def test_the_history_of_one_note_has_a_diff_on_demand(app: App) -> None:
     run(app, "create_note", name="Fresh", content="x\n")
     run(app, "delete_note", name="Alpha")

@@ -94,8 +94,9 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
     return author.client or "an unknown client"
 
 
-def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done]:
-    """Take back a change, the caller's own last one without a number; return it and the change that undid it.
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done, list[Step]]:
+    """Take back a change, the caller's own last one without a number; return it, the change that undid it, and the
+    steps whose files were left as they are.
 
     The latter changes no file where every file already was as before, or was left: the next undo then takes the next
     change.
@@ -110,29 +111,42 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
                 change=found.number,
                 undone_by=found.undone_by,
             )
-        return found, vault.commit(TOOL, plan(vault, found, wins), undoes=found.number)
+        operations, left = plan(vault, found, wins)
+        return found, vault.commit(TOOL, operations, undoes=found.number), left
 
 
-def plan(vault: Vault, recorded: Recorded, wins: Wins) -> list[Operation]:
-    """Return the operations that take a change back. Raises: UndoConflict."""
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation], list[Step]]:
+    """Return the operations that take a change back, and the steps that `current` leaves. Raises: UndoConflict."""
+    left: list[Step] = []
     moves = {step.disk: step.target for step in recorded.steps if step.target is not None}
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
         if step.kind not in ("move", "folder"):
-            operation = _content(vault, step, moved(step.disk, moves), wins)
+            try:
+                operation = _content(vault, step, moved(step.disk, moves), wins)
+            except UndoConflict:
+                if wins != "current":
+                    raise
+                left.append(step)
+                continue
             contents += [operation] if operation is not None else []
     backwards: list[Operation] = []
-    for disk, target in reversed(moves.items()):
+    for step in reversed(recorded.steps):
+        disk, target = step.disk, step.target
+        if target is None:
+            continue
         if vault.files.exists(target) and (not vault.files.exists(disk) or name_key(disk) == name_key(target)):
             backwards.append(Move(target, disk))
-        elif wins != "current":
+        elif wins == "current":
+            left.append(step)
+        else:
             raise UndoConflict(
                 f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
                 "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
                 path=normal_form(target),
             )
     made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
-    return [*contents, *backwards, *made]
+    return [*contents, *backwards, *made], left
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
@@ -148,8 +162,6 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | Non
         return None
     wanted = step.before
     if now != step.after:
-        if wins == "current":
-            return None
         if wins == "both" and now is not None:
             merged = merge(_body(step.after), _body(step.before), _body(now))
             if merged is None:
