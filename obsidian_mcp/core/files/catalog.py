@@ -66,7 +66,7 @@ class Catalog:
         return len(self._by_path)
 
     def __iter__(self) -> Iterator[FileEntry]:
-        return iter(self._by_path.values())
+        return iter(list(self._by_path.values()))  # as they are now: others may take in changes meanwhile
 
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
@@ -147,14 +147,15 @@ class Catalog:
 
     def folders(self) -> dict[str, tuple[str, str]]:
         """Folders that hold a file at any depth: comparison key -> (spelling in the vault, spelling on disk)."""
-        if self._folders[0] != self.generation:
+        generation = self.generation
+        if self._folders[0] != generation:
             found: dict[str, tuple[str, str]] = {}
-            for entry in list(self._by_path.values()):  # a copy: others may take in changes meanwhile
+            for entry in self:
                 path, disk = entry.path.rpartition("/")[0], entry.disk.rpartition("/")[0]
                 while path and (key := name_key(path)) not in found:
                     found[key] = (path, disk)
                     path, disk = path.rpartition("/")[0], disk.rpartition("/")[0]
-            self._folders = (self.generation, found)
+            self._folders = (generation, found)
         return self._folders[1]
 
     def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:

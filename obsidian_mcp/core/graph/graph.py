@@ -365,7 +365,7 @@ class Graph:
 
     def _shown(self) -> list[VaultPath]:
         hidden = self._hides()
-        return sorted(entry.path for entry in list(self._catalog) if not hidden(entry.path))
+        return sorted(entry.path for entry in self._catalog if not hidden(entry.path))
 
     def _there(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
         """Yield what is stored of files that still exist."""

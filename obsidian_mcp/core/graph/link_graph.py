@@ -42,7 +42,7 @@ def update(known: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
     stamp, generation = rows.stamp, catalog.generation
     if known is not None and known.stamp == stamp and known.generation == generation:
         return known
-    paths = frozenset(entry.path for entry in list(catalog))
+    paths = frozenset(entry.path for entry in catalog)
     if known is None or known.stamp.identity != stamp.identity:
         return _with_links(LinkGraph(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
     moved = paths ^ known.paths

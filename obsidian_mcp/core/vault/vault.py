@@ -88,6 +88,8 @@ class Vault:
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
+        self._noting: Indexer | None = None
+        """The same, from before its background begins: that may compare all files, and what changes then is noted."""
         self.meaning: Meaning | None = None
         """Finds notes by their meaning, where the user set it up; known once the index is open."""
         self._beginning = threading.Lock()
@@ -119,9 +121,9 @@ class Vault:
             self.refresh()
         files, catalog = self.files, self.catalog
         # Without the vault's lock: its holder may be waiting for these threads.
-        indexer = Indexer(
+        indexer = self._noting = Indexer(
             self._open_index(),
-            lambda: list(catalog),
+            lambda: catalog,
             lambda entry: files.head(entry.disk, BODY_LIMIT),
             files.stat,
         )
@@ -146,8 +148,8 @@ class Vault:
 
     def _note(self, changes: Iterable[Change]) -> None:
         """Tell the indexer of changes; one that is made later compares all files."""
-        if self._indexer is not None:
-            self._indexer.note(changes, self.catalog.get)
+        if self._noting is not None:
+            self._noting.note(changes, self.catalog.get)
 
     @cached_property
     def graph(self) -> Graph:

@@ -1,6 +1,6 @@
 """The catalog of a vault: one answer per set of files, whatever order they came in."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,3 +82,30 @@ def test_twins_in_two_normal_forms_are_two_files() -> None:
     catalog = Catalog([DiskFile("e\u0301.md", 1, 1), DiskFile("\u00e9.md", 2, 1)])
 
     assert [entry.size for path in ("\u00e9.md", "e\u0301.md") if (entry := catalog.get(path))] == [2, 1]
+
+
+# WATCH-01: a question met a change of the list in another thread, and failed
+def test_going_through_the_files_gives_those_of_the_moment_it_began() -> None:
+    catalog = Catalog([DiskFile("a.md", 1, 1), DiskFile("b.md", 1, 1)])
+    entries = iter(catalog)
+    catalog.put(DiskFile("c.md", 1, 1))
+    catalog.drop("a.md")
+
+    assert [entry.path for entry in entries] == ["a.md", "b.md"]
+
+
+class Overtaken(Catalog):
+    """A file appears in a new folder while its folders are collected."""
+
+    def __iter__(self) -> Iterator[FileEntry]:
+        entries = super().__iter__()
+        self.put(DiskFile("new/c.md", 1, 1))
+        return entries
+
+
+# WATCH-01
+def test_a_folder_that_appears_while_the_folders_are_collected_is_known_to_the_next_question() -> None:
+    catalog = Overtaken([DiskFile("f/a.md", 1, 1)])
+
+    assert set(catalog.folders()) == {"f"}
+    assert set(catalog.folders()) == {"f", "new"}
