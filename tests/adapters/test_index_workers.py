@@ -248,15 +248,15 @@ def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
 
 
 # INDEX-04
-def test_a_worker_leaves_out_what_changed_meanwhile_or_is_gone(vault: Vault) -> None:
+def test_a_worker_stores_what_changed_meanwhile_as_it_is_and_leaves_out_what_is_gone(vault: Vault) -> None:
     entries = [entry for entry in sorted(vault.catalog) if entry.path in NOTES]
     (vault.root / "a.md").write_bytes(b"longer than it was, certainly longer than that")
     (vault.root / "c.canvas").unlink()
     assert vault.index.file is not None
 
-    refused = index_pool.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),)))
-    assert sorted(entry.path for entry in refused) == ["a.md", "c.canvas"]
-    assert vault.index.status().files == 2
+    refused = index_pool.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),), 0))
+    assert sorted(entry.path for entry in refused) == ["c.canvas"]
+    assert vault.index.status().files == 3
 
 
 SERVER = """
@@ -267,7 +267,7 @@ SERVER = """
 
     def main():
         pool = index_pool.WorkerPool(0)
-        pool.submit(index_pool.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), ())).result()
+        pool.submit(index_pool.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), (), 0)).result()
         print("begun", flush=True)
         time.sleep(600)
 

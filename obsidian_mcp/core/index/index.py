@@ -25,7 +25,7 @@ from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import Facts
 from .rows import TABLES, marks, parts, stored, to_path
 
-__all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Status"]
+__all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Stat", "Status"]
 
 _KEYED = ("links", "tags", "aliases", "inline_fields")
 """Tables that are queried by `key`."""
@@ -52,6 +52,10 @@ _INSERT = {
     table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
     for table, row in TABLES.items()
 }
+
+
+Stat = Callable[[str], DiskFile | None]
+"""Looks at a file on disk, as `Files.stat`."""
 
 
 class Record(NamedTuple):
@@ -180,14 +184,15 @@ class Index:
         self,
         records: Sequence[Record],
         gone: Iterable[VaultPath] = (),
-        stat: Callable[[str], DiskFile | None] | None = None,
+        stat: Stat | None = None,
         patience: float = PATIENCE,
     ) -> list[FileEntry]:
         """Store records, and delete the rows of files that are gone, in one transaction; return the refused entries.
 
         With `stat`, which looks at the disk, a record is refused when its file is no longer as the entry says: another
-        process may have stored something newer. `stat` is called inside the transaction, so that the last one to write
-        has seen the last state of the file. `patience` is how many seconds to wait for other writers.
+        process may have stored something newer. Rows are kept that are those of a file that is there: another process
+        has stored it since this one listed the files. `stat` is called inside the transaction, so that the last one to
+        write has seen the last state of the file. `patience` is how many seconds to wait for other writers.
         """
         latest = {record.entry.path: record for record in records}
         with self.database.writing(patience) as connection:
@@ -195,7 +200,7 @@ class Index:
             batch = _Batch(connection, generation)
             for path in gone:
                 if path not in latest:
-                    batch.remove(path)
+                    batch.remove(path, stat)
             refused = [
                 record.entry
                 for record in latest.values()
@@ -289,12 +294,18 @@ class _Batch:
         self._contents.put(file, facts_.content if facts_.content.name else search_document.of(stored(entry.path), ""))
         return True
 
-    def remove(self, path: VaultPath) -> None:
-        known = self._connection.execute("SELECT id FROM files WHERE path = ?", (stored(path),)).fetchone()
-        if known:
+    def remove(self, path: VaultPath, stat: Stat | None) -> None:
+        known = self._connection.execute(
+            "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (stored(path),)
+        ).fetchone()
+        if known is None:
+            return
+        file, disk, *rest = known
+        spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
+        if stat is None or not _is_there(stat, FileEntry(path, spelling, *rest)):
             self._changed = True
-            self._delete([known])
-            self._connection.execute("DELETE FROM files WHERE id = ?", known)
+            self._delete([(file,)])
+            self._connection.execute("DELETE FROM files WHERE id = ?", (file,))
 
     def finish(self) -> bool:
         """Write what is left; return whether an answer may be different from now on."""
@@ -316,11 +327,16 @@ def digest_of(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _is_there(stat: Callable[[str], DiskFile | None], entry: FileEntry) -> bool:
+def looked_at(stat: Stat, disk: str) -> DiskFile | None:
+    """Return a file as it is now; None where it is none of the vault's."""
     try:
-        return stat(entry.disk) == DiskFile(entry.disk, entry.size, entry.mtime_ns)
+        return stat(disk)
     except AppError:  # a symbolic link took its place, or the folder cannot be entered any more
-        return False
+        return None
+
+
+def _is_there(stat: Stat, entry: FileEntry) -> bool:
+    return looked_at(stat, entry.disk) == entry[1:]
 
 
 def _disk(entry: FileEntry) -> bytes | None:

@@ -22,8 +22,8 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
-from .index import Busy, Index, Outdated, Replaced
-from .ingest import Batch, Read, Stat, ingest
+from .index import Busy, Index, Outdated, Replaced, Stat
+from .ingest import Batch, Read, ingest
 from .pdf_queue import PdfQueue
 from .rows import Rows, Stamp
 
@@ -362,12 +362,15 @@ class Indexer:
                 size += min(entry.size, facts.BODY_LIMIT)
             self._taken.update(entry.path for entry in entries)
             self._taken.update(gone)
-        return Batch(tuple(entries), tuple(gone)) if entries or gone else None
+            return Batch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
 
     def done(self, batch: Batch, refused: Iterable[FileEntry] = ()) -> None:
         """A batch is stored, without the files that were refused: they are no longer as their entries say."""
         left = {entry.path: entry for entry in refused}
         with self.state:
+            if batch.epoch != self._epoch:  # in a database that has been replaced since
+                self.release(batch)
+                return
             for entry in batch.entries:
                 if entry.path not in left:
                     self._unindexed.discard(entry.path)

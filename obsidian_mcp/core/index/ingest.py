@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .database import PATIENCE
-from .index import Index
+from .index import Index, Stat, looked_at
 
 
 class Batch(NamedTuple):
@@ -20,12 +19,12 @@ class Batch(NamedTuple):
 
     entries: tuple[FileEntry, ...]
     gone: tuple[VaultPath, ...]
+    epoch: int
+    """Of the database that lacks them."""
 
 
 Read = Callable[[FileEntry], bytes]
 """Gives the first `facts.BODY_LIMIT` bytes of a file. Raises: AppError."""
-Stat = Callable[[str], DiskFile | None]
-"""Looks at a file on disk, as `Files.stat`."""
 
 
 def ingest(
@@ -38,9 +37,27 @@ def ingest(
 ) -> list[FileEntry]:
     """Make the rows of some files true, and delete those of others, in one transaction.
 
-    Returns the files that were left out, because they are not as their entry says (INDEX-04). `patience` is how many
-    seconds to wait for other writers. Raises: Busy, Replaced.
+    A file that is not as its entry says is stored as it is now: a listing may have met it between its creation and its
+    writing. Returns the files that were left out, because they changed again meanwhile (INDEX-04). `patience` is how
+    many seconds to wait for other writers. Raises: Busy, Replaced.
     """
+    refused = _store(index, read, stat, entries, gone, patience)
+    if stat is None or not refused:
+        return refused
+    now = [FileEntry(entry.path, *file) for entry in refused if (file := looked_at(stat, entry.disk)) is not None]
+    left = {entry.path for entry in refused}.difference(entry.path for entry in now)
+    left.update(entry.path for entry in _store(index, read, stat, now, (), patience))
+    return [entry for entry in refused if entry.path in left]
+
+
+def _store(
+    index: Index,
+    read: Read,
+    stat: Stat | None,
+    entries: Sequence[FileEntry],
+    gone: Iterable[VaultPath],
+    patience: float,
+) -> list[FileEntry]:
     now = time.time_ns()
     contents: list[tuple[FileEntry, bytes | AppError]] = []
     missing = []

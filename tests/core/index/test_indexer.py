@@ -213,11 +213,14 @@ def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault)
 
 
 class Restless(MemoryVault):
-    """`a.md` changes whenever it is read."""
+    """`a.md` changes whenever it is read, some times."""
+
+    changes = 0
 
     def read(self, entry: FileEntry) -> bytes:
         data = super().read(entry)
-        if entry.path == "a.md" and data == b"[[b]]":
+        if entry.path == "a.md" and self.changes:
+            self.changes -= 1
             self.write("a.md", "[[c]]")
         return data
 
@@ -225,6 +228,7 @@ class Restless(MemoryVault):
 # INDEX-25
 def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
+        vault.changes = 4
         vault.indexer.complete()
         assert list(vault.indexer.pending()) == ["a.md"]
         answer = vault.graph.backlinks(VaultPath("c.md"))
@@ -233,6 +237,17 @@ def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
         assert sources(vault, "c.md") == ["a.md"]
         assert sources(vault, "b.md") == []
         assert vault.indexer.pending() == {}
+
+
+# INDEX-25
+def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None:
+    with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
+        vault.changes = 1
+        answer = vault.graph.backlinks(VaultPath("c.md"))
+        assert ([found.source for found in answer.value], answer.notice) == (["a.md"], None)
+        vault.look()
+        assert sources(vault, "c.md") == ["a.md"]
+        assert vault.reads.count("a.md") == 2
 
 
 def test_a_file_that_vanished_loses_no_neighbour() -> None:
@@ -289,6 +304,32 @@ def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) 
     assert sources(large, "007.md") == ["006.md"]
     assert len(large.graph.tags().value) == 3
     assert large.index.status().files == MANY + 1
+
+
+# INDEX-27: the files of that batch were in no answer until the next start
+def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large: MemoryVault) -> None:
+    background = Held(large)
+    batch = large.indexer.take()
+    assert batch is not None
+    refused = large.indexer.ingest(batch)
+    large.index.clear()
+    assert large.indexer.is_behind
+    large.indexer.done(batch, refused)
+    background.store()
+    assert sum(use.files for use in large.graph.tags().value) == MANY
+
+
+# INDEX-04: a command that started while a server stored a new note deleted its rows, and the server did not notice
+def test_a_program_keeps_the_rows_of_a_file_that_came_after_it_had_listed_them(tmp_path: Path) -> None:
+    with MemoryVault({"a.md": ""}) as files:
+        starting, server = files.opened_again(tmp_path / "v.db"), files.opened_again(tmp_path / "v.db")
+        with starting, server:
+            files.write("e\u0301.md", "[[a]]")
+            server.look()
+            assert sources(server, "a.md") == ["\u00e9.md"]
+            assert sources(starting, "a.md") == []
+            assert starting.indexer.gone == frozenset()
+            assert sources(server, "a.md") == ["\u00e9.md"]
 
 
 # INDEX-28

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
+from tests.core.memory import Always
 
 HIDDEN = ["Secret/Note.md", ".hidden/Note.md"]
 NAMES = ["Note.md", "sub/note.md", "sub/Other.md", "Cafe\u0301.md", "sub/Caf\u00e9.md", *HIDDEN]
@@ -64,6 +68,40 @@ def test_the_index_is_opened_by_the_first_question_about_many_notes(vault: Vault
     vault.search.prepare()
     assert opened.times == 1
     vault.close()
+
+
+# WATCH-01
+def test_a_note_that_comes_while_the_background_begins_is_found(tmp_path: Path, opened: Opened) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+
+    def begin(indexer: Indexer) -> None:
+        indexer.begin()
+        (root / "new.md").write_text("[[target]]", encoding="utf-8", newline="\n")
+        opening.refresh()
+
+    journal = SqliteJournal(tmp_path / "state")
+    opening = Vault("vault", Disk(root), Always(), journal, opened, begin_background=begin)
+    assert [found.name for found in opening.graph.unresolved().value] == ["target"]
+    opening.close()
+
+
+class Early(Disk):
+    """Lists a file between its creation and its writing."""
+
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        return (file._replace(size=0) for file in super().scan(folder, is_wanted))
+
+
+# INDEX-42: a command said "1 changed file is not in the index yet"
+def test_a_note_that_is_listed_before_it_is_written_is_found(tmp_path: Path, opened: Opened) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+    (root / "new.md").write_text("[[target]]", encoding="utf-8", newline="\n")
+    opening = Vault("vault", Early(root), Scanning(), SqliteJournal(tmp_path / "state"), opened)
+    answer = opening.graph.unresolved()
+    assert ([found.name for found in answer.value], answer.notice) == (["target"], None)
+    opening.close()
 
 
 def test_a_question_before_the_first_look_at_the_folder_knows_every_file(vault: Vault) -> None:
