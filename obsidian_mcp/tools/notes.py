@@ -93,8 +93,8 @@ def create_note(
         if entry is not None:
             if not overwrite:
                 raise NoteExists(
-                    f"{str(entry.path)!r} exists already. Change it with obsidian_edit_note, choose another name, or "
-                    "set overwrite to true to replace the whole note.",
+                    f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to true to replace the "
+                    "whole note; obsidian_edit_note changes a part of it.",
                     path=str(entry.path),
                 )
             before = place.read(entry)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -16,7 +17,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
 from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
+from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import schema, table
 from .outcome import Document, Outcome, Picture, as_json
@@ -404,4 +405,29 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:
         raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
-    return found.call(app, arguments)
+    try:
+        return found.call(app, arguments)
+    except AppError as error:
+        if _TOOL_NAMES.search(error.message):
+            read_only = app.config.read_only
+            usable = {name for name, tool in callable_here.items() if tool.read_only or not read_only}
+            error.message = _with_usable_advice(error.message, usable)
+        raise
+
+
+_TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
+_CLAUSE_END = re.compile(r"(?<=[.;]) ")
+
+
+def _with_usable_advice(message: str, usable: Container[str]) -> str:
+    """Return the message of an error without advice to call tools that the client cannot call (TOOL-27)."""
+
+    def usable_names(found: re.Match[str]) -> str:
+        names = [
+            name if name in usable or name not in TOOLS else name[len(PREFIX) :] for name in found[0].split(" or ")
+        ]
+        return " or ".join(name for name in names if name in usable or name.startswith(PREFIX))
+
+    first, *clauses = _CLAUSE_END.split(message)
+    advice = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
+    return re.sub(";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in advice)]))

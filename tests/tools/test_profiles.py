@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments, UnknownTool
+from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import TOOLS, call, listed
 from obsidian_mcp.tools.registry import profile
@@ -94,6 +94,25 @@ def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: Ap
     assert "obsidian_edit_note" in whole
     assert "obsidian_edit_note" not in reading
     assert "obsidian_undo" not in reading
+
+
+def test_errors_advise_only_tools_that_can_be_called(app: App) -> None:
+    # TOOL-27
+    def refused(tools: str, tool: str, **arguments: Any) -> str:
+        here = app._replace(config=app.config._replace(tools=tools))
+        with pytest.raises(AppError) as error:
+            call(here, f"obsidian_{tool}", arguments)
+        return error.value.message
+
+    missing = "There is no note 'Xyzzy' in the vault."
+    assert refused("all", "read_note", name="Xyzzy") == f"{missing} Look with obsidian_search or obsidian_list_files."
+    assert refused("read_note,search", "read_note", name="Xyzzy") == f"{missing} Look with obsidian_search."
+    assert refused("read_note,list_files", "read_note", name="Xyzzy") == f"{missing} Look with obsidian_list_files."
+    assert refused("read_note,edit_note", "read_note", name="Xyzzy") == missing
+    assert refused("read_note", "read_note", name="Projects").endswith("in the vault. That is a folder.")
+    assert "obsidian_edit_note" in refused("all", "create_note", name="Projects/Alpha")
+    taken = refused("create_note", "create_note", name="Projects/Alpha")
+    assert taken.endswith("Choose another name, or set overwrite to true to replace the whole note.")
 
 
 CALLS: list[tuple[str, dict[str, Any]]] = [

@@ -75,6 +75,14 @@ def test_exactly_search_and_fetch_are_offered_and_can_be_called(app: App) -> Non
     assert refused["error"]["code"] == -32602
 
 
+def test_an_error_of_fetch_advises_the_search_that_is_offered(app: App) -> None:
+    # TOOL-27
+    with serving(app) as url:
+        refused = ask(url, "tools/call", name="fetch", arguments={"id": "Xyzzy.md"})
+    assert "There is no note 'Xyzzy.md' in the vault. Look with search." in json.dumps(refused)
+    assert "obsidian_" not in json.dumps(refused)
+
+
 def test_every_id_that_search_finds_can_be_fetched_and_nothing_is_written(app: App, vault: Path) -> None:
     # TOOL-25
     before = contents(vault)
