@@ -47,5 +47,10 @@ class McpSession:
     def call(self, tool: str, /, **arguments: Any) -> Any:
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
+    def end(self) -> None:
+        """End the session, not only the connection."""
+        self._http.delete("/mcp").raise_for_status()
+        self.close()
+
     def close(self) -> None:
         self._http.close()

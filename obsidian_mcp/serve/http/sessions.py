@@ -6,11 +6,13 @@ import codecs
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
@@ -71,6 +73,8 @@ class Sessions:
             nonlocal started, ended
             if message["type"] == "http.response.start":
                 started = True
+                if scope["method"] == "DELETE" and message["status"] == HTTPStatus.OK:
+                    self._forget(scope)
                 extra = [(name.encode(), value.encode()) for name, value in EXPOSED.items()]
                 message = {**message, "headers": [*message.get("headers", []), *extra]}
             elif not message.get("more_body", False):
@@ -99,6 +103,11 @@ class Sessions:
             log.exception("an event stream failed")
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _forget(self, scope: Scope) -> None:
+        """End the subscriptions of a session that its client has ended (RES-08)."""
+        if isinstance(self._manager.app, VaultServer):
+            self._manager.app.subscriptions.forget(Headers(scope=scope)["mcp-session-id"])
 
 
 def belongs_to_session(request: Request) -> bool:

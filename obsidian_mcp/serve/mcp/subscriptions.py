@@ -186,6 +186,11 @@ class Subscriptions:
         with suppress(AppError):  # without a vault there is no list; calls say so
             await self._add(())
 
+    def forget(self, session: str) -> None:
+        """Notify an ended session of nothing any more."""
+        self._sessions.pop(session, None)
+        self._joined.pop(session, None)
+
     async def tools_changed(self) -> None:
         """Notify all clients that the list of tools has changed."""
         await self._bus.publish(ToolsListChanged())
@@ -252,6 +257,6 @@ class Subscriptions:
 
 
 def _keep_newest(sessions: dict[str, Any]) -> None:
-    """Forget the oldest sessions: the SDK does not report the end of a session over HTTP."""
+    """Forget the oldest sessions: the SDK does not report those that end over HTTP because nobody uses them."""
     while len(sessions) > MAX_SESSIONS:
         del sessions[next(iter(sessions))]

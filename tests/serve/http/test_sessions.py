@@ -13,7 +13,9 @@ from mcp import Client, MCPError
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
+from obsidian_mcp.serve.mcp import subscriptions
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from tests.serve.mcp_session import McpSession
 from tests.serve.serving import serving
 
 from .test_bridge import odd_tools
@@ -104,6 +106,20 @@ def test_a_session_lives_until_it_is_deleted(url: str) -> None:
     assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 200
     assert httpx.delete(f"{url}/mcp", headers=session).status_code == 200
     assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 404
+
+
+def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    # RES-08, RES-09
+    monkeypatch.setattr(subscriptions, "MAX_RESOURCES", 2)
+    with serving(app) as url:
+        first, second = McpSession(url), McpSession(url)
+        for name in ("Home", "Alpha"):
+            first.request("resources/subscribe", {"uri": f"obsidian://vault/basic/{name}.md"})
+        with pytest.raises(RuntimeError, match="No more than 2 resources"):
+            second.request("resources/subscribe", {"uri": "obsidian://vault/basic/Later.md"})
+        first.end()
+        assert second.request("resources/subscribe", {"uri": "obsidian://vault/basic/Later.md"}) == {}
+        second.end()
 
 
 def test_an_unknown_session_is_404(url: str) -> None:
