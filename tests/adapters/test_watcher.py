@@ -22,9 +22,10 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
+from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.vault.changes import Move
+from obsidian_mcp.core.vault.changes import Create, Move
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound, StorageFailed, VaultNotFound
@@ -328,6 +329,60 @@ def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(r
     disk.bad = None
     vault.refresh()
     assert (found("afterwards"), found("before")) == (["a.md", "b.md", "new/c.md"], [])
+
+
+# WATCH-09
+def test_a_change_after_which_the_disk_failed_is_known_to_the_next_call(root: Path) -> None:
+    disk, reported = Failing(root), Reported()
+    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault.refresh()
+    disk.bad = "new.md"
+    vault.commit("test", [Create("new.md", b"text")])
+    disk.bad = None
+    assert listed(vault) == ["new.md"]
+
+
+class Scanned(Disk):
+    """In the middle of a change another program writes a note, and the background scans."""
+
+    vault: Vault
+    seen: list[str]
+
+    def create(self, disk: str, data: bytes) -> None:
+        super().create(disk, data)
+        if disk == "f/one.md":
+            (self.root / "theirs.md").write_bytes(b"text")
+            self.vault.catch_up()
+            with pytest.raises(NoteNotFound):
+                self.vault.find("f/one")
+            self.seen = [entry.path for entry in self.vault.entries()]
+
+
+# SAFE-21, WATCH-02
+def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_nothing_is_lost(root: Path) -> None:
+    disk, reported = Scanned(root), Reported()
+    vault = disk.vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    assert listed(vault) == []
+    reported.is_scan_due = True
+    vault.commit("test", [Create("f/one.md", b"text"), Create("f/two.md", b"text")])
+    assert disk.seen == []
+    assert listed(vault) == ["f/one.md", "f/two.md", "theirs.md"]
+
+
+# POL-01
+def test_a_hidden_file_that_is_reported_stays_hidden(root: Path) -> None:
+    reported = Reported()
+    allowed = policy.parse('hidden = ["Secret/", "*.key.md"]', "v", str(root))
+    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None), allowed)
+    assert listed(vault) == []
+    for name in ("Secret/a.md", "new/b.key.md", "new/c.md", "d.key.md"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(b"zebra")
+    (root / "new/.Away.key.md.icloud").write_bytes(b"bplist00")
+    reported.paths = {"Secret", "Secret/a.md", "new", "d.key.md"}
+    assert listed(vault) == ["new/c.md"]
+    with pytest.raises(NoteNotFound):  # not: that it must be downloaded
+        vault.find("Away.key")
     vault.close()
 
 

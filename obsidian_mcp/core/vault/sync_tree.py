@@ -198,10 +198,9 @@ class Listing:
         return Catalog(self._files.scan("", is_wanted))
 
     def rescan(self) -> None:
-        """Look at the whole folder."""
+        """Look at the whole folder; nobody makes a change meanwhile."""
         with self.lock:
-            if not self._is_frozen:
-                self._note(self._scan())
+            self._note(self._scan())
 
     def look_for_named(self, names: Iterable[str]) -> None:
         """Look for files of these names that were not reported, unless the folder was just searched (WATCH-05)."""
