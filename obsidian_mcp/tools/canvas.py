@@ -36,6 +36,7 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
+from .changed import shown_diff
 from .outcome import Document
 from .params import PAGE, DryRun, Etag, VaultName
 from .registry import tool
@@ -157,7 +158,7 @@ def edit_canvas(
         text = before.text
         made = canvas_edits.edit(text.body, wanted, _new_id)
         if dry_run:
-            shown = diff(entry.path, text.body, made.body)
+            shown = shown_diff([diff(entry.path, text.body, made.body)])
             return EditedCanvas(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
         data = Text(made.body, text.bom).encode()
         if data != before.data:
@@ -170,7 +171,7 @@ def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run:
     made = canvas_edits.edit("", wanted, _new_id)
     data = made.body.encode("utf-8", "surrogateescape")
     if dry_run:
-        return EditedCanvas(path, True, "", list(made.ids), created=True, diff=diff(path, "", made.body))
+        return EditedCanvas(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
     place.commit("edit_canvas", [Create(disk, data)])
     return EditedCanvas(path, True, etag_of(data), list(made.ids), created=True)
 

@@ -93,7 +93,7 @@ def edit_note(
         entry.path,
         changed=edited.before.etag != edited.after.etag,
         etag=edited.before.etag if dry_run else edited.after.etag,
-        diff=edited.diff if dry_run else None,
+        diff=shown_diff([edited.diff]) if dry_run else None,
         warnings=warnings or None,
         merged=edited.merged or None,
     )

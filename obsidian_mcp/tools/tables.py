@@ -13,6 +13,7 @@ from obsidian_mcp.core.note import table
 from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
+from .changed import shown_diff
 from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
@@ -87,7 +88,7 @@ def edit_table(
         (edited.before if dry_run else edited.after).etag,
         located.line,
         "\n".join(located.table.lines)[:TABLE_CHARACTERS],
-        edited.diff if dry_run else None,
+        shown_diff([edited.diff]) if dry_run else None,
         edited.merged or None,
     )
 

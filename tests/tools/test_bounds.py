@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.errors import StaleEtag, UndoConflict
 from obsidian_mcp.tools import call
 from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.params import MOST_BYTES, whole_answers
 from tests.conftest import app_on
 
 MANY = 3_000
+DRY = {"dry_run": True}
+CHANGED = {"content": "E", "all": True, **DRY}
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +42,10 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     lists = "".join(f"{name}:\n" + "".join(f"- {name} {n}\n" for n in range(MANY)) for name in names)
     properties = "".join(f"property {n}: a value that is not short\n" for n in range(MANY))
     (vault / "Properties.md").write_text(f"---\n{lists}{properties}---\ntext\n", encoding="utf-8")
+    rows = "".join(f"| {n} | the other cell |\n" for n in range(MANY))
+    (vault / "Table.md").write_text(f"| a | b |\n|---|---|\n{rows}", encoding="utf-8")
+    card = {"id": "c", "type": "text", "text": "long text " * MANY, "x": 0, "y": 0, "width": 1, "height": 1}
+    (vault / "C.canvas").write_text(json.dumps({"nodes": [card]}), encoding="utf-8")
     made = app_on(vault)
     made.vaults.get("").indexer.complete()
     yield made
@@ -60,6 +67,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         ("list_bookmarks", {}, '"more_bookmarks":2500'),
         ("graph", {"question": "unresolved", "limit": 500}, '"next_offset":500'),
         ("move_note", {"name": "A", "to": "B", "dry_run": True}, '"more_lines":2900'),
+        ("edit_note", {"name": "Long", "operation": "replace_text", "find": "e", **CHANGED}, "(cut)"),
+        ("edit_table", {"name": "Table", "operations": [{"op": "remove_column", "column": "a"}], **DRY}, "(cut)"),
+        ("edit_canvas", {"name": "C", "operations": [{"op": "edit", "card": "c", "text": "x"}], **DRY}, "(cut)"),
     ],
 )
 def test_an_answer_has_what_fits_and_says_what_is_left_out(
@@ -86,6 +96,19 @@ def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None
         offset = page.get("next_offset")
 
     assert len(folders) == len(set(folders)) == 601
+
+
+def test_an_error_shows_the_beginning_of_long_differences(tmp_path: Path) -> None:  # TOOL-07
+    app = app_on(tmp_path)
+    etag = call(app, "obsidian_create_note", {"name": "N", "content": "a" * 100_000}).data["etag"]
+    call(app, "obsidian_create_note", {"name": "N", "content": "b" * 100_000, "overwrite": True})
+    with pytest.raises(StaleEtag, match="This edit") as stale:
+        call(app, "obsidian_edit_note", {"name": "N", "operation": "append", "content": "c", "etag": etag})
+    (tmp_path / "N.md").write_text("d" * 100_000, encoding="utf-8")
+    with pytest.raises(UndoConflict, match="Choose with wins") as conflict:
+        call(app, "obsidian_undo", {})
+    assert max(len(stale.value.message), len(conflict.value.message)) < 11_000
+    app.vaults.close()
 
 
 def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-07

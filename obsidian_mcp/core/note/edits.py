@@ -23,6 +23,7 @@ from .seams import joins
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
 TEXT_SHOWN = 200
+DIFF_IN_ERROR = 5_000
 PLACES_COMPARED = 50
 LONGEST_COMPARED = 2_000
 """Code points of the longest text that is looked for in other characters: half a second in a large note."""
@@ -159,6 +160,12 @@ def diff(path: str, before: str, after: str) -> str:
         parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
     shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts]
     return "".join(shown) if len(shown) > 1 else ""
+
+
+def short_diff(path: str, before: str, after: str) -> str:
+    """Return `diff` for an error, which shows at most `DIFF_IN_ERROR` characters of it."""
+    shown = diff(path, before, after)
+    return shown if len(shown) <= DIFF_IN_ERROR else f"{shown[:DIFF_IN_ERROR]}\n… (cut)\n"
 
 
 def _range(first: int, count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from obsidian_mcp.core.note import plugin_text
-from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.edits import diff, short_diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -51,12 +51,12 @@ def _merged(now: Content, change: Callable[[str], str], etag: str, known: bytes 
     ours = change(base)
     merged = merge(base, ours, now.text.body)
     if merged is None:
-        theirs = diff(now.entry.path, base, now.text.body)
+        theirs = short_diff(now.entry.path, base, now.text.body)
         raise stale(
             now,
             etag,
             f"The later changes touch this edit, so nothing was written. Changed since:\n{theirs}"
-            f"This edit:\n{diff(now.entry.path, base, ours)}Read the note again and repeat the edit.",
+            f"This edit:\n{short_diff(now.entry.path, base, ours)}Read the note again and repeat the edit.",
         )
     return merged
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import Recorded, Step
-from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.edits import short_diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
@@ -188,7 +188,8 @@ def _conflict(disk: str, step: Step, now: bytes | None, *, unmerged: bool = Fals
         )
     return UndoConflict(
         f"{path!r} has changed since, so nothing was undone. The change did this:\n"
-        f"{diff(path, _body(step.before), _body(step.after))}Since then:\n{diff(path, _body(step.after), _body(now))}"
+        f"{short_diff(path, _body(step.before), _body(step.after))}Since then:\n"
+        f"{short_diff(path, _body(step.after), _body(now))}"
         + ("Both changed the same lines, which cannot be merged. " if unmerged else "")
         + "Choose with wins: 'undo' brings the old text back, 'current' leaves this file"
         + (". Or change the note with obsidian_edit_note." if unmerged else ", 'both' merges."),
