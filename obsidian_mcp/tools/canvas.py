@@ -277,6 +277,8 @@ def _side(given: _Given, key: str) -> EdgeSide | None:
 def _content(place: Vault, given: _Given) -> dict[str, str]:
     """What a card shows; a file by its whole path. Raises: NoteNotFound, SectionNotFound."""
     content = {key: str(given.values[key]) for key in _CONTENT if key in given.values}
+    if content.get("subpath"):
+        content["subpath"] = "#" + content["subpath"].removeprefix("#")
     if content.get("file"):
         name, mark, subpath = content["file"].partition("#")
         if mark and "subpath" not in content:
@@ -284,6 +286,5 @@ def _content(place: Vault, given: _Given) -> dict[str, str]:
         entry = place.find(name)
         content["file"] = entry.path
         if content.get("subpath") and is_note(entry.path):
-            content["subpath"] = "#" + content["subpath"].removeprefix("#")
             sections.find(parse(place.read_text(entry).text.body), content["subpath"], by_link=True)
     return content

@@ -79,7 +79,7 @@ def list_files(
         ranks = {path: rank for rank, path in enumerate(latest)}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
-    shown_folders, more_folders = page_of(sorted(map(normal_form, folders)), offset, limit)
+    shown_folders, more_folders = page_of(sorted(set(map(normal_form, folders))), offset, limit)
     return Listing(
         folder=spelled,
         folders=list(shown_folders),

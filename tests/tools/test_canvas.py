@@ -172,3 +172,13 @@ def test_an_etag_of_another_version_is_respected(app: App, basic: Path) -> None:
     with pytest.raises(StaleEtag):
         run(app, name="Board", operations=[{"op": "edit", "card": "Alpha", "color": "2"}], etag=etag)
     assert b'"color":"1"' in (basic / "Board.canvas").read_bytes()
+
+
+def test_a_card_that_shows_another_file_loses_the_heading_of_the_one_before(app: App, basic: Path) -> None:
+    """CANVAS-6"""
+    run(app, name="Board", operations=[{"op": "edit", "card": "a1b2c3d4e5f60718", "subpath": "Plan"}])
+    card = json.loads((basic / "Board.canvas").read_bytes())["nodes"][0]
+    assert (card["file"], card["subpath"]) == ("Projects/Alpha.md", "#Plan")
+    run(app, name="Board", operations=[{"op": "edit", "card": "a1b2c3d4e5f60718", "file": "Home"}])
+    card = json.loads((basic / "Board.canvas").read_bytes())["nodes"][0]
+    assert (card["file"], card.get("subpath")) == ("Home.md", None)

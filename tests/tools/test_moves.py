@@ -321,6 +321,7 @@ def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
     app = opened({"Ü/a.md": "[[Ü/b]]", "U\u0308/b.md": "", "U\u0308/Deep/c.md": "", "d.md": "[[Ü/b]] [[Ü/Deep/c]]"})
     folder = app.vaults.get().files.root
     before = contents(folder)
+    assert run(app, "list_files")["folders"] == ["Ü"]
     run(app, "move_note", name="Ü", to="New")
     after = {"New/a.md": b"[[b]]", "New/b.md": b"", "New/Deep/c.md": b"", "d.md": b"[[b]] [[c]]"}
     assert {path: data for path, data in contents(folder).items() if not path.startswith(".")} == after

@@ -61,6 +61,8 @@ def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> 
     assert run(app, "get_links", name="daily:today")["path"] == "2026-11-22.md"
     with pytest.raises(NoteNotFound, match="no weekly note of 2026-W47 yet"):
         run(app, "read_note", name="weekly:this")
+    with pytest.raises(NoteNotFound, match=r"It would be '2026-11-23\.md'; obsidian_daily_note makes it"):
+        run(app, "compose_notes", action="extract", name="daily:today", part="1-1", into="daily:tomorrow")
     with pytest.raises(InvalidArguments, match="Cannot read the date"):
         run(app, "read_note", name="daily:someday")
 

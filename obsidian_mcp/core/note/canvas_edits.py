@@ -103,6 +103,8 @@ class _Canvas(CanvasText):
         edge = any(found is known for known in self.edges)
         kind = "edge" if edge else str(found.values.get("type"))
         allowed = ("label",) if edge else _CONTENT.get(kind, ())
+        if wanted.content.get("file", found.values.get("file")) != found.values.get("file"):
+            found.values.pop("subpath", None)  # a heading or block of the file before
         for key, value in wanted.content.items():
             if key not in allowed:
                 has = f"its content is {' and '.join(allowed)}" if allowed else "its content is not known"

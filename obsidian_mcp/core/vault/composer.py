@@ -276,7 +276,8 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         try:
             entry = vault.find(name)
         except NoteNotFound:
-            pass
+            if vault.periodic.named(name):
+                raise
         else:
             _check_notes(entry)
             if entry.path == source.path:
