@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from typing import Annotated
@@ -23,6 +24,9 @@ from .registry import tool
 
 EVERYTHING = '""'
 """The query that every note matches."""
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
+_OTHERS_OPERATOR = re.compile(r"(?<!\S)(?:AND|NOT)(?=\s+\S)")
+WORDS_HERE = "AND and NOT are words in a query, no operators: -term excludes a term, and all others are wanted anyway."
 
 
 @tool(title="Find and search notes")
@@ -50,6 +54,7 @@ def search(
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
+    remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
     request = Request(
         EVERYTHING if everything else query,
         match,
@@ -60,7 +65,7 @@ def search(
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
         order(sort) if sort.strip() else None,
-        sys.maxsize if whole_answers.get() else ANSWER_CHARACTERS,
+        sys.maxsize if whole_answers.get() else ANSWER_CHARACTERS - len(remark),
     )
     by = grouping(group) if group.strip() else None
     named = None if everything or place.app is None else app_answers.found(place, request)
@@ -69,6 +74,8 @@ def search(
         if request.folder is not None:
             place.folders.existing(request.folder)
         found.note = found.note or _excluded(place, request.folder)
+    if remark:
+        found.note = " ".join(filter(None, (found.note, remark)))
     return found
 
 

@@ -359,3 +359,12 @@ def test_a_mistake_is_told_before_anything_is_searched(app: App, query: str, col
         searched(app, query, sort="nothing has this", group="name of nothing")
 
     assert refused.value.data["column"] == column
+
+
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_operators_of_other_programs_are_words_and_the_answer_says_so(app: App, match: str) -> None:
+    # SEARCH-98
+    for query in ("zebra NOT quagga", "NOT zebra", "zebra AND quagga"):
+        assert "-term excludes" in searched(app, query, match=match)["note"]
+    for query in ('zebra "AND NOT x"', "zebra not quagga", "zebra NOT", "zebra -quagga", 'NOTES "a'):
+        assert "-term excludes" not in searched(app, query, match=match).get("note", "")
