@@ -24,8 +24,10 @@ def add(
 ) -> tuple[Path, str]:
     """Make a key of this name; return the policy file, which gets its hash, and the key, which is kept nowhere.
 
-    Raises: InvalidArguments for a name that is taken, a vault that is not served and unknown tools; PolicyInvalid.
+    Raises: InvalidArguments for a bad or taken name, a vault that is not served and unknown tools; PolicyInvalid.
     """
+    if not policy.is_key_name(name):
+        raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
     file, content, text = _read(config)
     if name in {key.name for key in policy.keys(text)}:
         raise InvalidArguments(
@@ -51,7 +53,6 @@ def add(
             f"'{file}' is in a form to which this program cannot add a key without changing what else it says. Give "
             f"vaults and keys tables of their own, such as [keys.{name}], behind all other settings, and try again."
         ) from None
-    policy.keys(after)  # refuses a bad name
     files.replace(content, after)
     return file, key
 

@@ -98,7 +98,7 @@ def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
     ("arguments", "problem"),
     [
         (["add", "phone"], "There is an API key 'phone' already"),
-        (["add", "my phone"], "1 to 40 letters"),
+        (["add", "my phone"], "obsidian-mcp: 'my phone' cannot name an API key. Give 1 to 40 letters"),
         (["add", "x", "--vault", "Nowhere"], "There is no vault 'Nowhere'"),
         (["add", "x", "--tools", "fly"], "There is no tool obsidian_fly"),
         (["add", "x", "--scope", "../out"], "out"),

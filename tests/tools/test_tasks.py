@@ -381,6 +381,18 @@ def test_pages_follow_each_other(vault: TaskVault) -> None:
     assert [(group["names"], len(group["tasks"])) for group in rest["groups"]] == [(["#b"], 2)]
 
 
+def test_a_task_of_half_a_megabyte_does_not_fill_the_answer(vault: TaskVault) -> None:
+    # TASK-134
+    vault.write("Long.md", f"- [ ] first {'word ' * 100_000}\n- [ ] {'#tag/of/mine ' * 5_000} second 📅 2026-11-30\n")
+    page = vault.list(note="Long")
+    assert len(json.dumps(page, ensure_ascii=False)) < 11_000
+    by_line = {task["line"]: task for task in page["tasks"]}
+    assert by_line[1]["text"].startswith("- [ ] first word word")
+    assert by_line[1]["text"].endswith("… (cut)")
+    assert by_line[2]["due"] == "2026-11-30"
+    assert len(by_line[2]["tags"]) == 20
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

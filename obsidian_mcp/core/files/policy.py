@@ -259,10 +259,15 @@ def _is_named(named: str, vault: str, folder: str) -> bool:
     return name_key(named) in (name_key(vault), name_key(folder))
 
 
+def is_key_name(name: str) -> bool:
+    """Whether an API key can have this name."""
+    return _KEY_NAME.fullmatch(name) is not None
+
+
 def _keys(text: str, tables: Any) -> tuple[ApiKey, ...]:
     found: dict[bytes, ApiKey] = {}
     for name, table in _table(text, "keys", tables).items():
-        if not _KEY_NAME.fullmatch(name):
+        if not is_key_name(name):
             raise _mistake(text, name, "must be 1 to 40 letters, digits, - and _ to name an API key")
         settings = dict(_table(text, name, table))
         digest = _key_digest(text, name, settings.pop("key", None), settings.pop("sha256", None))

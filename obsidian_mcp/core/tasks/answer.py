@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.text.text import printable
@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # the tools import this module before any task is asked for
 
 PAGE_CHARACTERS = 9_500
 """Characters of the tasks of a page as JSON; with what stands around them it stays below 10 000."""
+TEXT_CHARACTERS = 2_000
+"""Characters of a member of one task; TAGS of its tags."""
+TAGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ def page_of(
 def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
     """Return a page that begins at `offset` with as many of its entries as fit so many characters of JSON, at least
     one (TASK-134)."""
+    page = replace(page, tasks=[_cut(entry) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
     names = [None] * len(entries) if page.groups is None else [group for group in page.groups for _ in group.tasks]
     places = list(entries) if page.groups is None else [place for group in page.groups for place in group.tasks]
@@ -182,6 +186,18 @@ def _entries(result: Result) -> Iterator[tuple[tuple[str, ...], Task]]:
         yield from (((), task) for task in result.tasks)
     else:
         yield from ((group.names, task) for group in result.groups for task in group.tasks)
+
+
+def _cut(entry: TaskEntry) -> TaskEntry:
+    """Return the task with what is longer than a model should read cut short: its line says where the whole is."""
+    cut: dict[str, Any] = {
+        name: f"{value[:TEXT_CHARACTERS]}… (cut)"
+        for name in ("text", "description", "recurrence", "heading")
+        if (value := getattr(entry, name)) is not None and len(value) > TEXT_CHARACTERS
+    }
+    if entry.tags is not None and len(entry.tags) > TAGS:
+        cut["tags"] = entry.tags[:TAGS]
+    return replace(entry, **cut) if cut else entry
 
 
 def _size(entry: TaskEntry) -> int:
