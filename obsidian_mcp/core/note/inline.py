@@ -21,6 +21,8 @@ from .markdown import HTML_TAG
 
 EMPHASIS_REACH = 1000
 """Maximum distance, in characters, from a tag to the other mark of its emphasis."""
+FOOTNOTE_REACH = 1002
+"""Maximum length, in characters, of a footnote reference with its brackets."""
 
 _EMPHASIS = frozenset("*_=~")
 _SCHEMES = ("http", "https")
@@ -28,7 +30,7 @@ _trigger = re.compile(r"[\\`<$%\[\]#:]")
 _punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
 _code_runs = re.compile(r"`+").finditer
-_footnote_ref = re.compile(r"\[\^([^\s\]]{1,999})\]").match
+_footnote_ref = re.compile(rf"\[\^([^\s\]]{{1,{FOOTNOTE_REACH - 3}}})\]").match
 _math_end = re.compile(r"(?<![ \t\\])\$(?![0-9])").search
 _math_double_end = re.compile(r"(?<![ \t\\])\$\$").search
 _html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
@@ -224,7 +226,7 @@ class _Scanner:
             found = wikilink(text, at, self._end)
             if found:
                 return self._wikilink(at - image, found.end(), found[1], image)
-        elif reference := _footnote_ref(text, at, self._end):
+        elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (reference := _footnote_ref(text, at, self._end)):
             self.found.footnote_refs.append(FootnoteRef(reference[1], self._span(at, reference.end())))
             self._fresh = reference.end()
             return reference.end()
