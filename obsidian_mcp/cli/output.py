@@ -17,6 +17,7 @@ import click
 from obsidian_mcp.core.text import progress
 
 from .render import safe, width
+from .stdout import write_bytes
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 SHOWN_AFTER_SECONDS: Final = 0.5
@@ -26,9 +27,7 @@ _SIZES: Final = frozenset({"size", "bytes"})
 
 def write(text: str) -> None:
     """Write UTF-8 to stdout with line ends as they are, whatever the system's habits."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    write_bytes(text.encode("utf-8", "replace"))
 
 
 def write_json(data: object) -> None:

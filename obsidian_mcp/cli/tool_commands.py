@@ -30,6 +30,7 @@ from . import query_output
 from .examples import epilog
 from .options import Options, json_option
 from .output import readable, shown_progress, write, write_json
+from .stdout import write_bytes
 from .task_output import task_remarks, task_text, tasks_remarks, tasks_text
 
 SHORT: Final = {"limit": "-n", "folder": "-f", "section": "-s", "heading": "-H", "dry_run": "-d", "recursive": "-r"}
@@ -229,9 +230,7 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         data = outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
         write_json(data)
     elif outcome.picture is not None and not sys.stdout.isatty():
-        sys.stdout.flush()
-        sys.stdout.buffer.write(outcome.picture.image)
-        sys.stdout.buffer.flush()
+        write_bytes(outcome.picture.image)
     elif outcome.text is not None:
         write(outcome.text)
     elif "vaults" in outcome.data and arguments.get("vault") == EVERY_VAULT:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from obsidian_mcp.cli.options import INTERRUPTED, Options
+from obsidian_mcp.cli.stdout import write_bytes
 from obsidian_mcp.config import Config
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, StorageFailed
 
 from .table import COMMANDS, Command
 from .words import HELP, Refused, Words, check_required, read, unknown
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
         sys.stdout = None  # nothing is left to flush at exit
         return 0
+    except StorageFailed as error:  # errors of the command itself are its answer
+        print(f"obsidian-mcp: {error.message}", file=sys.stderr)
+        return 1
 
 
 def run(arguments: Sequence[str], options: Options) -> int:
@@ -183,7 +187,6 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
 
 def _print(answer: str) -> None:
     if answer:
-        sys.stdout.flush()
         text = answer if answer.endswith("\n") else f"{answer}\n"
         try:
             data = text.encode("utf-8", "surrogateescape")
@@ -191,5 +194,4 @@ def _print(answer: str) -> None:
             from obsidian_mcp.core.text.text import printable
 
             data = printable(text).encode()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_bytes(data)
