@@ -123,13 +123,13 @@ def test_broken_settings_of_the_app_are_said_and_delete_nothing_for_good(app: Ap
     # FILE-16
     (basic / ".obsidian").mkdir(exist_ok=True)
     (basic / ".obsidian/app.json").write_text('{"trashOption": "local", }', encoding="utf-8", newline="\n")
-    deleted = run(app, "delete_note", name="Jonas Weiß")
+    deleted = run(app, "delete_note", name="Home")
     created = run(app, "create_note", name="Heron", content="[[Alpha]]")
     moved = run(app, "move_note", name="Alpha", to="Beta")
     merged = run(app, "compose_notes", action="merge", name="Heron", into="Beta")
     attached = run(app, "add_attachment", name="a.png", data="AAAA")
 
-    assert deleted["location"] == ".trash/Jonas Weiß.md"
+    assert deleted["location"] == ".trash/Home.md"
     for answer in (deleted, created, moved, merged, attached):
         assert [text for text in answer["warnings"] if ".obsidian/app.json cannot be read" in text] == [
             answer["warnings"][-1]
