@@ -129,7 +129,7 @@ def test_a_write_that_fails_when_it_was_made_is_taken_back(root: Path, opened: C
     assert contents(root) == before
 
 
-@pytest.mark.parametrize("option", ["system", "local"])
+@pytest.mark.parametrize("option", ["system", "local", "none"])
 def test_a_deleted_file_goes_into_the_trash_of_the_vault_s_settings(
     root: Path, opened: Callable[..., Vault], option: TrashOption
 ) -> None:
@@ -141,7 +141,8 @@ def test_a_deleted_file_goes_into_the_trash_of_the_vault_s_settings(
             return super().trash(disk, system=False)
 
     opened(Trashing(root)).commit("delete_note", [removal("0.md", option)])
-    assert into_system == [option == "system"]
+    assert into_system == ([] if option == "none" else [option == "system"])
+    assert not (root / "0.md").exists()
 
 
 @pytest.mark.parametrize("at", range(1, AFTER + 1))
@@ -461,6 +462,16 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(
     with other.changing():
         assert "later.md" in {entry.path for entry in other.entries()}
     other.close()
+
+
+def test_an_undo_leaves_an_empty_folder_that_was_there_before(root: Path, opened: Callable[..., Vault]) -> None:
+    """SAFE-05."""
+    (root / "empty").mkdir()
+    vault = opened()
+    vault.commit("test", [Create("empty/new/x.md", b"x"), Create("empty/new/y.md", b"y")])
+    undo(vault, None)
+    assert (root / "empty").is_dir()
+    assert not (root / "empty/new").exists()
 
 
 def test_a_file_too_large_for_the_journal_is_not_said_to_be_undone(root: Path, opened: Callable[..., Vault]) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step, StepKind
 from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
@@ -22,7 +24,8 @@ from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.take_back import take_back
 from obsidian_mcp.core.vault.undo import history, undo
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, StaleEtag, StorageFailed
+from obsidian_mcp.errors import AppError, NoteNotFound, StaleEtag, StorageFailed
+from tests.core.memory import Always
 
 NOTES = 6
 PATIENCE = 20.0
@@ -263,6 +266,42 @@ def test_a_note_is_read_while_its_folder_moves(root: Path, opened: Callable[[Dis
     with halted(disk, vault.commit, "test", [Move("Old", "New")]) as pool:
         assert pool.submit(lambda: vault.read_text(vault.find("a")).text.body).result(PATIENCE) == "a note\n"
     assert vault.find("a").path == "New/a.md"
+
+
+def test_a_note_that_had_the_name_of_a_moved_one_is_not_said_to_be_that(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-21: only while a file is being moved is it read elsewhere."""
+    vault = opened(Disk(root))
+    vault.commit("test", [Move("0.md", "moved.md")])
+    (root / "0.md").write_bytes(b"another note\n")
+    vault.refresh()
+    another = vault.find("0")
+    (root / "0.md").unlink()
+    with pytest.raises(NoteNotFound):
+        vault.read_text(another)
+
+
+class App(Disk):
+    """The app, which replaces a file whatever it holds."""
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
+        assert expected is None
+        (self.root / disk).write_bytes(data)
+
+
+def test_the_app_replaces_no_text_that_a_change_was_not_made_from(root: Path) -> None:
+    """SAFE-08."""
+    journal = SqliteJournal(root.parent / "state")
+    vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None), through_app=App(root))
+    before = vault.files.read("0.md")
+    (root / "0.md").write_bytes(b"theirs\n")
+    with pytest.raises(StaleEtag):
+        vault.commit("test", [Write("0.md", before, b"ours\n")])
+    assert (root / "0.md").read_bytes() == b"theirs\n"
+    vault.commit("test", [Write("0.md", b"theirs\n", b"ours\n")])
+    assert (root / "0.md").read_bytes() == b"ours\n"
+    vault.close()
 
 
 def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(

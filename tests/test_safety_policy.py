@@ -293,3 +293,11 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         code, _ = answer(app, tool, **given)
         assert code in ("PERMISSION_DENIED", "CHANGE_NOT_FOUND"), tool
     assert contents(root) == before
+
+
+def test_only_an_overwrite_is_one_not_the_links_that_follow_a_new_note(root: Path, opened: Callable[..., App]) -> None:
+    """POL-04: a new note takes the name of another one, and links keep leading to that."""
+    app = opened('confirm = ["overwrite"]\n')
+    assert answer(app, "create_note", name="Open.md", content="x")[0] == ""
+    assert "[[Work/Open" in (root / "Home.md").read_text(encoding="utf-8")
+    assert answer(app, "create_note", name="Open.md", content="y", overwrite=True)[0] == "CONFIRMATION_REQUIRED"

@@ -133,7 +133,6 @@ class Index:
             rest = {path for (path,) in others}
         other = [entry for entry in given if entry not in same]
         changed, new = self._stale([entry for entry in other if facts.indexable(entry.path)])
-        changed.sort(key=lambda entry: entry.path)
         pdfs = self.stale([entry for entry in other if facts.is_pdf(entry.path)])
         if len(given) - len(other) < len(same):
             rest.update(row[0] for row in same.difference(given))

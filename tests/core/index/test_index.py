@@ -154,6 +154,18 @@ def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
         assert dump(vault.index)["files"] == []
 
 
+# INDEX-04
+def test_a_record_of_known_bytes_whose_rows_another_program_deleted_meanwhile_is_left_out() -> None:
+    with MemoryVault({"a.md": "[[b]]"}) as vault:
+        contents = vault.contents()
+        apply(vault.index, contents)
+        records = vault.index.parse(contents, 0)
+        vault.index.store([], [record.entry.path for record in records])
+
+        assert [entry.path for entry in vault.index.store(records)] == ["a.md"]
+        assert vault.index.status().files == 0
+
+
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
     with MemoryVault({"a.md": "[[b]]"}) as vault:
         contents = vault.contents()

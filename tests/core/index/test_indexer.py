@@ -250,6 +250,30 @@ def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None
         assert vault.reads.count("a.md") == 2
 
 
+# INDEX-25, INDEX-43
+def test_a_file_that_did_not_hold_still_is_tried_again_when_it_is_reported() -> None:
+    with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
+        vault.changes = 2
+        vault.indexer.complete()
+        assert list(vault.indexer.pending()) == ["a.md"]
+        vault.look()
+        vault.indexer.complete()
+        assert vault.indexer.pending() == {}
+
+
+# INDEX-01
+def test_nothing_is_kept_of_a_file_that_was_deleted() -> None:
+    with MemoryVault({"a.md": "[[b]]", "b.md": "#t"}) as vault:
+        vault.indexer.complete()
+        vault.delete("b.md")
+        vault.look()
+        vault.indexer.complete()
+        with MemoryVault({"a.md": "[[b]]"}) as fresh:
+            fresh.indexer.complete()
+            assert dump(vault.index)["tags"] == dump(fresh.index)["tags"] == []
+            assert vault.index.status().files == 1
+
+
 def test_a_file_that_vanished_loses_no_neighbour() -> None:
     with MemoryVault({"a.md": "[[b]]", "b.md": "[[a]]", "c.md": "[[a]]"}) as vault:
         vault.indexer.begin()
