@@ -13,7 +13,7 @@ from obsidian_mcp.errors import NotText
 
 LANES_SHOWN = 12
 _PROPERTY = "kanban-plugin"
-_LANE = re.compile(r"^#{1,6} (.*?)[ \t\r]*$", re.MULTILINE)
+_LANE = re.compile(r"^#{1,6} (.*)", re.MULTILINE)
 _END = re.compile(r"^(?:%% kanban:settings|\*\*\*[ \t\r]*\n(?:[ \t\r]*\n)*#)", re.MULTILINE)
 """What follows the last lane: the settings, or the rule above the archive."""
 _SETTINGS = re.compile(r"^%% kanban:settings(?s:.*?)(?:^%%|\Z)", re.MULTILINE)
@@ -43,7 +43,7 @@ def cards(body: str, content: Span) -> Span:
 def check_edit(path: str, before: str, after: str) -> None:
     """Raises: NotText for an edit that adds text to a board outside its lanes (BOARD-2)."""
     if is_board(before) and _outside(after) not in ("", _outside(before)):
-        lanes = [found[1] for found in _LANE.finditer(before, parser.text_start(before))][:LANES_SHOWN]
+        lanes = [found[1].strip() for found in _LANE.finditer(before, parser.text_start(before))][:LANES_SHOWN]
         raise NotText(
             f"{path!r} is a Kanban board: the plugin drops text outside the lanes when it next writes the file, so "
             "nothing was written. "
