@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 import regex
@@ -21,7 +22,7 @@ __all__ = ["InvalidRegExp", "RegExp", "translate"]
 SECONDS = 1.0
 """Longest search for one match of a regular expression in one text."""
 
-QUICK_STEPS = 10_000_000
+QUICK_STEPS = 30_000_000
 """A search that cannot take more steps runs without a limit: to keep the time costs more than to search most texts."""
 
 _IN_WORDS = (
@@ -35,6 +36,8 @@ _REPEAT = r"(?:\+|\{([0-9]+),[0-9]*\})\??"
 _FIRST_REPEAT = rf"(?:\[(?:\\.|[^\]\\])*\]|\\[dDwWsS]|[^\\^$*+?()\[\]{{}}|])\K{_REPEAT}"
 _LAST_REPEAT = rf"(?:\A|[^\\])(?:\\\\)*\K{_REPEAT}\Z"
 """A repeat of one character or class with which a source begins, and one with which it ends."""
+_ANY_REPEAT = r"([*+?]|\{(?:[0-9]+,)?+([0-9]*)\}?)"
+"""Every repeat, with its upper bound; also such a character that stands for itself."""
 
 
 class RegExp(NamedTuple):
@@ -135,14 +138,15 @@ def _shortest(source: str) -> str:
 
 
 def _quick(source: str) -> int:
-    """The length up to which no text takes more than QUICK_STEPS: each repeat multiplies them by at most the length.
+    """The length up to which no text takes more than QUICK_STEPS; a repeat multiplies them by its bound or the length.
 
     0 with groups, alternatives or references, which can multiply them further.
     """
     if regex.search(r"[(|]|\\[1-9k]", source):
         return 0
-    repeats = sum(source.count(mark) for mark in "*+?{")
-    return int(QUICK_STEPS ** (1 / (repeats + 1)))
+    bounds = ["1" if mark == "?" else bound for mark, bound in regex.findall(_ANY_REPEAT, source)]
+    steps = prod(int(bound) + 2 for bound in bounds if bound)  # two to enter and to leave
+    return int((QUICK_STEPS / steps) ** (1 / (bounds.count("") + 1)))
 
 
 def expression(source: str, match_case: bool | None) -> RegExp:

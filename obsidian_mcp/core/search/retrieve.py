@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
@@ -16,8 +16,6 @@ from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase, substring
 
 from .plan import Plan, quoted
 from .snapshot import Snapshot
-
-T = TypeVar("T")
 
 REPORTED_TEXTS = 64
 """Texts between two reports of progress."""
@@ -87,15 +85,13 @@ def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractS
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
 
     matcher = Matcher(query)
-    rows = _reported(snapshot.documents(files), len(files))
-    return {number for number, document in rows if matcher.matches(document)}
-
-
-def _reported(rows: Iterable[T], total: int) -> Iterator[T]:
-    for done, row in enumerate(rows, 1):
+    found = set()
+    for done, (number, document) in enumerate(snapshot.documents(files), 1):
         if not done % REPORTED_TEXTS:
-            progress.report(done, total, "Searching")
-        yield row
+            progress.report(done, len(files), "Searching")
+        if matcher.matches(document):
+            found.add(number)
+    return found
 
 
 # What the index says of a query

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
@@ -152,9 +152,10 @@ class Snapshot(NamedTuple):
         """Yield files with their texts and structures; of many, in one pass over the table."""
         truncated = self.flagged(search_document.TRUNCATED)
         for number, text, packed in self._rows("file, text, structure", files):
-            if number in truncated:
-                text, packed = self.whole_text(number), b""
-            yield number, StoredDocument(self, number, text, packed)
+            if number in files:
+                if number in truncated:
+                    text, packed = self.whole_text(number), b""
+                yield number, StoredDocument(self, number, text, packed)
 
     def names_something(self, word: str) -> bool:
         """Return whether a word of the vocabulary is in a name, an alias, a heading or a tag."""
@@ -166,12 +167,12 @@ class Snapshot(NamedTuple):
         return StoredDocument(self, number, text)
 
     def _rows(self, columns: str, files: AbstractSet[int]) -> Iterator[Any]:
+        """Rows of these files; where these are most of all, the rows of all."""
+        select = f"SELECT {columns} FROM texts"  # noqa: S608 - our own names
         if len(files) * 4 > len(self.table.paths) * 3:
-            rows = self.connection.execute(f"SELECT {columns} FROM texts")  # noqa: S608 - our own names
-            yield from (row for row in rows if row[0] in files)
-            return
-        for some in listed(sorted(files)):
-            yield from self.connection.execute(f"SELECT {columns} FROM texts WHERE file IN ({some})")  # noqa: S608
+            return self.connection.execute(select)
+        parts = listed(sorted(files))
+        return chain.from_iterable(self.connection.execute(f"{select} WHERE file IN ({some})") for some in parts)
 
     def whole_text(self, number: int) -> str:
         """Return the text of a file of which the index has only the beginning, from the file."""
