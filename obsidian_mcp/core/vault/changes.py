@@ -205,7 +205,8 @@ class Changes:
         """Look at the files that other processes have changed: the watcher may not have reported them yet (SAFE-09)."""
         latest = self._journal.latest()
         if self._caught_up is None:
-            self._listing.rescan()
+            if self._listing.scanned and latest:  # else nothing was missed, and a look at the whole folder takes time
+                self._listing.rescan()
         elif latest > self._caught_up:
             for recorded in self._journal.since(self._caught_up):
                 self._listing.look_at_all(recorded.steps)
@@ -284,7 +285,7 @@ class Changes:
             missing = []
             for length in range(len(parts), 0, -1):
                 folder = "/".join(parts[:length])
-                if self._files.exists(folder):
+                if folder in made or self._files.exists(folder):  # thousands of files may go into one new folder
                     break
                 missing.append(folder)
             made |= {folder: Step("folder", folder) for folder in reversed(missing)}
