@@ -11,6 +11,8 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import CONFIRMABLE
+from obsidian_mcp.core.vault.changes import Move
+from obsidian_mcp.errors import PermissionDenied
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
 from tests.vaults import answer, contents, write_files
@@ -301,3 +303,25 @@ def test_only_an_overwrite_is_one_not_the_links_that_follow_a_new_note(root: Pat
     assert answer(app, "create_note", name="Open.md", content="x")[0] == ""
     assert "[[Work/Open" in (root / "Home.md").read_text(encoding="utf-8")
     assert answer(app, "create_note", name="Open.md", content="y", overwrite=True)[0] == "CONFIRMATION_REQUIRED"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("Home.md", "Inbox/Home.md"), ("Inbox/a.md", "a.md"), ("Inbox", "Outbox"), ("Work", "Inbox/Work"), ("Void", "V")],
+)
+def test_nothing_is_moved_from_or_to_where_nothing_may_be_written(
+    root: Path, opened: Callable[..., App], source: str, target: str
+) -> None:
+    """POL-02, POL-07: files, folders and empty folders, whatever the tool has checked before."""
+    write_files(root, {"Inbox/a.md": "a", "Inbox/Sub/b.md": "b"})
+    (root / "Void").mkdir()
+    (root / "Inbox/Void").mkdir()
+    vault = opened('write = ["Inbox/"]\n').vaults.get()
+    before = contents(root)
+    with pytest.raises(PermissionDenied):
+        vault.commit("test", [Move(source, target)])
+    assert contents(root) == before
+    assert (root / "Void").is_dir()
+    for inside, moved in (("Inbox/a.md", "Inbox/c.md"), ("Inbox/Sub", "Inbox/Under"), ("Inbox/Void", "Inbox/V")):
+        vault.commit("test", [Move(inside, moved)])
+        assert (root / moved).exists()
