@@ -69,6 +69,12 @@ def text_start(body: str) -> int:
     return block.body_start if block is not None else 0
 
 
+def has_property(body: str, name: str) -> bool:
+    """Return whether the properties of a note can be read and have this name, as written."""
+    found = read(body) if name in body else None  # most notes have it nowhere
+    return found is not None and found.values is not None and name in found.values
+
+
 def read(body: str) -> Frontmatter | None:
     """Return the properties of a note as the app reads them; None without a frontmatter block."""
     block = locate(body)

@@ -12,7 +12,6 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import NotText
 
 LANES_SHOWN = 12
-_PROPERTY = "kanban-plugin"
 _LANE = re.compile(r"^#{1,6} (.*)", re.MULTILINE)
 _END = re.compile(r"^(?:%% kanban:settings|\*\*\*[ \t\r]*\n(?:[ \t\r]*\n)*#)", re.MULTILINE)
 """What follows the last lane: the settings, or the rule above the archive."""
@@ -22,10 +21,7 @@ _COMPLETE = re.compile(r"\s*\*\*[^*\n]+\*\*[ \t\r]*(?:\n|\Z)")
 
 
 def is_board(body: str) -> bool:
-    if _PROPERTY not in body:
-        return False
-    read = parser.read(body)
-    return read is not None and read.values is not None and _PROPERTY in read.values
+    return parser.has_property(body, "kanban-plugin")
 
 
 def lane(body: str, section: Span) -> Span:

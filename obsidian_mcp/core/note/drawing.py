@@ -19,12 +19,7 @@ _SHOWN = re.compile(r"[^\r\n]+")
 
 def is_drawing(path: str, body: str) -> bool:
     """Return whether a note is a drawing: by its name, or by a property of the plugin."""
-    if path.lower().endswith(f"{DRAWING_EXTENSION}.md"):
-        return True
-    if "excalidraw-plugin" not in body:
-        return False
-    read = parser.read(body)
-    return read is not None and read.values is not None and "excalidraw-plugin" in read.values
+    return path.lower().endswith(f"{DRAWING_EXTENSION}.md") or parser.has_property(body, "excalidraw-plugin")
 
 
 def without_drawing(body: str) -> str:
