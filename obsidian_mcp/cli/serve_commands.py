@@ -12,9 +12,6 @@ from obsidian_mcp.errors import InvalidArguments
 from .examples import epilog
 from .options import Options, vault_option
 
-COLLECT_OBJECTS = 10_000
-"""New objects after which Python looks for garbage: a table of 10 000 notes makes 60 000, nearly none of it garbage."""
-
 
 @click.command(epilog=epilog("serve"))
 @click.pass_obj
@@ -28,7 +25,6 @@ def serve_vaults(options: Options) -> int:
     import gc
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-    gc.set_threshold(COLLECT_OBJECTS)
     from obsidian_mcp import compose
     from obsidian_mcp.serve.stdio import call_handler, handshake
     from obsidian_mcp.serve.stdio import server as stdio

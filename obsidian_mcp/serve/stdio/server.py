@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.server.models import InitializationOptions
 
+COLLECT_OBJECTS: Final = 10_000
+"""New objects after which Python looks for garbage: a table of 10 000 notes makes 60 000, nearly none of it garbage."""
 SIGNAL_DRAIN_SECONDS: Final = 5.0
 """What work in flight gets after a first SIGTERM or SIGINT; hosts send SIGKILL soon after."""
 GRACE_SECONDS: Final = 5.0
@@ -74,6 +76,7 @@ def run(
     """
     # What was imported stays: keeping it out of collections took the p99 of big answers from 80-300 ms to 19 ms.
     gc.freeze()
+    gc.set_threshold(COLLECT_OBJECTS)
     gc.enable()
 
     async def serve() -> None:
