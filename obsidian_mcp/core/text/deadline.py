@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -20,16 +21,16 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._end = time.monotonic() + seconds
-        self._cancelled = False
+        self._end = self._stops_at = time.monotonic() + seconds
         self._committing = False
         self._lock = threading.Lock()
 
     def cancel(self) -> bool:
         """Stop the call at its next checkpoint; False once its commit has begun, because it is then finished."""
         with self._lock:
-            self._cancelled = not self._committing
-            return self._cancelled
+            if not self._committing:
+                self._stops_at = -math.inf
+            return not self._committing
 
     def begin_commit(self) -> None:
         """Enter the commit phase: from now on nothing stops the call.
@@ -39,19 +40,17 @@ class Deadline:
         with self._lock:
             if self.passed:
                 raise self.error()
-            self._committing = True
+            self._committing, self._stops_at = True, math.inf
 
     @property
     def passed(self) -> bool:
         """Return whether the call has to stop. Never true once the commit phase has begun."""
-        return not self._committing and (self._cancelled or time.monotonic() >= self._end)
+        return time.monotonic() >= self._stops_at
 
     @property
     def remaining(self) -> float:
         """Return the remaining seconds, not below 0; infinite in the commit phase."""
-        if self._committing:
-            return float("inf")
-        return 0.0 if self.passed else max(self._end - time.monotonic(), 0.0)
+        return max(self._stops_at - time.monotonic(), 0.0)
 
     @property
     def overrun(self) -> float:
