@@ -11,7 +11,7 @@ from typing import Final
 from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import QueryInvalid
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
+from obsidian_mcp.errors import AmbiguousName
 
 from .ports import Change, DiskFile
+
+CANDIDATES_SHOWN = 10
 
 
 class FileEntry(NamedTuple):
@@ -229,6 +232,33 @@ class Catalog:
             return self._by_path[path].path
         return min(self._equal(path), default=None)
 
+    def find(self, raw: str) -> FileEntry | None:
+        """The one file that `raw` names: bare name or path, `.md` optional, any case, NFC or NFD (NAME-01 to NAME-06).
+
+        A name with a folder or an extension is a path first: an exact path wins over other files of that name. A bare
+        name must be unique in the vault.
+        Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
+        """
+        path = parse(raw)
+        suffix = extension(path)
+        spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
+        if suffix and (entry := self.get(path)) is not None:
+            return entry
+        found: Sequence[VaultPath] = ()
+        if "/" in path or suffix in TEXT_EXTENSIONS:
+            for spelling in spellings:
+                if (entry := self.get(spelling)) is not None:
+                    return entry
+            found = sorted({candidate for spelling in spellings for candidate in self.all_at(spelling)})
+        if not found:
+            found = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
+            if "/" in path:
+                tails = tuple("/" + name_key(spelling) for spelling in spellings)
+                found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
+        if len(found) > 1:
+            raise ambiguous(raw, found)
+        return self[found[0]] if found else None
+
     def respelled(self, disks: Iterable[str]) -> list[str]:
         """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""
         given: dict[str, set[str]] = {}
@@ -256,6 +286,16 @@ class Catalog:
 
 def _name(path: str) -> str:
     return name_key(path.rpartition("/")[2])
+
+
+def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
+    shown = [str(path) for path in found[:CANDIDATES_SHOWN]]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return AmbiguousName(
+        f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
+        "Give the full path of the one you mean, with its extension.",
+        candidates=shown,
+    )
 
 
 def normal_form(disk: str) -> str:

@@ -1,10 +1,10 @@
-"""Find the file that a person names (specs/names.md)."""
+"""Names that no file has, and where new files go (specs/names.md)."""
 
 from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 
@@ -18,11 +18,10 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parse,
 )
-from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
+from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .catalog import Catalog, FileEntry
+from .catalog import Catalog
 
-CANDIDATES_SHOWN = 10
 NEAR_NAMES_SHOWN = 5
 NEARNESS = 0.6
 """Likeness from which a name is near, between 0 and 1: one wrong letter in five still is."""
@@ -39,44 +38,6 @@ def link_target(raw: str) -> str | None:
     return link[1] if link else None
 
 
-def find(catalog: Catalog, raw: str) -> FileEntry | None:
-    """The one file that `raw` names: bare name or path, `.md` optional, any case, NFC or NFD (NAME-01 to NAME-06).
-
-    A name with a folder or an extension is a path first: an exact path wins over other files of that name. A bare
-    name must be unique in the vault.
-    Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
-    """
-    path = parse(raw)
-    suffix = extension(path)
-    spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
-    if suffix and (entry := catalog.get(path)) is not None:
-        return entry
-    found: Sequence[VaultPath] = ()
-    if "/" in path or suffix in TEXT_EXTENSIONS:
-        for spelling in spellings:
-            if (entry := catalog.get(spelling)) is not None:
-                return entry
-        found = sorted({candidate for spelling in spellings for candidate in catalog.all_at(spelling)})
-    if not found:
-        found = catalog.named(*[spelling.rpartition("/")[2] for spelling in spellings])
-        if "/" in path:
-            tails = tuple("/" + name_key(spelling) for spelling in spellings)
-            found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
-    if len(found) > 1:
-        raise ambiguous(raw, found)
-    return catalog[found[0]] if found else None
-
-
-def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
-    shown = [str(path) for path in found[:CANDIDATES_SHOWN]]
-    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    return AmbiguousName(
-        f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
-        "Give the full path of the one you mean, with its extension.",
-        candidates=shown,
-    )
-
-
 def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotFound:
     """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
     path = parse(raw)
@@ -91,7 +52,7 @@ def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotF
     note, _, part = raw.partition("#")
     whole = None
     with suppress(AppError):
-        whole = find(catalog, note) if part else None
+        whole = catalog.find(note) if part else None
     if whole is not None:
         advice = f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or heading."
     elif name_key(path) in catalog.folders():

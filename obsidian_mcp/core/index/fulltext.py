@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text import analysis
 
 from .database import Connection
 from .search_document import FIELDS, Content
@@ -19,7 +19,7 @@ SCHEMA = (
     "CREATE INDEX texts_odd ON texts (odd) WHERE odd != 0",
     # Numbered in the order of their first appearance, in a batch the most frequent first: low numbers are common words.
     "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, plain TEXT)",
-    # `tokenizer.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond ASCII.
+    # `analysis.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
     "INSERT INTO search (search, rank) VALUES ('automerge', 16)",  # fewer merges: half the time of a build
 )
@@ -56,7 +56,7 @@ class Writer:
         for file in self._dropped:
             old = connection.execute(_OLD, (file,)).fetchone()
             if old is not None:  # FTS5 keeps no copy of the words, and needs them to delete them
-                connection.execute(_DROP, (file, tokenizer.spread(old[1]), *old[2:]))
+                connection.execute(_DROP, (file, analysis.spread(old[1]), *old[2:]))
                 connection.execute("DELETE FROM texts WHERE file = ?", (file,))
         connection.executemany(
             _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in self._new.items())
@@ -67,7 +67,7 @@ class Writer:
             found.update(content.words.split())
         connection.executemany(
             "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
-            ((word, None if word.isascii() else tokenizer.plain(word)) for word, _ in found.most_common()),
+            ((word, None if word.isascii() else analysis.plain(word)) for word, _ in found.most_common()),
         )
 
 

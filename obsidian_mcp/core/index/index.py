@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from obsidian_mcp import __version__
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
-from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
@@ -45,7 +45,7 @@ SCHEMA = (
     *fulltext.SCHEMA,
 )
 
-VERSION = zlib.crc32("\n".join((*SCHEMA, facts.VERSION, tokenizer.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
+VERSION = zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from obsidian_mcp.core.text import tokenizer
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text import analysis
 
 ODD_KEYS = 1
 """A search compares a tag or property differently (QUERY-21) from the key of its row."""
@@ -18,12 +17,12 @@ UNDERSCORES = 16
 """The text has underscores: letters of regular expressions, but not of words."""
 ODD_FIELDS = 8
 """An alias, heading or tag has a word that the text lacks, because it is written with escapes there."""
-ITEMS = f" {tokenizer.GAP} {tokenizer.GAP} "
+ITEMS = f" {analysis.GAP} {analysis.GAP} "
 """Separates the aliases, headings or tags of a note, so that no phrase spans two of them."""
 
 
 class Content(NamedTuple):
-    """Only `text` is as in the file; the other texts are prepared by `tokenizer.spread`."""
+    """Only `text` is as in the file; the other texts are prepared by `analysis.spread`."""
 
     text: str = ""
     """The body with its frontmatter; of a canvas the texts of its cards, an empty line between two."""
@@ -59,25 +58,25 @@ def of(
     """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties` are names."""
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
-    body = tokenizer.spread(text)
+    body = analysis.spread(text)
     fields = (
-        tokenizer.spread(name.rpartition(".")[0]),
-        ITEMS.join(map(tokenizer.spread, aliases)),
-        ITEMS.join(map(tokenizer.spread, headings)),
-        ITEMS.join(map(tokenizer.spread, tags)),
-        tokenizer.spread(folder),
+        analysis.spread(name.rpartition(".")[0]),
+        ITEMS.join(map(analysis.spread, aliases)),
+        ITEMS.join(map(analysis.spread, headings)),
+        ITEMS.join(map(analysis.spread, tags)),
+        analysis.spread(folder),
     )
-    found = set(tokenizer.words(body))
-    found.discard(tokenizer.GAP.encode())
+    found = set(analysis.words(body))
+    found.discard(analysis.GAP.encode())
     odd = TRUNCATED if truncated else 0
-    if not found.issuperset(tokenizer.words(" ".join(fields[1:4]).replace(tokenizer.GAP, " "))):
+    if not found.issuperset(analysis.words(" ".join(fields[1:4]).replace(analysis.GAP, " "))):
         odd |= ODD_FIELDS
-    found.update(tokenizer.words(" ".join(fields).replace(tokenizer.GAP, " ")))
+    found.update(analysis.words(" ".join(fields).replace(analysis.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
-    if any(fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()):
+    if any(analysis.fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()):
         odd |= ODD_KEYS
-    if max(map(len, found), default=0) > tokenizer.LONGEST:
+    if max(map(len, found), default=0) > analysis.LONGEST_WORD:
         odd |= ODD_WORDS
-        found = {word for word in found if len(word) <= tokenizer.LONGEST}
+        found = {word for word in found if len(word) <= analysis.LONGEST_WORD}
     return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol, cast
 import regex
 
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import fold, phrase, substring
+from obsidian_mcp.core.text.analysis import fold, phrase, substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import fold, substring
+from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.text import Span
 
 from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number

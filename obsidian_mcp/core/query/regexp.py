@@ -10,7 +10,7 @@ from typing import NamedTuple
 import regex
 
 from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.casefold import SPACED, substring
+from obsidian_mcp.core.text.analysis import SPACED, substring
 from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.errors import OperationTimeout
 

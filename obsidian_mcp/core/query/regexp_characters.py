@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from obsidian_mcp.core.text.casefold import is_caseless
+from obsidian_mcp.core.text.analysis import is_caseless
 
 CLASSES = {
     "d": "0-9",

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from obsidian_mcp.core.text.casefold import fold, is_caseless, literal
+from obsidian_mcp.core.text.analysis import fold, is_caseless, literal
 
 from .regexp_characters import (
     CLASSES,

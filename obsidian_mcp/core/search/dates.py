@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from obsidian_mcp.core.text import tokenizer
-from obsidian_mcp.core.text.casefold import is_spaced
+from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.text import Span
 
 _NAMES = (
@@ -58,8 +57,8 @@ class Date(NamedTuple):
         `known` says whether the vault has a word: only names that it has are tried.
         """
         if self.is_month_alone:
-            return {(tokenizer.GAP, f"{self.month:02}", tokenizer.GAP): None}
-        return dict.fromkeys(tokenizer.wanted(spelling).words for spelling in self._spellings(known))
+            return {(analysis.GAP, f"{self.month:02}", analysis.GAP): None}
+        return dict.fromkeys(analysis.wanted(spelling).words for spelling in self._spellings(known))
 
     def _spellings(self, known: Callable[[str], bool]) -> Iterator[str]:
         year, month, day = self.year, f"{self.month:02}", "" if self.day is None else f"{self.day:02}"
@@ -98,7 +97,7 @@ def inside(word: str) -> tuple[Date, Span] | None:
     if word.isascii():
         return None
     found = re.search(_CJK, word)
-    if found is None or (found.start() and is_spaced(word[found.start() - 1])):
+    if found is None or (found.start() and analysis.is_spaced(word[found.start() - 1])):
         return None
     date = _date(found[2], found[3], found[1])
     return (date, Span(*found.span())) if date else None

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import regex
 
 from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
-from obsidian_mcp.core.text import tokenizer, unspaced_scripts
-from obsidian_mcp.core.text.casefold import fold, is_spaced
+from obsidian_mcp.core.text import analysis, unspaced_scripts
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 
 from . import dates
@@ -175,7 +174,7 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
 def _with_dates(choice: Choice) -> Iterator[Choice]:
     """A choice, or what is around a date in a run of letters, and the date."""
     word = _single(choice)
-    found = dates.inside(fold(word.text)) if word is not None and not word.text.isascii() else None
+    found = dates.inside(analysis.fold(word.text)) if word is not None and not word.text.isascii() else None
     if word is None or found is None:
         yield choice
         return
@@ -224,8 +223,8 @@ def smart_plan(read: Sequence[Group], lexicon: Lexicon, *, wide: bool = False) -
 def _missing(read: Sequence[Group], lexicon: Lexicon) -> Iterator[str]:
     """The words, as in the query, that no note has."""
     for word in (word for group in read for choice in group.loose if (word := _single(choice)) is not None):
-        parts = without_gaps(tokenizer.wanted(bare(word)).words)
-        if len(parts) == 1 and is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
+        parts = without_gaps(analysis.wanted(bare(word)).words)
+        if len(parts) == 1 and analysis.is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
             yield word.text.strip(_SENTENCE_MARKS)
 
 
@@ -261,7 +260,7 @@ def _light_terms(read: Sequence[Group], lexicon: Lexicon) -> list[Term]:
 def is_smart(word: Word) -> bool:
     """Whether a bare word is found by its forms; one with symbols is found as it stands (SEARCH-50)."""
     text = bare(word)
-    return bool(tokenizer.words(tokenizer.spread(text))) and not _MEANINGFUL.search(text)
+    return bool(analysis.words(analysis.spread(text))) and not _MEANINGFUL.search(text)
 
 
 def is_mark(word: Word) -> bool:
@@ -271,7 +270,7 @@ def is_mark(word: Word) -> bool:
 
 def bare(word: Word) -> str:
     """A word folded, without the marks of a sentence around it."""
-    return fold(word.text.strip(_SENTENCE_MARKS))
+    return analysis.fold(word.text.strip(_SENTENCE_MARKS))
 
 
 def _without_symbols(word: Word) -> Word:
@@ -284,16 +283,16 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     With `wide` parts of words count too, and near words stand for one that no note has.
     """
     text = bare(word)
-    wanted = tokenizer.wanted(text).words
+    wanted = analysis.wanted(text).words
     parts = without_gaps(wanted)
-    if len(parts) == 1 and is_spaced(parts[0][0]):
+    if len(parts) == 1 and analysis.is_spaced(parts[0][0]):
         variants = lexicon.variants(parts[0])
         if wide:
             variants = lexicon.near(parts[0]) if lexicon.has_compounds or not variants else variants
             if not variants and (compound := lexicon.compound(parts[0])):
                 return [Term(part, found) for part, found in compound]
         return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
-    if any(not is_spaced(part[0]) for part in parts):
+    if any(not analysis.is_spaced(part[0]) for part in parts):
         return _unspaced(text, wanted, lexicon, wide)
     if not wide:
         return [_joined(text, wanted, lexicon)]
@@ -304,7 +303,7 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
 def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space (SEARCH-55)."""
     parts = without_gaps(wanted)
-    usual = tokenizer.wanted(_usual_width(text)).words
+    usual = analysis.wanted(_usual_width(text)).words
     phrases = dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME)
     words = _without_articles(text, parts)
     if len(words) == 1:  # `l'école`, `Anna's`
@@ -321,15 +320,15 @@ def _without_articles(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _usual_width(text: str) -> str:
     """A folded text without letters of unusual width."""
-    return re.sub(_WIDE_OR_NARROW, lambda found: fold(unicodedata.normalize("NFKC", found[0])), text)
+    return re.sub(_WIDE_OR_NARROW, lambda found: analysis.fold(unicodedata.normalize("NFKC", found[0])), text)
 
 
 def _humps(text: str) -> dict[tuple[str, ...], float]:
     """The words of `camelCase`, as they stand elsewhere: `camel_case`, `camel case`."""
-    humps = tuple(map(fold, re.findall(_HUMP, text)))
-    if len(humps) < 2 or "".join(humps) != fold(text):
+    humps = tuple(map(analysis.fold, re.findall(_HUMP, text)))
+    if len(humps) < 2 or "".join(humps) != analysis.fold(text):
         return {}
-    with_gaps = tuple(part for hump in humps for part in (hump, tokenizer.GAP))[:-1]
+    with_gaps = tuple(part for hump in humps for part in (hump, analysis.GAP))[:-1]
     return {humps: FORM, with_gaps: FORM}
 
 
@@ -338,13 +337,13 @@ def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) 
     parts = without_gaps(wanted)
     if not wide:
         usual = _usual_width(text)
-        phrases = dict.fromkeys((wanted, parts, tokenizer.wanted(usual).words), SAME)
+        phrases = dict.fromkeys((wanted, parts, analysis.wanted(usual).words), SAME)
         for other in unspaced_scripts.spellings(usual):
-            phrases.setdefault(tokenizer.wanted(other).words, ACCENTS)
+            phrases.setdefault(analysis.wanted(other).words, ACCENTS)
         return [Term(text, {}, phrases)]
     found: list[Term] = []
-    for run in unspaced_scripts.runs(without_gaps(tokenizer.wanted(_usual_width(text)).words)):
-        if len(run) == 1 and is_spaced(run[0][0]):
+    for run in unspaced_scripts.runs(without_gaps(analysis.wanted(_usual_width(text)).words)):
+        if len(run) == 1 and analysis.is_spaced(run[0][0]):
             found.append(Term(run[0], lexicon.variants(run[0])))
         else:
             pieces = unspaced_scripts.pairs(run)
@@ -381,8 +380,8 @@ def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
 
 
 def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
-    text = fold(leaf.text)
-    wanted = tokenizer.wanted(text, bounded=isinstance(leaf, Phrase))
+    text = analysis.fold(leaf.text)
+    wanted = analysis.wanted(text, bounded=isinstance(leaf, Phrase))
     if len(wanted.words) > 1:
         return Term(text, {}, {wanted.words: SAME})
     if not wanted.words:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.search_document import FIELDS, ITEMS
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.text import tokenizer
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text import analysis
 
 from .plan import Plan
 from .snapshot import ROWS_AT_ONCE, Snapshot
@@ -66,7 +65,7 @@ _BM25 = f"bm25(search, {', '.join(str(WEIGHTS[field]) for field in FIELDS)})"
 
 
 class Fields(NamedTuple):
-    """What a search shows and weighs of a file; all but the text are prepared by `tokenizer.spread`."""
+    """What a search shows and weighs of a file; all but the text are prepared by `analysis.spread`."""
 
     is_truncated: bool
     """Whether the text is only the beginning of the file's."""
@@ -233,12 +232,12 @@ def _linked(
     some = ", ".join(map(str, files))
     sql = f"SELECT file, path, display FROM links WHERE file IN ({some}) AND display NOTNULL"  # noqa: S608
     for source, path, display in snapshot.connection.execute(sql):
-        text = fold(display)
+        text = analysis.fold(display)
         if sum([rarity for term, rarity in terms if term.places(text, 1)]) >= least:
             target = resolve(snapshot.catalog, snapshot.table.paths[source], path)
             number = snapshot.table.numbers.get(target) if target is not None else None
             if number is not None and (number in files or may_follow(number)):
-                found.setdefault(number, set()).add(tokenizer.spread(display))
+                found.setdefault(number, set()).add(analysis.spread(display))
     return found
 
 
@@ -293,7 +292,7 @@ class _Scores:
         rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
         self._weighed = list(zip(terms, rarities, strict=True))
         self._is_wide = plan.is_wide
-        self._query = _plain_words(fold(query))
+        self._query = _plain_words(analysis.fold(query))
         self._first_words: list[str] = []
         for term in terms:
             words = (
@@ -302,7 +301,7 @@ class _Scores:
             self._first_words += words
 
     def score(self, path: str, fields: Fields) -> float:
-        text = fold(fields.text[:READ_CHARACTERS] if self._is_wide else fields.text)
+        text = analysis.fold(fields.text[:READ_CHARACTERS] if self._is_wide else fields.text)
         length = SATURATION * (0.3 + 0.7 * len(text) / USUAL_CHARACTERS)
         starts: list[tuple[int, int]] = []
         score = 0.0
@@ -321,7 +320,7 @@ class _Scores:
             (0.6, fields.tags, False),
             (0.3, fields.folder, False),
         ):
-            folded = fold(joined)
+            folded = analysis.fold(joined)
             if not folded or not any(word in folded for word in self._first_words):
                 continue
             best = 0.0
@@ -388,5 +387,5 @@ def _letters(text: str) -> int:
 
 
 def _plain_words(text: str) -> list[str]:
-    found = tokenizer.words(tokenizer.spread(text).replace(tokenizer.GAP, " "))
-    return [tokenizer.plain(word.decode()) for word in found]
+    found = analysis.words(analysis.spread(text).replace(analysis.GAP, " "))
+    return [analysis.plain(word.decode()) for word in found]

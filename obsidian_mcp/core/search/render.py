@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.nodes import Word
-from obsidian_mcp.core.text.casefold import fold
-from obsidian_mcp.core.text.tokenizer import plain
+from obsidian_mcp.core.text.analysis import fold, plain
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Hit, Hits, Order, Request, Snippet

@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.text import compat, progress, tokenizer
-from obsidian_mcp.core.text.casefold import fold, is_caseless, phrase, substring
+from obsidian_mcp.core.text import analysis, compat, progress
 
 from .plan import Plan, quoted
 from .snapshot import Snapshot
@@ -137,11 +136,12 @@ def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
         case Word() | Phrase() if not node.text:
             return Bounds(NOTHING if field.scoped else everything, everything)
         case Word() | Phrase():
-            text, composed = fold(node.text), fold(unicodedata.normalize("NFC", node.text))  # the form of every path
+            spellings = (node.text, unicodedata.normalize("NFC", node.text))  # as asked, and as every path is
+            text, composed = map(analysis.fold, spellings)
             searched = [(composed if field.where == "path" else text, field.where)]
             if field.where == "text" and composed != text:
                 searched = [(text, "content"), (composed, "path")]
-            bounded, cased = isinstance(node, Phrase), bool(field.match_case) and not is_caseless(node.text)
+            bounded, cased = isinstance(node, Phrase), bool(field.match_case) and not analysis.is_caseless(node.text)
             found = _any([_text(snapshot, text, where, bounded=bounded) for text, where in searched])
             return found.at_most() if cased or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT else found
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
@@ -167,7 +167,9 @@ def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
     leaves = node.part.parts if isinstance(node.part, Or) else (node.part,)
     texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
     if is_any_line and not field.scoped and len(texts) == len(leaves) and compat.SEARCH_FRONTMATTER_IS_CONTENT:
-        found = [_text(snapshot, fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts]
+        found = [
+            _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts
+        ]
         return _any(found)  # (QUERY-63)
     inner = bounds(snapshot, node.part, field._replace(where="content", scoped=True))
     if node.operator in ("task", "task-todo", "task-done"):
@@ -177,7 +179,7 @@ def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
 
 def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
     """Whether every line that contains the folded text matches."""
-    cased = match_case and not is_caseless(leaf.text)
+    cased = match_case and not analysis.is_caseless(leaf.text)
     return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
 
 
@@ -187,7 +189,7 @@ def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
 def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
     """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42 to 44)."""
     found = Bounds.exact(NOTHING)
-    wanted = tokenizer.wanted(text, bounded=bounded)
+    wanted = analysis.wanted(text, bounded=bounded)
     if where != "path" and not wanted.words:
         found = Bounds(NOTHING, snapshot.table.files)
     elif where != "path":
@@ -208,7 +210,7 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
     if where != "content":
         with_path = _counted(snapshot, set(snapshot.table.path_contains(text)))
         if bounded and with_path:
-            pattern = phrase(text, match_case=False)
+            pattern = analysis.phrase(text, match_case=False)
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
         found = _any([found, Bounds.exact(with_path)])
     if where == "text":
@@ -230,7 +232,7 @@ def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
     return Bounds.exact(found)
 
 
-def _phrase(snapshot: Snapshot, wanted: tokenizer.Wanted, columns: str) -> Bounds:
+def _phrase(snapshot: Snapshot, wanted: analysis.Wanted, columns: str) -> Bounds:
     """Files in which some words follow each other."""
     first, *rest = wanted.words
     firsts: Sequence[str] = [first]
@@ -286,7 +288,7 @@ def _tasks(snapshot: Snapshot, node: Scope, among: AbstractSet[int]) -> Bounds:
     """Those of some files with such tasks, and with the required texts in them unless one goes on below its line."""
     from obsidian_mcp.core.query.parts import required
 
-    required_texts = [substring(text, match_case=False) for text in required(node.part)]
+    required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
     where = {"task-todo": "WHERE mark = ' '", "task-done": "WHERE mark != ' '"}.get(node.operator, "")
     rows = snapshot.connection.execute(
         f"SELECT file, max(multiline), group_concat(text, char(10)) FROM tasks {where} GROUP BY file"  # noqa: S608

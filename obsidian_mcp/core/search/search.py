@@ -16,7 +16,7 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.text import stems
+from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import QueryInvalid
 
@@ -90,7 +90,7 @@ class Search:
         self._like = like
         self._lock = threading.Lock()
         self._state = _State(None, -1, None, table_of({}, {}, None), Vocabulary(), {})
-        self._languages: tuple[Vocabulary, tuple[str, ...]] = (self._state.words, stems.ALWAYS)
+        self._languages: tuple[Vocabulary, tuple[str, ...]] = (self._state.words, analysis.DEFAULT_LANGUAGES)
         """Those of the vault when it had these words."""
 
     def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
@@ -170,7 +170,7 @@ class Search:
         if named is not None or query is None:
             return render(_named(snapshot, request, query, named or ()), request)
         within = _within(snapshot, request)
-        languages = self._languages_of(state, rows) if is_smart else stems.ALWAYS
+        languages = self._languages_of(state, rows) if is_smart else analysis.DEFAULT_LANGUAGES
         groups = read_groups(query, languages) if is_smart else []
         lexicon = (
             Lexicon(words, languages, partial(_used, rows.connection)) if any(group.loose for group in groups) else None
@@ -298,7 +298,7 @@ class Search:
             words, languages = self._languages
             if words is not state.words:
                 least = 1 + state.table.row_count // LANGUAGE_FILES
-                languages = stems.languages(partial(_count, rows.connection, least))
+                languages = analysis.languages(partial(_count, rows.connection, least))
                 self._languages = (state.words, languages)
             return languages
 

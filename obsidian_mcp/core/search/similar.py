@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.text.analysis import GAP, spread, words
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
-from obsidian_mcp.core.text.tokenizer import GAP, spread, words
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 TERMS = 48

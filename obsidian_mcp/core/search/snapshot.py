@@ -20,7 +20,7 @@ from obsidian_mcp.core.index.rows import PROPERTIES
 from obsidian_mcp.core.query.document import Document, Kind
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError

@@ -14,9 +14,7 @@ import regex
 
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.query.regexp import RegExp
-from obsidian_mcp.core.text import stems
-from obsidian_mcp.core.text.casefold import is_spaced
-from obsidian_mcp.core.text.tokenizer import GAP, plain, written_out
+from obsidian_mcp.core.text.analysis import GAP, Family, is_spaced, plain, stems, written_out
 
 MAX_VARIANTS = 300
 """Words of the vocabulary that stand for one word of the query."""
@@ -260,7 +258,7 @@ class Lexicon:
         bare = plain(word)
         if not bare:  # an accent by itself
             return {word: SAME} if self.vocabulary.has(word) else {}
-        family = stems.Family(word, self._languages)
+        family = Family(word, self._languages)
         alike = {other: plain(other) for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)}
         self._with_prefix[bare] = [other for other, plainly in alike.items() if plainly.startswith(bare)]
         found: Variants = {word: SAME} if word in alike else {}
@@ -311,12 +309,12 @@ class Lexicon:
         _add(found, near, TYPO)
         found = self._live(found)
         if not found:
-            roots = [root for root in stems.stems(bare, self._languages) if len(root) >= STEM_LETTERS]
+            roots = [root for root in stems(bare, self._languages) if len(root) >= STEM_LETTERS]
             near = [
                 other
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
-                and any(one_mistake(root, its) for root in roots for its in stems.stems(other, self._languages))
+                and any(one_mistake(root, its) for root in roots for its in stems(other, self._languages))
             ]
             _add(found, near, TYPO)
             found = self._live(found)

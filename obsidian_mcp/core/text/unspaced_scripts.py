@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
-from .casefold import is_spaced
+from .analysis import is_spaced
 from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
 
 _KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}

@@ -11,7 +11,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.text.casefold import phrase
+from obsidian_mcp.core.text.analysis import phrase
 from obsidian_mcp.core.text.text import Lines, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.errors import AppError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry, ambiguous, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import (
@@ -232,7 +232,7 @@ class Vault:
         that is only in the cloud.
         """
         with self.lock:
-            entry = names.find(self.catalog, raw)
+            entry = self.catalog.find(raw)
             if entry is not None:
                 return entry, None
         if (target := names.link_target(raw)) is not None:
@@ -249,13 +249,13 @@ class Vault:
         answer = self.graph.by_alias(raw)
         aliased = [entry for found in answer.value if (entry := self.catalog.get(found)) is not None]
         if len(aliased) > 1:
-            raise names.ambiguous(raw, [entry.path for entry in aliased])
+            raise ambiguous(raw, [entry.path for entry in aliased])
         if aliased:
             return aliased[0], raw
         with self.lock:
             name = path.rpartition("/")[2]
             self._listing.look_for_named((name, name + NOTE_EXTENSION))
-            if (entry := names.find(self.catalog, raw)) is not None:
+            if (entry := self.catalog.find(raw)) is not None:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
             raise names.not_found(self.catalog, path, answer.notice)

@@ -56,7 +56,7 @@ VAULT = catalog(
 )
 def test_a_name_finds_its_file(raw: str, path: str) -> None:
     # NAME-03, NAME-04, NAME-05, NAME-06
-    found = names.find(VAULT, raw)
+    found = VAULT.find(raw)
 
     assert found is not None
     assert found.path == path
@@ -69,7 +69,7 @@ def test_a_name_finds_its_file(raw: str, path: str) -> None:
 def test_a_name_that_several_files_have_is_ambiguous(raw: str, candidates: list[str]) -> None:
     # NAME-04
     with pytest.raises(AmbiguousName) as error:
-        names.find(VAULT, raw)
+        VAULT.find(raw)
 
     assert error.value.data["candidates"] == candidates
     assert all(candidate in error.value.message for candidate in candidates)
@@ -78,7 +78,7 @@ def test_a_name_that_several_files_have_is_ambiguous(raw: str, candidates: list[
 @pytest.mark.parametrize("raw", ["Figure 1", "Alph", "c/Note", "Projects", "pha"])
 def test_a_part_of_a_name_is_not_the_name(raw: str) -> None:
     # NAME-05
-    assert names.find(VAULT, raw) is None
+    assert VAULT.find(raw) is None
 
 
 def test_a_missing_name_is_answered_with_the_nearest() -> None:

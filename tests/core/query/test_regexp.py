@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.query.regexp import InvalidRegExp, RegExp, translate
 from obsidian_mcp.core.query.regexp_reader import MAX_DEPTH
-from obsidian_mcp.core.text.casefold import fold
+from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.errors import OperationTimeout
 
 ROWS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))[

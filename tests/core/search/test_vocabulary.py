@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.vocabulary import MAX_VARIANTS, Lexicon, Vocabulary, one_mistake
-from obsidian_mcp.core.text import tokenizer
+from obsidian_mcp.core.text import analysis
 
 from .test_search import indexed, search_of
 
@@ -16,7 +16,7 @@ WORDS = st.lists(st.text("abcé", min_size=1, max_size=5), max_size=20, unique=T
 
 
 def vocabulary_of(words: list[str]) -> Vocabulary:
-    accented = "".join(f"{tokenizer.plain(word)}\t{word}\n" for word in words if not word.isascii())
+    accented = "".join(f"{analysis.plain(word)}\t{word}\n" for word in words if not word.isascii())
     return Vocabulary(len(words), "\n".join(["", *words, ""]).encode(), f"\n{accented}".encode())
 
 
@@ -28,8 +28,8 @@ def test_words_are_found_by_their_beginning_end_or_any_letters(words: list[str],
     assert vocabulary.containing(part, from_start=True) == [word for word in words if word.startswith(part)]
     assert vocabulary.containing(part, to_end=True) == [word for word in words if word.endswith(part)]
     assert vocabulary.has(part) == (part in words)
-    bare = tokenizer.plain(part)
-    assert set(vocabulary.plainly_containing(bare)) == {word for word in words if tokenizer.plain(word) == bare}
+    bare = analysis.plain(part)
+    assert set(vocabulary.plainly_containing(bare)) == {word for word in words if analysis.plain(word) == bare}
 
 
 def test_an_expression_finds_the_words_that_it_matches_in_part() -> None:  # SEARCH-33
@@ -73,14 +73,14 @@ def test_one_mistake_is_a_letter_more_less_or_other_or_two_exchanged(one: str, o
 
 def test_a_text_is_the_words_in_it() -> None:
     """SEARCH-21 to 25: words are folded, gaps are words, and the ends of a searched text may lie inside of words."""
-    assert tokenizer.wanted("node.js").words == ("node", tokenizer.GAP, "js")  # SEARCH-22
-    assert tokenizer.wanted("tower clock").words == ("tower", "clock")
-    assert tokenizer.wanted("東京 tower").words == ("東", "京", tokenizer.GAP, "tower")
-    assert tokenizer.words(tokenizer.spread("ÉCOLE Straße")) == ["école".encode(), "straße".encode()]  # SEARCH-21
-    wanted, bounded = tokenizer.wanted("wer clo"), tokenizer.wanted("wer clo", bounded=True)
+    assert analysis.wanted("node.js").words == ("node", analysis.GAP, "js")  # SEARCH-22
+    assert analysis.wanted("tower clock").words == ("tower", "clock")
+    assert analysis.wanted("東京 tower").words == ("東", "京", analysis.GAP, "tower")
+    assert analysis.words(analysis.spread("ÉCOLE Straße")) == ["école".encode(), "straße".encode()]  # SEARCH-21
+    wanted, bounded = analysis.wanted("wer clo"), analysis.wanted("wer clo", bounded=True)
     assert (wanted.open_start, wanted.open_end) == (True, True)  # SEARCH-24
     assert (bounded.open_start, bounded.open_end) == (False, False)
-    assert [tokenizer.plain(word) for word in ("é", "ß", "ａｂ")] == ["e", "ss", "ab"]  # SEARCH-25
+    assert [analysis.plain(word) for word in ("é", "ß", "ａｂ")] == ["e", "ss", "ab"]  # SEARCH-25
 
 
 def test_a_text_without_gaps_is_found_where_its_words_follow_each_other() -> None:  # SEARCH-23, SEARCH-42

@@ -1,0 +1,356 @@
+"""Analysis of text for search: case folding, the words of a text, and their stems.
+
+Folding (specs/query.md, QUERY-20 to QUERY-23) is one rule for words, phrases and regular expressions: Unicode simple
+case folding, one code point to one code point, so that a position in the folded text is a position in the text.
+
+A word (specs/search.md, SEARCH-20 to SEARCH-25) is a run of letters, digits and marks of a script that puts spaces
+between words. Every letter of another script (Chinese, Japanese, Thai, …) is a word by itself, and so is every symbol
+outside ASCII. What stands between two words is a word of its own, GAP, unless it is what is usual there: one space
+between words with spaces, else nothing. So a text without gaps stands where its words follow each other, and nowhere
+else.
+
+Stems (SEARCH-52) are Snowball's, for the languages that a vault is written in. Words are stemmed when somebody asks,
+and only those that begin alike: a vault has too many to stem them all beforehand.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from os.path import commonprefix
+from typing import Any, NamedTuple
+
+import regex
+
+_DOTTED_CAPITAL_I = "\u0130"
+"""The one letter whose lower case is two code points long."""
+
+_DOTLESS_I = "\u0131"
+"""The `regex` module pairs it with `I`; here it stands alone, as `I` is the capital of `i`."""
+
+_PAIRS = (
+    # Letters with the same capital (Unicode CaseFolding.txt, status C and S), each before what it folds to.
+    "µμ ſs \u0345ι \u1fbeι \u1fd3\u0390 \u1fe3\u03b0 ϐβ ϵε ϑθ ϰκ ϖπ ϱρ ςσ ϕφ \u1c80в \u1c81д \u1c82о \u1c83с "
+    "\u1c84т \u1c85т \u1c86ъ \u1c87ѣ \u1c88ꙋ ẛṡ \ufb05\ufb06 "
+    # Capitals younger than the Unicode tables of the oldest Python in use.
+    "\ua7cb\u0264 \ua7d2\ua7d3 \ua7d4\ua7d5 \ua7dc\u019b \ua7dd\u0277 \ua7e2\u027c \uab6c\uab4b \uab6d\uab4c "
+    "\U0001df95ß"
+)
+_TABLE = str.maketrans({pair[0]: pair[1] for pair in _PAIRS.split()})
+_VARIANT = re.compile(f"[{''.join(map(chr, _TABLE))}]")
+_ASCII = bytes(range(128))
+_LONG = 200
+
+CONTINUOUS = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\u3006\u30FC\uFF70"
+    r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+)
+"""Letters of scripts that put no spaces between words, for a class of the `regex` module."""
+SPACED = rf"(?![{CONTINUOUS}])[\p{{L}}\p{{N}}\p{{M}}]"
+"""A letter, digit or combining mark of a script that puts spaces between words (semantics 5.3)."""
+_IS_SPACED = regex.compile(SPACED)
+
+
+def fold(text: str) -> str:
+    """Return `text` case-folded, with the same number of code points."""
+    if text.isascii():
+        return text.lower()
+    if len(text) > _LONG and len(data := text.encode("utf-8", "surrogatepass")) < 1.2 * len(text):
+        return _mostly_ascii(data.lower())
+    text = text.replace(_DOTTED_CAPITAL_I, "i").lower()
+    return text.translate(_TABLE) if _VARIANT.search(text) else text
+
+
+def _mostly_ascii(data: bytes) -> str:
+    """Fold non-ASCII text letter by letter. Few of its letters differ, so this takes a third of the time."""
+    folded = data.decode("utf-8", "surrogatepass")
+    for char in set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
+        if (other := _folded(char)) != char:
+            folded = folded.replace(char, other)
+    return folded
+
+
+@lru_cache(maxsize=8192)
+def _folded(char: str) -> str:
+    return "i" if char == _DOTTED_CAPITAL_I else char.lower().translate(_TABLE)
+
+
+def is_caseless(text: str) -> bool:
+    """Return whether no letter of `text` has another case."""
+    return text.lower() == text == text.upper()
+
+
+@lru_cache(maxsize=4096)
+def is_spaced(char: str) -> bool:
+    """Return whether a character belongs to a script that separates words by spaces."""
+    return _IS_SPACED.match(char) is not None
+
+
+@lru_cache(maxsize=512)
+def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
+    """Return a pattern that finds `text` anywhere."""
+    return regex.compile(literal(text, match_case=match_case), _flags(text, match_case=match_case))
+
+
+@lru_cache(maxsize=512)
+def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
+    """Return a pattern that finds `text` where it does not continue a word at either end.
+
+    Only an end that is itself part of a spaced word asks for a boundary: `"- [ ]"` and `"東京"` match anywhere.
+    """
+    before = rf"(?<!{SPACED})" if text and _IS_SPACED.match(text[0]) else ""
+    after = rf"(?!{SPACED})" if text and _IS_SPACED.match(text[-1]) else ""
+    return regex.compile(before + literal(text, match_case=match_case) + after, _flags(text, match_case=match_case))
+
+
+def literal(text: str, *, match_case: bool) -> str:
+    """Return `text` as source for the `regex` module, under the flag IGNORECASE unless `match_case`."""
+    folded = text if match_case else fold(text)
+    if match_case or folded.isascii():
+        return regex.escape(folded, special_only=True)
+    return "".join(map(_literal, folded))
+
+
+def _literal(char: str) -> str:
+    source = regex.escape(char, special_only=True)
+    if char == _DOTLESS_I or (not char.isascii() and unicodedata.category(char) == "Cn"):
+        return f"(?-i:{source})"  # the module's tables may know a pair that `fold` does not
+    return source
+
+
+def _flags(text: str, *, match_case: bool) -> int:
+    # Without the flag the module searches a caseless text faster.
+    return int(regex.VERSION0 | (0 if match_case or is_caseless(text) else regex.IGNORECASE))
+
+
+LONGEST_WORD = 100
+"""Bytes of UTF-8. Longer words (encoded data) are not in the vocabulary: a text with one is scanned by every search for
+part of a word."""
+
+GAP = "\x80"
+"""Replaces every unusual gap between two words. It is a control character, so it is never a word of a text."""
+
+_GAP_BETWEEN = f" {GAP} ".encode()
+_LINE_END = f" {GAP}\n".encode()
+_BOUND = "\v"
+_SEPARATORS = bytes(byte if byte > 127 or chr(byte).isalnum() or chr(byte) in " \n" else 11 for byte in range(256))
+"""Translates UTF-8 bytes: everything between words except spaces and line ends becomes _BOUND."""
+_SPACES = re.compile(b"  +")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_ALONE = regex.compile(rf"[{CONTINUOUS}]+|[^\p{{L}}\p{{N}}\p{{M}}\p{{Z}}\p{{C}}]+")
+_BLANK = regex.compile(r"[\p{Z}\p{C}]")
+_JOINT = "\x81"
+"""Separates adjacent words without a gap while the text still contains its own spaces."""
+_BESIDE_JOINT = re.compile(f" {_JOINT}|{_JOINT} ")
+_LETTERS_ONLY = bytes(
+    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256)
+)
+"""Translates UTF-8 bytes: word boundaries become spaces, and ASCII is folded."""
+_MARK = regex.compile(r"\p{M}+")
+
+VERSION = f"{unicodedata.unidata_version} {regex.__version__}"
+"""Another version of these tables may produce other tokens for the same text."""
+
+_UMLAUTS = re.compile("[äöü]")
+_WRITTEN_OUT = {"ä": "ae", "ö": "oe", "ü": "ue"}
+_LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"})
+
+
+def spread(text: str) -> str:
+    """Return the text with its words and gaps separated by spaces, as the index's tokenizer expects; ASCII is not
+    folded.
+
+    A line end stands after the gap where the text has one or more, and nowhere else.
+    """
+    if text.isascii():
+        return _with_gaps(text.encode()).decode()
+    joined = _FOREIGN.sub(_spread, fold(text))
+    if _JOINT not in joined:
+        return _with_gaps(joined.encode()).decode()
+    joined = _BESIDE_JOINT.sub(_BOUND, joined)
+    return _with_gaps(joined.encode()).decode().replace(_JOINT, " ")
+
+
+def _with_gaps(data: bytes) -> bytes:
+    data = data.translate(_SEPARATORS)
+    if b"  " in data:
+        data = _SPACES.sub(b"\v", data)
+    lines = [
+        _GAP_BETWEEN.join([part for part in line.split(b"\v") if part and part != b" "])
+        for line in data.split(b"\n")
+        if line
+    ]
+    return _LINE_END.join([line for line in lines if line])
+
+
+def _spread(run: re.Match[str]) -> str:
+    return _spread_short(run[0]) if len(run[0]) <= 4 else _spread_run(run[0])
+
+
+def _spread_run(run: str) -> str:
+    run = _BLANK.sub(_BOUND, run)
+    return _ALONE.sub(lambda found: f"{_JOINT}{_JOINT.join(found[0])}{_JOINT}", run)
+
+
+_spread_short = lru_cache(maxsize=4096)(_spread_run)
+
+
+def words(spread_text: str) -> list[bytes]:
+    """Return the folded words of a text after `spread`, in order, as UTF-8: comparing bytes takes half the time."""
+    return spread_text.encode().translate(_LETTERS_ONLY).split()
+
+
+class Wanted(NamedTuple):
+    """The words of a search text: the first may end a longer word, and the last may begin one."""
+
+    words: tuple[str, ...]
+    open_start: bool
+    open_end: bool
+    whole: bool
+    """Whether the text consists of exactly these words, so that every occurrence of the words is a match."""
+
+
+def wanted(text: str, *, bounded: bool = False) -> Wanted:
+    """`text` is folded. `bounded`: it begins and ends at the bounds of words, where it has letters there."""
+    found = tuple(word.decode() for word in words(spread(text)))
+    return Wanted(
+        found,
+        open_start=bool(found) and not bounded and is_spaced(text[0]),
+        open_end=bool(found) and not bounded and is_spaced(text[-1]),
+        whole=bool(found) and GAP not in found and _is_in_word(text[0]) and _is_in_word(text[-1]),
+    )
+
+
+def _is_in_word(char: str) -> bool:
+    return char.isalnum() if char.isascii() else not _BLANK.match(char)
+
+
+def plain(word: str) -> str:
+    """Return a folded word without accents, in basic letters: `é` is `e`, `ß` is `ss`, full-width forms are ASCII."""
+    if word.isascii():
+        return word
+    return _MARK.sub("", unicodedata.normalize("NFKD", word)).casefold().translate(_LETTERS)
+
+
+def written_out(word: str) -> str | None:
+    """Return a German word spelled without umlauts (`müller` as `mueller`); None if it has none."""
+    word = unicodedata.normalize("NFC", word)
+    found = _UMLAUTS.sub(lambda umlaut: _WRITTEN_OUT[umlaut[0]], word)
+    return plain(found) if found != word else None
+
+
+LANGUAGE_WORDS = {
+    "english": "the and with this that from have which would about",
+    "german": "der die das und nicht ist mit für eine auch",
+    "french": "les des est une dans pour que avec sur pas",
+    "spanish": "los las una por con para como más pero está",
+    "italian": "gli della che una per con sono più nel anche",
+    "portuguese": "não uma com para mais dos como está pelo são",
+    "dutch": "het een van niet met voor zijn ook maar deze",
+    "swedish": "och att som för med inte den till ett är",
+    "danish": "og det ikke til med som jeg har der også",
+    "norwegian": "og det ikke til med som jeg har også være",
+    "finnish": "ja on ei että mutta kun niin myös tämä ovat",
+    "hungarian": "és hogy nem egy van ez meg csak mint vagy",
+    "romanian": "și este nu pentru care din mai sau sunt această",
+    "turkish": "bir ve bu için ile çok daha ama gibi olarak",
+    "polish": "nie jest się na że jak ale dla przez oraz",
+    "russian": "и не на что это как для так его она",
+}
+"""Frequent words that identify a language."""
+LANGUAGE_WORDS_NEEDED = 6
+"""Minimum number of the ten words that a vault must contain."""
+DEFAULT_LANGUAGES = ("english",)
+
+LANGUAGE_OF_SCRIPT = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "ARMENIAN": "armenian",
+    "TAMIL": "tamil",
+}
+"""Scripts, as the names of their letters begin, whose words are stemmed in one language whatever the vault."""
+LATIN_LANGUAGES = frozenset(LANGUAGE_WORDS.keys() - LANGUAGE_OF_SCRIPT.values())
+
+SHORTEST_STEMMED = 3
+"""Minimum length of a word that is stemmed, in letters."""
+SHORTEST_STEM = 2
+"""Letters with which all forms of a word begin: the stem, without its last letter, which may change."""
+LONGEST_ENDING = 8
+"""Letters after those."""
+
+
+def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
+    """Return the languages of a vault. `count` returns how many of the given words occur in it."""
+    found = dict.fromkeys(DEFAULT_LANGUAGES)
+    found |= {
+        language: None
+        for language, telling in LANGUAGE_WORDS.items()
+        if count(telling.split()) >= LANGUAGE_WORDS_NEEDED
+    }
+    return tuple(found)
+
+
+def stems(word: str, known: Sequence[str]) -> list[str]:
+    """Return the stems of a word, without accents, in those of some languages that its script may belong to."""
+    return [plain(_stem(language, word)) for language in _of_script(word, known)]
+
+
+class Family:
+    """The words that share a stem with a word in one of the languages."""
+
+    def __init__(self, word: str, known: Sequence[str]) -> None:
+        self._word = word
+        plain_word = plain(word)
+        self.beginning = plain_word
+        """Common prefix, without accents, of the word and of all its forms."""
+        self._stems: list[tuple[str, str, str]] = []
+        if len(plain_word) < SHORTEST_STEMMED or not plain_word.isalpha():
+            return
+        for language in _of_script(word, known):
+            stem = plain(_stem(language, word))
+            start = commonprefix((plain_word, stem[: max(SHORTEST_STEMMED, len(stem) - 1)]))  # noqa: RUF071 - of letters
+            if len(start) >= SHORTEST_STEM:
+                self._stems.append((language, start, stem))
+        self.beginning = min((start for _, start, _ in self._stems), key=len, default=plain_word)
+
+    def has(self, other: str, plainly: str) -> bool:
+        """Return whether another word belongs to the family. `plainly` is that word without accents."""
+        if other == self._word:
+            return False
+        return any(
+            plainly.startswith(start)
+            and len(plainly) - len(start) <= LONGEST_ENDING
+            and plain(_stem(language, other)) == stem
+            for language, start, stem in self._stems
+        )
+
+
+def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
+    """Return the languages whose script a word is written in."""
+    script = unicodedata.name(word[0], "").partition(" ")[0]
+    if script == "LATIN":
+        return [language for language in known if language in LATIN_LANGUAGES]
+    return [LANGUAGE_OF_SCRIPT[script]] if script in LANGUAGE_OF_SCRIPT else []
+
+
+_STEMMING = threading.Lock()
+"""A stemmer of the library is for one thread at a time."""
+
+
+@lru_cache(maxsize=20_000)
+def _stem(language: str, word: str) -> str:
+    with _STEMMING:
+        return str(_stemmer(language).stemWord(word))
+
+
+@lru_cache
+def _stemmer(language: str) -> Any:
+    import Stemmer  # here: only ranked searches need it
+
+    known = language if language in Stemmer.algorithms() else DEFAULT_LANGUAGES[0]  # Polish came with version 3
+    return Stemmer.Stemmer(known, 0)  # `_stem` remembers, so no cache of its own
