@@ -79,5 +79,8 @@ class EmbeddingModel:
             tokenizer.enable_padding()
             session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            raise SemanticUnavailable(f"The model in '{self._folder}' cannot be loaded: {error}") from error
+            raise SemanticUnavailable(
+                f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, delete the folder and run "
+                "`obsidian-mcp semantic setup` again."
+            ) from error
         return tokenizer, session

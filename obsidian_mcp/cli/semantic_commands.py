@@ -45,6 +45,7 @@ def setup_command(
         folder = expanded(model)
         if not (model and folder.is_dir()):
             model = model or setup.DEFAULT_MODEL
+            click.echo(f"downloading {model}", err=True)
             folder = setup.download(config, model)
         choice = Choice(folder=str(folder.absolute()), model=model)
     size = setup.choose(config, choice)

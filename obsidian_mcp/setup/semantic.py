@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from pathlib import Path
 
 from obsidian_mcp import compose
@@ -26,22 +28,23 @@ def choose(config: Config, choice: Choice) -> int:
 def download(config: Config, model: str) -> Path:
     """Download a model, with progress on the terminal, and return its folder. Raises: SemanticUnavailable."""
     check_packages()
-    import httpx
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before it is loaded
     from huggingface_hub import HfApi, hf_hub_download
 
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tries six times, and says so twice each time
     folder = config.cache / "models" / model.replace("/", "--")
     try:
         known = set(HfApi().list_repo_files(model))
         file = next((name for name in MODEL_FILES if name in known), None)
-        if file is None:
-            raise SemanticUnavailable(f"The model {model!r} has no ONNX file. Choose another one with --model.")
-        for name in (file, TOKENIZER):
+        for name in (file, TOKENIZER) if file is not None else ():
             hf_hub_download(model, name, local_dir=folder)
-    except (OSError, ValueError, httpx.HTTPError) as error:
+    except Exception as error:  # those of requests, httpx or httpx2, by its version
         raise SemanticUnavailable(
             f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name and the connection, or "
             "give the folder of a model that is on this machine with --model."
         ) from error
+    if file is None:
+        raise SemanticUnavailable(f"The model {model!r} has no ONNX file. Choose another one with --model.")
     return folder
 
 

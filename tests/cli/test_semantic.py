@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -160,13 +164,82 @@ def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:  # SEM-01
     subprocess.run([sys.executable, "-c", f"{searches} assert not {heavy} & sys.modules.keys()"], check=True)
 
 
-def test_a_model_that_cannot_be_downloaded_is_said(
-    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # SEM-07
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert run(["semantic", "setup", "--model", "nobody/nothing"]) == 37
-    assert "cannot be downloaded" in capsys.readouterr().err
+@contextmanager
+def hub(models: Path) -> Iterator[tuple[str, list[str]]]:
+    """A hub of models as the library meets it: a list of a model's files, and each file with its hash.
+
+    It has `tests/tiny`, breaks the connection when a file of `tests/broken` is asked for, and knows no other. Yields
+    its address and what it was asked for.
+    """
+    asked: list[str] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(path := self.path.partition("?")[0])
+            file = models / path.removeprefix("/tests/tiny/resolve/main/")
+            headers = {}
+            if path.startswith("/tests/broken/"):
+                self.close_connection = True
+                return
+            if path in ("/api/models/tests/tiny/tree/main", "/api/models/tests/broken/tree/main"):
+                files = [known for known in models.rglob("*") if known.is_file()]
+                names = [(known.relative_to(models).as_posix(), known.stat().st_size) for known in files]
+                listed = [{"type": "file", "oid": "0" * 40, "path": name, "size": size} for name, size in names]
+                status, body = 200, json.dumps(listed).encode()
+            elif path.startswith("/tests/tiny/") and file.is_file():
+                status, body = 200, file.read_bytes()
+                headers = {"ETag": f'"{hashlib.sha1(body).hexdigest()}"', "X-Repo-Commit": "1" * 40}
+            else:
+                status, body, headers = 404, b"{}", {"X-Error-Code": "RepoNotFound"}
+            self.send_response(status)
+            for name, value in (headers | {"Content-Length": str(len(body))}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def set_up_from(hub_url: str, model: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "obsidian_mcp", "semantic", "setup", "--model", model]
+    environment = os.environ | {"HF_ENDPOINT": hub_url}
+    environment.pop("PYTHONWARNDEFAULTENCODING", None)  # other people's warnings would be in its answer
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
+
+
+def test_a_model_is_downloaded_once_and_used(vault: Path, tmp_path: Path) -> None:  # SEM-07
+    with hub(tiny_model.make(tmp_path / "models")) as (url, asked):
+        done = set_up_from(url, "tests/tiny")
+        assert (done.returncode, "embedded 4 notes" in done.stdout) == (0, True), done.stderr
+        assert "downloading tests/tiny" in done.stderr
+        resolved = [path for path in asked if "/resolve/" in path]
+        assert set(resolved) == {f"/tests/tiny/resolve/main/{name}" for name in ("tokenizer.json", "onnx/model.onnx")}
+        assert [path for path in asked if path not in resolved] == ["/api/models/tests/tiny/tree/main"]  # SEM-08
+    assert searched("headache") == [("Pills.md", "meaning")]
+
+
+@pytest.mark.parametrize("model", ["tests/broken", "nobody/nothing", "no model at all"])
+def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, model: str) -> None:  # SEM-07
+    with hub(tiny_model.make(tmp_path / "models")) as (url, _):
+        done = set_up_from(url, model)
+    assert (done.returncode, done.stdout) == (37, "")
+    begun, said = done.stderr.splitlines()
+    assert (begun, "cannot be downloaded" in said) == (f"downloading {model}", True)
     assert run(["semantic", "status"]) == 0
 
 
