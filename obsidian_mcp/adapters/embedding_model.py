@@ -80,7 +80,7 @@ class EmbeddingModel:
             session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise SemanticUnavailable(
-                f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, delete the folder and run "
-                "`obsidian-mcp semantic setup` again."
+                f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, delete the folder and "
+                "run `obsidian-mcp semantic setup` again."
             ) from error
         return tokenizer, session
