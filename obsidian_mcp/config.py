@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -291,13 +292,13 @@ def _policy_file(env: Mapping[str, str]) -> Path:
 
 def _in_home(place: Callable[..., Path]) -> Path:
     """Our folder in the home folder. Raises: InvalidArguments where the account has none."""
-    try:
-        return place("obsidian-mcp", appauthor=False)
-    except RuntimeError:
-        raise InvalidArguments(
-            "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
-            "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
-        ) from None
+    with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~
+        if (path := place("obsidian-mcp", appauthor=False)).is_absolute():
+            return path
+    raise InvalidArguments(
+        "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
+        "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
+    )
 
 
 def expanded(path: str) -> Path:
