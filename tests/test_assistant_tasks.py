@@ -108,14 +108,11 @@ def review_the_week(session: Session) -> None:
 
 
 def link_unlinked_mentions(session: Session) -> None:
-    found = session.run("get_links", name="Anna", unlinked=True)
-    mentions = [(mention["path"], mention["text"]) for mention in found["mentions"]]
-    names = sorted({path for path, _ in mentions})
-    session.run("replace", names=names, find="(Anna Berg|Anna)", content="[[Anna|$1]]", regex=True)
+    done = session.run("link_mentions", name="Anna")
 
-    assert set(mentions) == {("Journal/2026-11-19.md", "Anna"), ("Notes/Walk.md", "Anna Berg")}
+    assert done["changed"] == ["Journal/2026-11-19.md", "Notes/Walk.md"]
     assert session.text("Notes/Walk.md").startswith("With [[Anna|Anna Berg]] along")
-    assert session.text("Journal/2026-11-19.md").startswith("Met [[Anna|Anna]] about")
+    assert session.text("Journal/2026-11-19.md").startswith("Met [[Anna]] about")
 
 
 def merge_duplicates(session: Session) -> None:

@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
         "Work/plan.secret.md": "zebra [[Open]]\n",
         "Work/Open.md": "an open note, see [[Diary]] and [[Elsewhere]]\n",
         "Only secrets/a.secret.md": "zebra\n",
-        "Home.md": "[[Open]] #visible\n",
+        "Home.md": "[[Open]] #visible, open\n",
         "Table.md": "| a | b |\n| - | - |\n| 1 | 2 |\n",
     }
     return write_files(tmp_path / "vault", texts)
@@ -277,6 +277,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "delete_note": {"name": "Home"},
         "move_note": {"name": "Home", "to": "House"},
         "rename_tag": {"tag": "visible", "to": "seen"},
+        "link_mentions": {"name": "Open"},
         "set_properties": {"names": ["Home"], "properties": {"p": 1}},
         "replace": {"names": ["Home"], "find": "[", "content": "("},
         "undo": {},

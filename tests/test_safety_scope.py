@@ -124,6 +124,8 @@ WRITES: list[tuple[str, dict[str, Any]]] = [
     ("move_note", {"name": "Other", "to": "Projects/Other"}),
     ("set_properties", {"names": ["Diary"], "properties": {"p": 1}}),
     ("rename_tag", {"tag": "quagga", "to": "q"}),
+    ("link_mentions", {"name": "Alpha"}),
+    ("link_mentions", {"name": "Alpha", "names": ["Other/Diary"]}),
     ("add_attachment", {"name": "Other/x.png", "data": "eA=="}),
     ("edit_bookmarks", {"action": "remove", "target": "Other/Diary.md"}),
     ("daily_note", {"content": "x"}),

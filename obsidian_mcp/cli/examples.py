@@ -40,6 +40,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "attachments": ("attachments --unused", "attachments wheel.svg > wheel.svg", "attachments --note Home"),
     "attach": ("attach ~/Pictures/wheel.png --note Alpha",),
     "links": ("links Alpha", "links Alpha --unlinked"),
+    "link-mentions": ("link-mentions 2026-11-20 --dry-run",),
     "similar": ("similar Alpha",),
     "graph": ("graph orphans", "graph path --name Home --to Alpha"),
     "tags": ("tags", "tags work"),

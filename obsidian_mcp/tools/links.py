@@ -75,7 +75,7 @@ class UnlinkedMentions:
     mentions: list[UnlinkedMention]
     next_offset: int | None = None
     note: str | None = None
-    """Says while the index is being built that the answer is not complete."""
+    """Says that the answer is not complete: while the index is being built, and where too many files have the name."""
 
 
 @tool(title="Links of a note")
@@ -127,7 +127,11 @@ def _unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMenti
     entry = place.find(name)
     names = mentions.names_of(place, entry)
     notice = place.search.notice()
-    found = list(islice(mentions.unlinked_mentions(place, entry, names), offset, offset + limit + 1))
+    notes, more = mentions.notes_with(place, entry, names)
+    found = list(islice(mentions.unlinked_mentions(place, notes, names), offset, offset + limit + 1))
+    if more:
+        unread = f"{more:,} more files have the name and were not looked through; obsidian_search finds them."
+        notice = f"{notice} {unread}" if notice else unread
     return UnlinkedMentions(
         entry.path,
         names,

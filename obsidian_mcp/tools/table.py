@@ -22,6 +22,7 @@ TOOLS: Modules = {
     "files": {"list_files": "list", "vault_info": "info"},
     "attachments": {"attachments": "attachments", "add_attachment": "attach"},
     "links": {"get_links": "links", "similar": "similar", "graph": "graph"},
+    "mentions": {"link_mentions": "link-mentions"},
     "bookmarks": {"list_bookmarks": "bookmarks", "edit_bookmarks": "bookmark"},
     "tags": {"tags": "tags", "rename_tag": "rename-tag"},
     "properties": {"get_properties": "properties", "set_properties": "set-properties"},

@@ -8,6 +8,7 @@ program's own code which bytes may differ (specs/safety.md SAFE-01).
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,43 @@ def test_a_renamed_tag_changes_its_name_and_no_other_byte(app: App, note: Path, 
         note.read_bytes() == before and (b"```" in before or b"%%" in before or b"$" in before)
     )
     if note.read_bytes() != before:
+        run(app, "undo")
+    assert note.read_bytes() == before
+
+
+MENTIONS = st.lists(
+    st.sampled_from(
+        [
+            b"A heron, the HERON: Grey Heron!",
+            b"- [ ] see a heron \xf0\x9f\x93\x85 2026-11-22",
+            b"| heron | b |",
+            b"| - | - |",
+            b"`heron` [heron](x.md) #heron <https://heron.example/heron>",
+            b"\xff heron \xfe",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@QUICK
+@given(before=notes(), mentions=MENTIONS)
+def test_linked_mentions_get_brackets_and_no_other_byte_changes(
+    app: App, basic: Path, note: Path, before: bytes, mentions: list[bytes]
+) -> None:  # LINK-31
+    (basic / "Heron.md").write_bytes(b"---\naliases: [grey heron]\n---\n")
+    app.vaults.get().look_for("Heron.md")
+    before += b"\n\n" + b"\n".join(mentions)
+    put(app, note, before)
+    answer = run(app, "link_mentions", name="Heron")
+    after = note.read_bytes()
+
+    assert re.sub(rb"\[\[Heron(?:\\?\|([^\]]+))?\]\]", lambda link: link[1] or b"Heron", after) == before
+    assert answer["linked"] == after.count(b"[[") - before.count(b"[[")
+    assert run(app, "link_mentions", name="Heron")["linked"] == 0
+    assert note.read_bytes() == after
+    if answer["linked"]:
         run(app, "undo")
     assert note.read_bytes() == before
 

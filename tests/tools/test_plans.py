@@ -58,6 +58,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "set_properties": {"names": ["Alpha"], "properties": {"status": "done"}},
     "edit_canvas": {"name": "Board", "operations": [{"op": "add", "type": "text", "text": "new"}]},
     "add_attachment": {"name": "dot.txt", "data": "YQ=="},
+    "link_mentions": {"name": "2026-11-20"},
     "rename_tag": {"tag": "work/clocks", "to": "work/time"},
     "daily_note": {"date": "2026-11-20", "content": "Noted"},
     "edit_bookmarks": {"action": "add", "target": "Home"},

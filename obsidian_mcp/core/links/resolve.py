@@ -162,21 +162,32 @@ def _first_that_leads(
     return None
 
 
-def generate(names: Names, target: VaultPath, source: str, *, settings: AppSettings, embed: bool = False) -> str:
+def generate(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    *,
+    settings: AppSettings,
+    embed: bool = False,
+    display: str = "",
+    in_table: bool = False,
+) -> str:
     """A new link from `source` to `target` as the app writes it (semantics 1.7; LINK-20 to LINK-28).
 
-    `target` is one of `names`; where no wikilink can hold it, it gets a Markdown link.
+    `target` is one of `names`; where no wikilink can hold it, it gets a Markdown link. The link shows `display` where
+    that is given; `in_table` escapes its pipes.
     Raises: InvalidName when no link can reach the file.
     """
-    bang, name = "!" if embed else "", basename(target)
+    bang, name, pipe = "!" if embed else "", basename(target), r"\|" if in_table else "|"
     if not settings.use_markdown_links:
         path = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
-        shown = name if path is not None and "/" in path and not embed else ""
+        shown = display or (name if path is not None and "/" in path and not embed else "")
+        shown = "" if shown == path else shown
         if path is not None and wiki_holds(path, displayed=bool(shown)):
             if not shown:
                 return f"{bang}[[{path}]]"
             if wiki_displays(shown):
-                return f"[[{path}|{shown}]]"
+                return f"{bang}[[{path}{pipe}{shown}]]"
     path = markdown_path(names, target, source, link_format=settings.new_link_format)
     if path is None:
         raise InvalidName(
@@ -184,7 +195,8 @@ def generate(names: Names, target: VaultPath, source: str, *, settings: AppSetti
             "Rename the file first.",
             path=target,
         )
-    return f"{bang}[{'' if embed else markdown_label(name)}]({destination(path)})"
+    label = markdown_label(display or ("" if embed else name), in_table=in_table)
+    return f"{bang}[{label}]({destination(path)})"
 
 
 def wiki_path(

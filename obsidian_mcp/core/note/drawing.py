@@ -58,10 +58,15 @@ def texts_of_file(body: str) -> list[str]:
     ]
 
 
+def text_end(path: str, body: str) -> int:
+    """Return where the data of a drawing begins, which the plugin writes; the end of any other note."""
+    data = _DATA.search(body) if is_drawing(path, body) else None
+    return data.start() if data is not None else len(body)
+
+
 def check_edit(path: str, before: str, after: str) -> None:
     """Raises: NotText for an edit of a note that changes the data of its drawing."""
-    data = _DATA.search(before) if is_drawing(path, before) else None
-    if data is not None and not after.endswith(before[data.start() :]):
+    if not after.endswith(before[text_end(path, before) :]):
         raise NotText(
             f"{path!r} is a drawing: what stands below its heading Excalidraw Data belongs to the plugin and is not "
             "edited. Nothing was written; text can go above it (prepend, or a section of its own).",

@@ -1,20 +1,30 @@
-"""Mentions of a note's name or aliases that are no links (specs/links.md, LINK-30)."""
+"""Mentions of a note's name or aliases that are no links, and links made of them (LINK-30 to LINK-33)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from itertools import accumulate
+from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import FileEntry, Names
+from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import parser
-from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.links.resolve import generate, resolve
+from obsidian_mcp.core.note import drawing, parser, plugin_text
+from obsidian_mcp.core.note.edits import Edit, apply
+from obsidian_mcp.core.note.links import Link
+from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.search.hits import Facet, Order, Request
+from obsidian_mcp.core.tasks.task import read_line
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.analysis import phrase
-from obsidian_mcp.core.text.text import Lines, printable
+from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, NotText
 
 from .vault import Vault
 
@@ -26,11 +36,15 @@ _fixed = re.compile(
     r"(?:(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*+://|\bwww\.)(?:[^\s<>()]|\([^\s<>()]*+\))*+"
     r"|(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]++@[A-Za-z0-9.-]+"
     r"|\[[!^][^\[\]\r\n]*+\]"
+    r"|\[[^\[\]\r\n]*+\]\[[^\[\]\r\n]*+\]"
     r"|(?<!\S)\^[A-Za-z0-9-]++[ \t]*+$",
     re.MULTILINE,
 ).finditer
-"""Text that a link inside it would break: an address, an e-mail address, a footnote's name or a callout's kind, and the
-id of a block."""
+"""Text that a link inside it would break: an address, an e-mail address, a footnote's name or a callout's kind, a link
+by reference, and the id of a block."""
+_bracketed = re.compile(r"\[([^\[\]\r\n]++)\]")
+_field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:(?!::)[^\[\]()\r\n])*+::", re.MULTILINE).finditer
+"""The keys of inline fields (DV-04, DV-05), and some other text before two colons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,7 @@ class Mention:
     path: VaultPath
     line: int
     """0-based."""
+    span: Span
     text: str
     """What is written there."""
     context: str
@@ -52,36 +67,45 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
     return [name for name in dict.fromkeys(map(printable, names)) if len(name) > 1]
 
 
-def unlinked_mentions(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
-    """Yield where other notes have one of the names as whole words that could be made a link (LINK-30).
+def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0) -> tuple[list[FileEntry], int]:
+    """Return the other notes that have one of the names, by path, and how many files with one come after them.
 
-    The notes come in the order in which an exact search finds them, at most MOST_FILES of them.
+    They are among the MOST_FILES files from `offset` on that an exact search finds.
     """
     quoted = ['"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names]
     if not quoted:
-        return
+        return [], 0
     query = f"content:({' OR '.join(quoted)})"
-    found = vault.search.find(Request(query, "exact", limit=MOST_FILES, snippets=0, characters=1 << 40))
-    for hit in found.hits:
+    by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
+    found = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
+    entries = [vault.catalog.get(hit.path) for hit in found.hits]
+    notes = [other for other in entries if other is not None and other.path != entry.path and is_note(other.path)]
+    return notes, max(found.total - offset - len(found.hits), 0)
+
+
+def unlinked_mentions(vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]) -> Iterator[Mention]:
+    """Yield where these notes have one of the names as whole words that could be made a link (LINK-30)."""
+    for other in notes:
         deadline.checkpoint()
-        other = vault.catalog.get(hit.path)
-        if other is not None and other.path != entry.path and is_note(other.path):
-            yield from _in_note(vault, other, names)
+        try:
+            body = printable(vault.read_text(other).text.body)
+        except AppError:  # gone or unreadable since the search
+            continue
+        yield from in_note(other.path, parser.parse(body), names)
 
 
-def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[Mention]:
-    try:
-        body = printable(vault.read_text(entry).text.body)
-    except AppError:  # gone or unreadable since the search
-        return
-    note = parser.parse(body)
+def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
+    """Return the mentions in one note, in the order of its text."""
+    body = note.body
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
     spans = [*note.external_links, *(link.span for link in note.links), *(area.span for area in note.areas)]
     spans += [tag.span for tag in note.tags]
-    spans += [section.span for section in note.sections if section.kind == "definition"]
-    for start, end in (*spans, *(found.span() for found in _fixed(body)), (0, frontmatter.text_start(body))):
+    definitions = [section.span for section in note.sections if section.kind == "definition"]
+    spans += [*definitions, *_references(body, definitions)]
+    spans += [Span(*found.span()) for pattern in (_fixed, _field_keys) for found in pattern(body)]
+    spans += [Span(0, frontmatter.text_start(body)), Span(drawing.text_end(path, body), len(body))]
+    for start, end in spans:
         closed[start:end] = b"\1" * (end - start)
-    lines = Lines(body)
     found = []
     for name in sorted(names, key=len, reverse=True):  # a shorter name inside a longer one is no mention of its own
         for match in phrase(name, match_case=False).finditer(body):
@@ -89,8 +113,111 @@ def _in_note(vault: Vault, entry: FileEntry, names: Sequence[str]) -> Iterator[M
             if closed.find(1, start, end) < 0:
                 closed[start:end] = b"\1" * (end - start)
                 found.append(match)
+    tasks = {item.line for item in note.tasks}
+    contexts: dict[int, str] = {}
+    fields: dict[int, list[Span]] = {}
+    mentions = []
     for match in sorted(found, key=lambda match: match.start()):
-        line = lines.line(match.start())
-        start = lines.starts[line]
-        end = lines.starts[line + 1] if line + 1 < len(lines.starts) else len(body)
-        yield Mention(entry.path, line, match[0], body[start:end].strip()[:CONTEXT])
+        line = note.lines.line(match.start())
+        start = note.lines.starts[line]
+        if line not in contexts:
+            text = body[start : body.find("\n", start) + 1 or len(body)]
+            contexts[line] = text.strip()[:CONTEXT]
+            task = read_line(text.rstrip("\r\n"), "both") if line in tasks else None
+            fields[line] = [field.span for field in task.fields] if task is not None else []
+        if not any(field.start <= match.start() - start < field.end for field in fields[line]):
+            mentions.append(Mention(path, line, Span(*match.span()), match[0], contexts[line]))
+    return mentions
+
+
+def _references(body: str, definitions: Sequence[Span]) -> Iterator[Span]:
+    """Yield where the label of a definition stands alone in brackets, which makes it a link."""
+    labels = {_label(found) for span in definitions if (found := _bracketed.match(body, span.start))}
+    for found in _bracketed.finditer(body) if labels else ():
+        if _label(found) in labels:
+            yield Span(*found.span())
+
+
+def _label(found: re.Match[str]) -> str:
+    return " ".join(found[1].casefold().split())
+
+
+ATTEMPTS = 3
+"""Times that the links of a note are written: as they are, with escaped pipes, without those that cannot be."""
+
+
+class Linked(NamedTuple):
+    """A note with its mentions as links."""
+
+    after: str
+    made: int
+    """How many mentions are links now."""
+    left: list[Mention]
+    """Those that stay as they are."""
+
+
+def linked(
+    vault: Vault, settings: AppSettings, target: VaultPath, path: VaultPath, body: str, names: Sequence[str]
+) -> Linked:
+    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31).
+
+    The result is read again: a mention stays where its link would not be read as one, or would change a heading that
+    links may name, and all stay where a link would change how other text is read (LINK-32).
+    Raises: InvalidName where no link can lead to `target`.
+    """
+    before = parser.parse(printable(body))
+    mentions = in_note(path, before, names)
+    if not mentions:
+        return Linked(body, 0, [])
+    written = cache(partial(_spellings, vault.catalog, settings, target, path))
+    leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
+    spellings = [list(written(mention.span.of(body))) for mention in mentions]
+    for _ in range(ATTEMPTS):
+        chosen = [(mention, left) for mention, left in zip(mentions, spellings, strict=True) if left]
+        after = apply(body, [Edit(mention.span, left[0]) for mention, left in chosen])
+        note = parser.parse(printable(after))
+        growth = accumulate((len(left[0]) - len(mention.text) for mention, left in chosen), initial=0)
+        places = [mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)]
+        links = {link.span: link for link in note.links}
+        renamed = _renamed_headings(before, note)
+        failed = []
+        for (mention, left), place in zip(chosen, places, strict=True):
+            link = links.pop(Span(place, place + len(left[0])), None)
+            is_read = link is not None and not link.embed and link.display_text == mention.text and leads(link.path)
+            if not is_read or mention.line in renamed:
+                failed.append(left)
+        if not failed:
+            if not _reads_alike(before, note, list(links.values())):
+                break
+            try:
+                plugin_text.check_edit(path, body, after)
+            except NotText:
+                break
+            stay = [mention for mention, left in zip(mentions, spellings, strict=True) if not left]
+            return Linked(after, len(chosen), stay)
+        for left in failed:
+            del left[0]
+    return Linked(body, 0, mentions)
+
+
+def _spellings(names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str) -> list[str]:
+    """The links that show a text, by how they are tried: for text, and for the cell of a table."""
+    found = (generate(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True))
+    return list(dict.fromkeys(found))
+
+
+def _renamed_headings(before: Note, after: Note) -> set[int]:
+    """The lines of headings that links to them would not find any more."""
+    pairs = zip(before.outline, after.outline, strict=False)
+    return {old.line for old, new in pairs if heading_key(old.text) != heading_key(new.text)}
+
+
+def _reads_alike(before: Note, after: Note, others: Sequence[Link]) -> bool:
+    """Whether a note says the same but for new links; `others` are its other links afterwards."""
+    return (*before.links,) == (*others,) and _elements(before) == _elements(after)
+
+
+def _elements(note: Note) -> tuple[object, ...]:
+    headings = [(heading.level, heading.nested, heading.line) for heading in note.headings]
+    blocks = note.sections, note.list_items, note.block_ids, note.footnotes, note.footnote_refs
+    return (*blocks, headings, note.tags, note.areas, len(note.external_links))

@@ -36,6 +36,7 @@ from obsidian_mcp.errors import (
     NoteExists,
     NoteNotFound,
     PermissionDenied,
+    StorageFailed,
 )
 
 from .changes import Move, Operation, Write
@@ -56,6 +57,10 @@ class Rewritten:
         return self.content.entry.path
 
     @property
+    def data(self) -> bytes:
+        return Text(self.after, self.content.text.bom).encode()
+
+    @property
     def diff(self) -> str:
         return diff(self.path, self.content.text.body, self.after)
 
@@ -69,10 +74,7 @@ class Rewriting:
 
     @property
     def operations(self) -> list[Operation]:
-        return [
-            Write(file.content.entry.disk, file.content.data, Text(file.after, file.content.text.bom).encode())
-            for file in self.rewritten
-        ]
+        return [Write(file.content.entry.disk, file.content.data, file.data) for file in self.rewritten]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,14 +272,7 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
     """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
     contents, planned, unseen = displaced_links(vault, created)
     found = applied(contents, planned)
-    changed, kept = [], []
-    for file in found.rewritten:
-        try:
-            vault.policy.check_write(file.path)
-        except PermissionDenied:
-            kept.append(file.path)
-        else:
-            changed.append(file)
+    changed, kept = allowed(vault, found.rewritten)
     warnings = [*unseen, *found.warnings]
     if changed:
         paths = [file.path for file in changed]
@@ -285,6 +280,19 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
     if kept:
         warnings.append(f"Links lead to the new note now in {listed(kept)}, which the user's policy keeps as they are.")
     return Rewriting(tuple(changed), tuple(warnings))
+
+
+def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], list[VaultPath]]:
+    """Return the files that the policy allows to be written, and the paths of the others."""
+    changed, kept = [], []
+    for file in files:
+        try:
+            vault.policy.check_write(file.path, len(file.data))
+        except (PermissionDenied, StorageFailed):
+            kept.append(file.path)
+        else:
+            changed.append(file)
+    return changed, kept
 
 
 def displaced_links(

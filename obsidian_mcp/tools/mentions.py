@@ -1,0 +1,99 @@
+"""Make mentions of a note links to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.vault import bulk, mentions, move
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError, NoteNotFound
+
+from .changed import ChangedFiles, changed_files
+from .params import DryRun, Name, Names, Offset, VaultName
+from .registry import tool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedMentions(ChangedFiles):
+    linked: int = 0
+    """Mentions that were made links, or with dry_run would be."""
+    next_offset: int | None = None
+    """Where to go on, where more notes may mention it than one call looks through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Linking(move.Rewriting):
+    linked: int = 0
+    next_offset: int | None = None
+
+
+@tool(title="Link mentions", writes=True, destructive=True, idempotent=True)
+def link_mentions(
+    app: App,
+    name: Name,
+    names: Annotated[Names, Field(description="Only in these notes")] = [],  # noqa: B006  never changed
+    offset: Offset = 0,
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> LinkedMentions:
+    """Make every unlinked mention of a note (its name or aliases) a link to it, as one change that can be undone."""
+    place = app.vaults.get(vault)
+    place.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
+    made = bulk.make(place, "link_mentions", partial(_plan, place, name, names, offset), dry_run=dry_run)
+    answer = changed_files(made.rewritten, dry_run=dry_run, warnings=made.warnings)
+    return LinkedMentions(**asdict(answer), linked=made.linked, next_offset=made.next_offset)
+
+
+def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
+    """Plan the links in one page of the notes that have a name, or of `only`; which stay as they are is said."""
+    entry, settings = place.find(name), place.settings
+    names = mentions.names_of(place, entry)
+    if only:
+        chosen = [note for note in bulk.selected(place, only, "") if note.path != entry.path]
+        notes = chosen[offset : offset + mentions.MOST_FILES]
+        more = len(chosen) - offset - len(notes)
+    else:
+        notes, more = mentions.notes_with(place, entry, names, offset)
+    found: list[move.Rewritten] = []
+    made: dict[str, int] = {}
+    left: list[str] = []
+    unread: list[str] = []
+    for done, other in enumerate(notes):
+        progress.report(done, len(notes), "Linking mentions")
+        try:
+            content = place.read_note(other)
+        except AppError as error:
+            if only:
+                raise
+            unread += [] if isinstance(error, NoteNotFound) else [other.path]  # it may be gone since the search
+            continue
+        links = mentions.linked(place, settings, entry.path, other.path, content.text.body, names)
+        left += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
+        if links.made:
+            found.append(move.Rewritten(content, links.after))
+            made[other.path] = links.made
+    changed, kept = move.allowed(place, found)
+    if only or not changed:
+        changed, kept = found, []  # the change is refused as a whole
+    reasons: dict[str, Sequence[str]] = {
+        "A link there would be read as something else, or change a heading that links may name": left,
+        "The user's policy does not allow these notes to be changed": kept,
+        "These notes could not be read": unread,
+    }
+    warnings = [f"{reason}; left as they are: {move.listed(places)}." for reason, places in reasons.items() if places]
+    if not names:
+        warnings.append("It has no name of at least two characters that could be found.")
+    elif not changed and not warnings:
+        where = "None of these notes mentions" if only or offset or more > 0 else "No other note mentions"
+        warnings.append(f"{where} it without a link, by the names {move.listed(names)}.")
+    following = offset + mentions.MOST_FILES if more > 0 else None
+    if following:
+        warnings.append(f"{more:,} more files have the name: the same call with offset {following} goes on.")
+    return _Linking(tuple(changed), tuple(warnings), sum(made[file.path] for file in changed), following)
