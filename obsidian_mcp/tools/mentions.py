@@ -93,6 +93,8 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
     elif not changed and not warnings:
         where = "None of these notes mentions" if only or offset or more > 0 else "No other note mentions"
         warnings.append(f"{where} it without a link, by the names {move.listed(names)}.")
+        if settings.ignore_filters and not only:
+            warnings.append("Files that the user excludes in the app are not looked through; names can give them.")
     following = offset + mentions.MOST_FILES if more > 0 else None
     if following:
         warnings.append(f"{more:,} more files have the name: the same call with offset {following} goes on.")

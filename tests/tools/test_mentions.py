@@ -211,6 +211,20 @@ def test_only_the_notes_that_are_named_are_changed(opened: Opened, root: Path) -
     assert nothing["warnings"] == ["None of these notes mentions it without a link, by the names Anna; Anna Berg."]
 
 
+def test_excluded_files_are_changed_only_where_they_are_named(opened: Opened, root: Path) -> None:
+    # LINK-33, SEARCH-19
+    app = opened({"Anna.md": ANNA, "Old/a.md": "Anna\n"}, app={"userIgnoreFilters": ["Old/"]})
+    answer = run(app, "link_mentions", name="Anna")
+    assert answer["total"] == 0
+    assert answer["warnings"][1] == (
+        "Files that the user excludes in the app are not looked through; names can give them."
+    )
+    assert text_of(root, "Old/a.md") == "Anna\n"
+
+    assert run(app, "link_mentions", name="Anna", names=["Old/a"])["linked"] == 1
+    assert text_of(root, "Old/a.md") == "[[Anna]]\n"
+
+
 def test_a_name_of_one_letter_is_said_to_be_too_short(opened: Opened) -> None:
     # LINK-30
     answer = run(opened({"A.md": "", "b.md": "A b A\n"}), "link_mentions", name="A")
