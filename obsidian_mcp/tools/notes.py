@@ -30,6 +30,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
+from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
@@ -188,13 +189,16 @@ def delete_note(
     settings = place.settings
     along = _own_attachments(place, entry) if attachments else []
     operations = [removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)]
+    warnings = move.lost_bookmarks(place, {file.path for file in (*along, entry)})
+    if not permanent:
+        warnings += settings.warnings
     done = place.commit("delete_note", operations)
     return Deleted(
         entry.path,
         not operations[-1].permanent,
         done.location,
         [str(file.path) for file in along] or None,
-        None if permanent else [*settings.warnings] or None,
+        warnings or None,
     )
 
 

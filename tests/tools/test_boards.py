@@ -56,6 +56,9 @@ def test_a_first_card_goes_below_the_mark_of_a_lane_of_finished_cards(opened: Op
         ("edit_note", {"name": "B", "operation": "prepend", "content": "x"}),
         ("update_task", {"action": "add", "name": "B", "text": "x"}),
         ("compose_notes", {"action": "merge", "name": "N", "into": "B"}),
+        ("edit_note", {"name": "B", "operation": "append_section", "heading": "Todo", "content": "call Bob"}),
+        ("edit_note", {"name": "B", "operation": "append_section", "heading": "Todo", "content": "* [ ] second list"}),
+        ("edit_note", {"name": "B", "operation": "replace_section", "heading": "Done", "content": "all done"}),
     ],
 )
 def test_text_that_the_plugin_would_drop_is_refused_with_the_lanes(
@@ -70,8 +73,12 @@ def test_text_that_the_plugin_would_drop_is_refused_with_the_lanes(
 
 
 def test_a_board_is_changed_where_the_plugin_keeps_it(opened: Opened) -> None:
-    """BOARD-2: a lane in front of the lanes, a setting, a property, and any heading of a note that is no board."""
-    app = opened({"B.md": f"{HEAD}{TODO}{SETTINGS}", "N.md": "# A\n\n**b**\nc\n\n***\n\n# D\n"})
+    """BOARD-2: a lane in front of the lanes, a card of two lines, text that was lost before, a setting, a property, and
+    any heading of a note that is no board."""
+    app = opened({"B.md": f"{HEAD}{TODO}lost\n\n{SETTINGS}", "N.md": "# A\n\n**b**\nc\n\n***\n\n# D\n"})
+    run(app, "edit_note", name="B", operation="prepend_section", heading="Todo", content="- [ ] iron\n\tand steel")
+    run(app, "edit_note", name="B", operation="replace_text", find="lost", content="losing")
+    assert "## Todo\n- [ ] iron\n\tand steel\n\n- [ ] brass\n" in text(app, "B")
     run(app, "edit_note", name="B", operation="prepend", content="## New\n\n- [ ] a\n")
     run(app, "edit_note", name="B", operation="replace_text", find='"board"', content='"table"')
     run(app, "set_properties", names=["B"], properties={"x": 1})

@@ -54,6 +54,24 @@ def test_only_what_exists_is_bookmarked(opened: Opened) -> None:
     assert not (app.vaults.get().files.root / ".obsidian/bookmarks.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("delete_note", {"name": "A"}),
+        ("compose_notes", {"action": "merge", "name": "A", "into": "B"}),
+        ("move_note", {"name": "A", "to": "C"}),
+    ],
+)
+def test_bookmarks_of_a_note_that_goes_are_said(opened: Opened, tool: str, arguments: dict[str, Any]) -> None:
+    """BOOK-5"""
+    app = opened({"A.md": "# Head\n", "B.md": "", "Z.md": ""})
+    run(app, action="add", target="A#Head")
+    run(app, action="add", target="B")
+    said = [warning for warning in run(app, tool, **arguments)["warnings"] if "Bookmarks" in warning]
+    assert [(warning.count("A.md#Head"), warning.count("B.md")) for warning in said] == [(1, 0)]
+    assert "warnings" not in run(app, "delete_note", name="Z")
+
+
 def test_a_note_is_counted_as_the_app_counts(opened: Opened) -> None:
     """COUNT-1, COUNT-2"""
     app = opened({"A.md": "---\ntitle: not counted\n---\n\nhello 世界\n"})

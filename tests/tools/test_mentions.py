@@ -181,7 +181,9 @@ def test_references_keys_of_fields_and_fields_of_tasks_are_no_mentions(
     assert linked(app, root) == (f"{unlinkable}\n\n- [ ] Walk with [[Anna]] 📅 2026-11-25\n", [])
 
 
-def test_the_data_of_a_drawing_and_a_board_are_left_to_their_plugins(opened: Opened, root: Path) -> None:
+def test_the_data_of_a_drawing_is_left_to_its_plugin_and_the_text_of_a_board_is_linked(
+    opened: Opened, root: Path
+) -> None:
     # LINK-30, LINK-32, DRAW-4, BOARD-2
     drawing = "---\nexcalidraw-plugin: parsed\n---\nAnna\n\n# Excalidraw Data\n\n## Text Elements\nAnna ^M6JWXfuQ\n"
     board = "---\nkanban-plugin: board\n---\nAnna\n\n## Lane\n- [ ] Anna\n"
@@ -189,8 +191,8 @@ def test_the_data_of_a_drawing_and_a_board_are_left_to_their_plugins(opened: Ope
     answer = run(app, "link_mentions", name="Anna")
 
     assert text_of(root, "Drawn.md") == drawing.replace("---\nAnna\n", "---\n[[Anna]]\n")
-    assert text_of(root, "Board.md") == board
-    assert answer["warnings"] == [f"{LEFT}Board.md line 4; Board.md line 7."]
+    assert text_of(root, "Board.md") == board.replace("Anna", "[[Anna]]")
+    assert "warnings" not in answer
 
 
 def text_of(root: Path, path: str) -> str:

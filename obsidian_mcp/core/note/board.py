@@ -12,10 +12,14 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import NotText
 
 LANES_SHOWN = 12
+CHARACTERS_SHOWN = 60
 _LANE = re.compile(r"^#{1,6} (.*)", re.MULTILINE)
 _END = re.compile(r"^(?:%% kanban:settings|\*\*\*[ \t\r]*\n(?:[ \t\r]*\n)*#)", re.MULTILINE)
 """What follows the last lane: the settings, or the rule above the archive."""
 _SETTINGS = re.compile(r"^%% kanban:settings(?s:.*?)(?:^%%|\Z)", re.MULTILINE)
+_ITEM = re.compile(r" {0,3}(?:[0-9]+)?([-*+.)])(?:[ \t]|$)")
+_MARK = re.compile(r"\s*\*\*[^*]+\*\*\s*|\*\*\*\s*")
+"""The line of a lane of finished cards, and the rule above the archive."""
 _COMPLETE = re.compile(r"\s*\*\*[^*\n]+\*\*[ \t\r]*(?:\n|\Z)")
 """The line by which the plugin marks a lane of finished cards; its word is in the language of the app."""
 
@@ -37,21 +41,36 @@ def cards(body: str, content: Span) -> Span:
 
 
 def check_edit(path: str, before: str, after: str) -> None:
-    """Raises: NotText for an edit that adds text to a board outside its lanes (BOARD-2)."""
-    if is_board(before) and _outside(after) not in ("", _outside(before)):
+    """Raises: NotText for an edit that adds text to a board that is no card of a lane (BOARD-2)."""
+    if not is_board(before):
+        return
+    known, lost = _lost(before), _lost(after)
+    if len(lost) > len(known):
+        line = next((line for line in lost if line not in known), lost[-1])[:CHARACTERS_SHOWN]
         lanes = [found[1].strip() for found in _LANE.finditer(before, parser.text_start(before))][:LANES_SHOWN]
         raise NotText(
-            f"{path!r} is a Kanban board: the plugin drops text outside the lanes when it next writes the file, so "
-            "nothing was written. "
+            f"{path!r} is a Kanban board: when the plugin next writes the file, it would not keep {line!r} as it is. "
+            "Nothing was written. A card is a list item below a heading (`- [ ] text`), and further lines of it are "
+            "indented. "
             + (f"Name a lane as heading: {', '.join(map(repr, lanes))}." if lanes else "Prepend a heading with cards."),
             path=path,
         )
 
 
-def _outside(body: str) -> str:
-    """Return the text in front of the first lane and behind the settings."""
+def _lost(body: str) -> list[str]:
+    """Return the lines that are no part of the first list of a lane: the plugin drops them, or takes them for the end
+    of the card before."""
     start = parser.text_start(body)
     settings = _SETTINGS.search(body, start)
-    end = settings.start() if settings else len(body)
-    first = _LANE.search(body, start, end)
-    return body[start : first.start() if first else end].strip() + (body[settings.end() :].strip() if settings else "")
+    lanes, behind = (body[start : settings.start()], body[settings.end() :]) if settings else (body[start:], "")
+    lost = [line for line in behind.split("\n") if line.strip()]
+    in_lane, marker = False, ""
+    for line in lanes.split("\n"):
+        item = _ITEM.match(line)
+        if _LANE.match(line):
+            in_lane, marker = True, ""
+        elif item and in_lane and marker in ("", item[1]):
+            marker = item[1]
+        elif line.strip() and not (marker and line[0] in " \t") and not (in_lane and _MARK.fullmatch(line)):
+            lost.append(line.strip())
+    return lost

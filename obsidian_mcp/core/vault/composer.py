@@ -32,7 +32,7 @@ from obsidian_mcp.core.text.vault_path import (
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .changes import Create, Operation, Write, removal
-from .move import Rewriting, applied, displaced_links, linking, listed, referrers_of, rewrite_links
+from .move import Rewriting, applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links
 from .templates import Templates
 from .vault import Vault
 
@@ -89,6 +89,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
     updated = tuple(file.path for file in others)
     said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
+    said += tuple(lost_bookmarks(vault, {source.path}))
     return Composition(source.path, target.path, False, operations, updated, shown, said)
 
 

@@ -13,7 +13,7 @@ from obsidian_mcp.core.files.catalog import FileEntry, Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import generate, resolve
-from obsidian_mcp.core.note import drawing, parser, plugin_text
+from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
@@ -24,7 +24,7 @@ from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.analysis import phrase
 from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
-from obsidian_mcp.errors import AppError, NotText
+from obsidian_mcp.errors import AppError
 
 from .vault import Vault
 
@@ -188,10 +188,6 @@ def linked(
                 failed.append(left)
         if not failed:
             if not _reads_alike(before, note, list(links.values())):
-                break
-            try:
-                plugin_text.check_edit(path, body, after)
-            except NotText:
                 break
             stay = [mention for mention, left in zip(mentions, spellings, strict=True) if not left]
             return Linked(after, len(chosen), stay)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -363,7 +363,7 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
         for line, literal in _literals(text):
             if _is_lost(vault, entry.path, literal, files, folder):
                 places.append(f"{entry.path} line {line} ({literal!r})")
-    marked = [found.target for found in _bookmarks(vault) if _is_moved(found, files, folder)]
+    marked = _bookmarked(vault, files, folder)
     return [
         f"{kind} are not changed by a move, and these name what moves: {listed(found)}."
         for kind, found in {"Bases": places, "Bookmarks": marked}.items()
@@ -377,15 +377,23 @@ def listed(places: Sequence[str]) -> str:
     return f"{'; '.join(places[:SHOWN])}{more}"
 
 
-def _bookmarks(vault: Vault) -> list[Bookmark]:
+def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
+    """Return a warning with the bookmarks of files that are removed; nothing where there are none (BOOK-5)."""
+    found = _bookmarked(vault, files, None)
+    return [f"Bookmarks stay as they are, and these name what is removed: {listed(found)}."] if found else []
+
+
+def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
+    """Return the targets of the bookmarks of these files, and of a folder and what is in it."""
     data = vault.files.config(bookmarks.FILE)
     try:
-        return bookmarks.visible(None if data is None else Text.decode(data).body, vault.policy)
+        known = bookmarks.visible(None if data is None else Text.decode(data).body, vault.policy)
     except InvalidArguments:  # a broken file, which the app does not read either
         return []
+    return [found.target for found in known if _is_of(found, files, folder)]
 
 
-def _is_moved(bookmark: Bookmark, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> bool:
+def _is_of(bookmark: Bookmark, files: Container[str], folder: VaultPath | None) -> bool:
     path = normal_form(bookmark.target.partition("#")[0])
     if bookmark.kind == "folder":
         return folder is not None and f"{path}/".startswith(f"{folder}/")
