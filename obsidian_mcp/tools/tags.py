@@ -14,12 +14,14 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note import rename_tag as tag_rename
-from obsidian_mcp.core.note.query_blocks import LANGUAGES
+from obsidian_mcp.core.note.query_blocks import LANGUAGES, query_blocks
+from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.tags import covers, key
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault import bulk, move
+from obsidian_mcp.core.vault.queries import inline_prefix
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
@@ -28,8 +30,6 @@ from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, f
 from .registry import tool
 
 _WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
-_QUERIES = frozenset(("query", *LANGUAGES))
-"""Words after the fence of the code that is a query: the app's own search and those of LANGUAGES."""
 MOST_QUERY_NOTES = 2_000
 """Notes that may have a query with the tag, and are read."""
 
@@ -139,8 +139,10 @@ def _may_name(place: Vault, path: VaultPath, tag: str) -> bool:
 
 def _queries_with(place: Vault, tag: str) -> Iterator[str]:
     """Yield the lines of bases, and of queries in notes, that seem to name a tag or one nested below it (TAG-32)."""
-    fences = " OR ".join(f'"{fence}{word}"' for fence in ("```", "~~~") for word in sorted(_QUERIES))
-    query = f'content:"{tag}" content:({fences})'
+    prefix = inline_prefix(place)
+    starts = [f"{fence}{word}" for fence in ("```", "~~~") for word in LANGUAGES]
+    starts += [f"`{blank}{mark}" for blank in ("", " ") for mark in (prefix, "$=")]
+    query = f'content:"{tag}" content:({" OR ".join(map(quoted, starts))})'
     found = place.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
     notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
     for path in (*(entry.path for entry in place.entries() if extension(entry.path) == ".base"), *notes):
@@ -154,13 +156,8 @@ def _queries_with(place: Vault, tag: str) -> Iterator[str]:
             continue
         spans = [(0, body)]
         if is_note(path):
-            note = parser.parse(body)
-            blocks = (area for area in note.areas if area.kind == "code" and area.block)
-            spans = [
-                (note.lines.line(area.span.start), area.span.of(body))
-                for area in blocks
-                if area.info.partition(" ")[0].lower() in _QUERIES
-            ]
+            blocks = query_blocks(parser.parse(body), prefix)
+            spans = [(block.line - 1 + block.fenced, block.text) for block in blocks]
         for first, text in spans:
             for number, line in enumerate(text.split("\n"), first + 1):
                 about_tags = "tag" in line.lower()

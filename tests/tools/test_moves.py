@@ -233,6 +233,8 @@ def test_queries_that_still_name_a_renamed_tag_are_said(app: App, basic: Path) -
         "> ```tasks\n> not done\n> (tags include #work) OR (done)\n> ```\n\n~~~query\n-tag:#work\n~~~\n\n"
         "```base\nfilters: 'file.hasTag(\"x\", \"work\")'\n```\n\n```js\ntag('#work')\n```\n"
     )
+    inline = 'Open:\n`= length(filter(file.tags, (t) => t = "#work"))` `#work`\n'
+    (basic / "Inline.md").write_text(inline, encoding="utf-8", newline="\n")
     (basic / "Dashboard.md").write_text(dashboard, encoding="utf-8", newline="\n")
     shown = run(app, "rename_tag", tag="work", to="job", dry_run=True)
     answer = run(app, "rename_tag", tag="work", to="job")
@@ -241,6 +243,7 @@ def test_queries_that_still_name_a_renamed_tag_are_said(app: App, basic: Path) -
     (warning,) = answer["warnings"]
     assert warning.startswith("Queries are not changed, and these seem to name #work: Jobs.base line 3; Dashboard.md")
     assert [int(line) for line in re.findall(r"Dashboard.md line (\d+)", warning)] == [4, 10, 14, 18]
+    assert re.findall(r"Inline.md line (\d+)", warning) == ["2"]
     assert (basic / "Dashboard.md").read_text(encoding="utf-8") == dashboard
 
 

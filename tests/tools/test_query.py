@@ -116,6 +116,13 @@ def test_a_note_alone_answers_its_own_queries_in_order(opened: Opened) -> None:
     assert "None.base" in str(blocks[3][3])
 
 
+def test_a_search_of_the_app_in_a_note_says_how_it_is_asked_here(opened: Opened) -> None:
+    # QUERIES-07
+    (block,) = run(opened({"Home.md": "# Home\n```query\ntag:#a\n```\n"}), this="Home")["blocks"]
+    assert (block["line"], block["language"]) == (2, "query")
+    assert "obsidian_search" in block["error"]
+
+
 def test_a_query_may_stand_in_a_canvas_but_is_given_then(opened: Opened) -> None:
     """QUERIES-04, BASE-19, TASK-92"""
     canvas = '{"nodes": [{"id": "1", "type": "file", "file": "A.md", "x": 0, "y": 0, "width": 1, "height": 1}]}'

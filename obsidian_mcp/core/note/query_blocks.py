@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from .elements import Area
 from .parser import Note
 
-LANGUAGES = {"base": "base", "dataview": "dataview", "dataviewjs": "dataviewjs", "tasks": "tasks"}
-"""Word after the fence -> language."""
+LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
+"""Words after the fence; `query` is the app's own search."""
 
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
@@ -28,6 +28,8 @@ class QueryBlock:
     """Line of the note, from 1, in which it begins."""
     view: str = ""
     """View of an embedded base, where one is named."""
+    fenced: bool = False
+    """Whether the text begins in the line below."""
 
 
 def query_blocks(note: Note, inline_prefix: str = "=") -> list[QueryBlock]:
@@ -48,8 +50,8 @@ def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
                 yield QueryBlock("dataviewjs", text, line)
             elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
                 yield QueryBlock("dataview", text, line)
-        elif (language := LANGUAGES.get(area.info.partition(" ")[0].lower())) is not None:
-            yield QueryBlock(language, _inside(note, area), line)
+        elif (language := area.info.partition(" ")[0].lower()) in LANGUAGES:
+            yield QueryBlock(language, _inside(note, area), line, fenced=True)
 
 
 def _embedded(note: Note) -> Iterator[QueryBlock]:

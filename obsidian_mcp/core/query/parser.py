@@ -52,6 +52,11 @@ def parse(text: str) -> Node:
     return node
 
 
+def quoted(text: str) -> str:
+    """Return a text as a phrase of a query (QUERY-03)."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 # Tokens
 
 _Kind = Literal[

@@ -18,6 +18,7 @@ from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.task import read_line
 from obsidian_mcp.core.text import deadline
@@ -72,10 +73,9 @@ def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int
 
     They are among the MOST_FILES files from `offset` on that an exact search finds.
     """
-    quoted = ['"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names]
-    if not quoted:
+    if not names:
         return [], 0
-    query = f"content:({' OR '.join(quoted)})"
+    query = f"content:({' OR '.join(map(quoted, names))})"
     by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
     found = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
     entries = [vault.catalog.get(hit.path) for hit in found.hits]

@@ -132,8 +132,7 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, languag
             f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as `query`, with `this`.",
             path=note.path,
         )
-    inline_prefix = _dataview_settings(vault).inline_prefix
-    for block in query_blocks(parse(vault.read_text(note).text.body), inline_prefix):
+    for block in query_blocks(parse(vault.read_text(note).text.body), inline_prefix(vault)):
         if language not in ("", block.language):
             continue
         try:
@@ -150,7 +149,12 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, languag
 def _refusal(language: str) -> str:
     if language == "dataviewjs":
         return JAVASCRIPT_REFUSED
-    return f"Queries in the language {language} cannot be run."
+    return "This is a search of the app. Give its text to obsidian_search with match=exact."
+
+
+def inline_prefix(vault: Vault) -> str:
+    """Return what a code span begins with that is a Dataview expression."""
+    return _dataview_settings(vault).inline_prefix
 
 
 # The languages

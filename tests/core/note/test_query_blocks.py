@@ -31,20 +31,24 @@ Today is `= date(today)`, not `$= dv.x`, ``= a`` or `code`. ![[Books.base#To rea
 ~~~ DataviewJS
 dv.pages()
 ~~~
+```query
+tag:#a
+```
 """
 
 
 def test_blocks_spans_and_embedded_bases_are_found_with_their_lines() -> None:
     """NOTE-90, NOTE-91"""
     assert query_blocks(parse(NOTE)) == [
-        QueryBlock("base", "views:\n  - type: table", 2),
-        QueryBlock("dataview", 'LIST\nFROM "a"', 7),
-        QueryBlock("tasks", "not done\n  path includes x", 13),
+        QueryBlock("base", "views:\n  - type: table", 2, fenced=True),
+        QueryBlock("dataview", 'LIST\nFROM "a"', 7, fenced=True),
+        QueryBlock("tasks", "not done\n  path includes x", 13, fenced=True),
         QueryBlock("dataview", "= date(today)", 17),
         QueryBlock("dataviewjs", "$= dv.x", 17),
         QueryBlock("dataview", "= a", 17),
         QueryBlock("base", "Books.base", 17, "To read"),
-        QueryBlock("dataviewjs", "dv.pages()", 22),
+        QueryBlock("dataviewjs", "dv.pages()", 22, fenced=True),
+        QueryBlock("query", "tag:#a", 25, fenced=True),
     ]
 
 
