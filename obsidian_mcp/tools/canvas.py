@@ -30,7 +30,7 @@ from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text, etag_of, printable
-from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, is_note
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.changes import Create, Write
 from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
@@ -156,7 +156,7 @@ def edit_canvas(
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
         text = before.text
-        made = canvas_edits.edit(text.body, wanted, _new_id)
+        made = _made(place, text.body, wanted)
         if dry_run:
             shown = shown_diff([diff(entry.path, text.body, made.body)])
             return EditedCanvas(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
@@ -168,12 +168,27 @@ def edit_canvas(
 
 def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> EditedCanvas:
     path, disk = names.new_path(place.catalog, _with_extension(name))
-    made = canvas_edits.edit("", wanted, _new_id)
+    made = _made(place, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
     if dry_run:
         return EditedCanvas(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
     place.commit("edit_canvas", [Create(disk, data)])
     return EditedCanvas(path, True, etag_of(data), list(made.ids), created=True)
+
+
+def _made(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
+    """The canvas after all operations, each new heading or block of which is in its card's note (CANVAS-6).
+
+    Raises: SectionNotFound, and what `canvas_edits.edit` raises.
+    """
+    made = canvas_edits.edit(body, wanted, _new_id)
+    operations = zip(wanted, made.ids, strict=True)
+    pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
+    for card in canvas.read(made.body).cards if pointed else ():
+        entry = place.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
+        if entry is not None and card.subpath is not None and is_note(entry.path):
+            sections.find(parse(place.read_text(entry).text.body), card.subpath.value, by_link=True)
+    return made
 
 
 def _new_id() -> str:
@@ -275,7 +290,7 @@ def _side(given: _Given, key: str) -> EdgeSide | None:
 
 
 def _content(place: Vault, given: _Given) -> dict[str, str]:
-    """What a card shows; a file by its whole path. Raises: NoteNotFound, SectionNotFound."""
+    """What a card shows; a file by its whole path. Raises: NoteNotFound."""
     content = {key: str(given.values[key]) for key in _CONTENT if key in given.values}
     if content.get("subpath"):
         content["subpath"] = "#" + content["subpath"].removeprefix("#")
@@ -283,8 +298,5 @@ def _content(place: Vault, given: _Given) -> dict[str, str]:
         name, mark, subpath = content["file"].partition("#")
         if mark and "subpath" not in content:
             content["subpath"] = f"#{subpath}"
-        entry = place.find(name)
-        content["file"] = entry.path
-        if content.get("subpath") and is_note(entry.path):
-            sections.find(parse(place.read_text(entry).text.body), content["subpath"], by_link=True)
+        content["file"] = place.find(name).path
     return content

@@ -104,3 +104,19 @@ def test_a_bookmark_is_removed_under_the_name_that_added_it(opened: Opened, targ
     assert run(app, "list_bookmarks") == {"bookmarks": []}
     with pytest.raises(NoteNotFound, match="obsidian_list_bookmarks"):
         run(app, action="remove", target=target)
+
+
+@pytest.mark.parametrize(
+    ("heading", "content", "named"),
+    [("Head", "New", "F/A.md#Head; F/A.md#Head#Below"), ("^b", "c", "F/A.md#^b"), ("Tail", "New", "")],
+)
+def test_bookmarks_of_a_renamed_heading_or_block_are_listed(
+    opened: Opened, heading: str, content: str, named: str
+) -> None:
+    # BOOK-5
+    parts = ("", "#Head", "#Head#Below", "#Below", "#^b", "#Gone before")
+    marks = [{"type": "file", "path": "F/A.md", "subpath": part} for part in parts]
+    app = opened({"F/A.md": "# Head\nText ^b\n\n## Below\n\n# Tail\n"}, bookmarks={"items": marks})
+    answer = run(app, "edit_note", name="A", operation="rename_heading", heading=heading, content=content)
+    begin = "Bookmarks stay as they are, and these name what is renamed: "
+    assert answer.get("warnings") == ([f"{begin}{named}."] if named else None)

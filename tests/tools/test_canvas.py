@@ -174,6 +174,15 @@ def test_an_etag_of_another_version_is_respected(app: App, basic: Path) -> None:
     assert b'"color":"1"' in (basic / "Board.canvas").read_bytes()
 
 
+def test_a_card_is_pointed_only_at_a_heading_that_its_note_has(app: App, basic: Path) -> None:
+    # CANVAS-6
+    before = (basic / "Board.canvas").read_bytes()
+    for subpath in ("No such heading", "#^none"):
+        with pytest.raises(SectionNotFound):
+            run(app, name="Board", operations=[{"op": "edit", "card": "a1b2c3d4e5f60718", "subpath": subpath}])
+    assert (basic / "Board.canvas").read_bytes() == before
+
+
 def test_a_card_that_shows_another_file_loses_the_heading_of_the_one_before(app: App, basic: Path) -> None:
     """CANVAS-6"""
     run(app, name="Board", operations=[{"op": "edit", "card": "a1b2c3d4e5f60718", "subpath": "Plan"}])

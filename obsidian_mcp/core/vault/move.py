@@ -15,6 +15,7 @@ from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.text import Lines, Text
 from obsidian_mcp.core.text.vault_path import (
@@ -206,7 +207,9 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> R
     else:
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
         found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
-    return applied(contents, found)
+    links = applied(contents, found)
+    after = next((file.after for file in links.rewritten if file.path == entry.path), parsed.body)
+    return replace(links, warnings=(*links.warnings, *_lost_part_bookmarks(vault, entry.path, parsed, after)))
 
 
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
@@ -381,6 +384,15 @@ def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
     """Return a warning with the bookmarks of files that are removed; nothing where there are none (BOOK-5)."""
     found = _bookmarked(vault, files, None)
     return [f"Bookmarks stay as they are, and these name what is removed: {listed(found)}."] if found else []
+
+
+def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, after: str) -> list[str]:
+    """Return a warning with the bookmarks of headings and blocks that a note has no more (BOOK-5)."""
+    marked = [target for target in _bookmarked(vault, {path}, None) if "#" in target]
+    now = parser.parse(after) if marked else before
+    parts = [(target, target.partition("#")[2]) for target in marked]
+    lost = [target for target, part in parts if resolve_subpath(before, part) and not resolve_subpath(now, part)]
+    return [f"Bookmarks stay as they are, and these name what is renamed: {listed(lost)}."] if lost else []
 
 
 def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
