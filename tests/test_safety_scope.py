@@ -242,3 +242,20 @@ def test_the_scope_is_an_option_and_a_setting_of_the_environment(
     assert main.run(["--vault", str(root), "--scope", "Projects", "obsidian", "bookmarks"]) == 0
     assert capsys.readouterr().out == "Projects/Alpha.md\n"
     assert config.read(environ={"OBSIDIAN_MCP_SCOPE": "Projects"}).scope == "Projects"
+
+
+def test_of_the_bookmarks_only_those_of_files_inside_are_seen(opened: Opened, root: Path) -> None:
+    # BOOK-1
+    items = [
+        {"type": "file", "path": "Projects/Alpha.md"},
+        {"type": "search", "query": "zebra path:Other", "title": "Diary"},
+        {"type": "url", "url": "https://zebra.example/"},
+    ]
+    settings = root / ".obsidian/bookmarks.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"items": items}), encoding="utf-8")
+
+    _, said = answer(opened("Projects"), "list_bookmarks")
+    assert "Projects/Alpha.md" in said
+    assert not [mark for mark in MARKS if mark in said], said
+    assert "path:Other" in answer(opened(""), "list_bookmarks")[1]

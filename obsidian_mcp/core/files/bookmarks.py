@@ -13,6 +13,7 @@ from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 from .catalog import normal_form
 from .policy import Policy
+from .settings import SETTINGS_FOLDER
 
 FILE = "bookmarks.json"
 BookmarkKind = Literal["file", "folder", "search", "url"]
@@ -40,17 +41,22 @@ def read(body: str | None) -> list[Bookmark]:
 
 
 def visible(body: str | None, policy: Policy) -> list[Bookmark]:
-    """Return the bookmarks without those of files and folders that the policy hides (POL-01).
+    """Return the bookmarks without those of files and folders that the policy hides (POL-01), and where it hides the
+    file of the bookmarks, without searches and whatever else names no file (POL-10).
 
     Raises: InvalidArguments for a broken file.
     """
     endings = {"file": "", "folder": "/"}
+    others = policy.visible(f"{SETTINGS_FOLDER}/{FILE}")
     return [
         found
         for found in read(body)
-        if found.kind not in endings
-        or policy.visible(normal_form(found.target.partition("#")[0].rstrip("/")) + endings[found.kind])
+        if (others if found.kind not in endings else _is_visible(found, endings[found.kind], policy))
     ]
+
+
+def _is_visible(bookmark: Bookmark, ending: str, policy: Policy) -> bool:
+    return policy.visible(normal_form(bookmark.target.partition("#")[0].rstrip("/")) + ending)
 
 
 def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
