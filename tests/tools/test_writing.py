@@ -177,13 +177,14 @@ def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Pat
 
 def test_an_undo_says_which_files_it_left_as_they_are(app: App, basic: Path) -> None:
     # SAFE-06
-    run(app, "create_note", name="Here", content="[[There]]")
-    run(app, "create_note", name="There", content="x")
-    run(app, "move_note", name="There", to="Gone")
+    for name in ("There", "Then"):
+        run(app, "create_note", name=name, content="x")
+    run(app, "move_note", names=["There", "Then"], to="Gone/")
     (basic / "There.md").write_bytes(b"another\n")  # the old name is taken
     undone = run(app, "undo", wins="current")
-    assert (undone["files"], undone["left"]) == (["Here.md"], ["There.md -> Gone.md"])
-    assert (basic / "Gone.md").read_bytes() == b"x"
+    assert (undone["files"], undone["left"]) == (["Then.md -> Gone/Then.md"], ["There.md -> Gone/There.md"])
+    assert (basic / "Gone/There.md").read_bytes() == b"x"
+    assert (basic / "Then.md").read_bytes() == b"x"
 
 
 def test_the_history_of_one_note_has_a_diff_on_demand(app: App) -> None:
@@ -207,3 +208,15 @@ def test_several_vaults_are_kept_apart(vault_copy: VaultCopy) -> None:
         run(app, "vault_info", vault="other")
     assert error.value.code == -32002
     app.vaults.close()
+
+
+def test_links_stay_with_a_moved_note_whose_old_name_another_one_has_now(app: App, basic: Path) -> None:
+    # SAFE-06
+    run(app, "create_note", name="Here", content="[[There]]")
+    run(app, "create_note", name="There", content="x")
+    run(app, "move_note", name="There", to="Gone")
+    (basic / "There.md").write_bytes(b"another\n")
+    undone = run(app, "undo", wins="current")
+    assert (undone["files"], undone["left"]) == ([], ["There.md -> Gone.md", "Here.md"])
+    assert (basic / "Here.md").read_bytes() == b"[[Gone]]"
+    assert (basic / "Gone.md").read_bytes() == b"x"

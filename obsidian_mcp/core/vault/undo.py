@@ -119,17 +119,6 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation],
     """Return the operations that take a change back, and the steps that `current` leaves. Raises: UndoConflict."""
     left: list[Step] = []
     moves = {step.disk: step.target for step in recorded.steps if step.target is not None}
-    contents: list[Operation] = []
-    for step in reversed(recorded.steps):
-        if step.kind not in ("move", "folder"):
-            try:
-                operation = _content(vault, step, moved(step.disk, moves), wins)
-            except UndoConflict:
-                if wins != "current":
-                    raise
-                left.append(step)
-                continue
-            contents += [operation] if operation is not None else []
     backwards: list[Operation] = []
     for step in reversed(recorded.steps):
         disk, target = step.disk, step.target
@@ -145,6 +134,20 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation],
                 "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
                 path=normal_form(target),
             )
+    contents: list[Operation] = []
+    for step in reversed(recorded.steps):
+        if step.kind not in ("move", "folder"):
+            if moves and not backwards:  # no file goes back to its old name, so the links stay too
+                left.append(step)
+                continue
+            try:
+                operation = _content(vault, step, moved(step.disk, moves), wins)
+            except UndoConflict:
+                if wins != "current":
+                    raise
+                left.append(step)
+                continue
+            contents += [operation] if operation is not None else []
     made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
     return [*contents, *backwards, *made], left
 
