@@ -137,7 +137,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation],
     contents: list[Operation] = []
     for step in reversed(recorded.steps):
         if step.kind not in ("move", "folder"):
-            if moves and not backwards:  # no file goes back to its old name, so the links stay too
+            if step.kind == "write" and moves and not backwards:  # no old name is back, so the links stay too
                 left.append(step)
                 continue
             try:
