@@ -11,7 +11,7 @@ from types import FrameType
 
 import pytest
 
-from obsidian_mcp.adapters.folder import RELATIVE_CALLS
+from obsidian_mcp.adapters.place import RELATIVE_CALLS
 from obsidian_mcp.app import App
 from obsidian_mcp.tools import call
 from tests.conftest import app_on

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from . import metadata
-from .folder import BINARY, CLOEXEC, NOFOLLOW, Place, patiently
+from .place import BINARY, CLOEXEC, NOFOLLOW, Place, patiently
 
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files are created beside their target, because only a rename within one file system is atomic. The dot

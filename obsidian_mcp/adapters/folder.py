@@ -1,4 +1,4 @@
-"""Resolve paths below the vault's folder, and never outside it (specs/safety.md SAFE-15, SAFE-16)."""
+"""Read the files of a vault on disk, and nothing outside of it (specs/files.md; specs/safety.md SAFE-15, SAFE-16)."""
 
 from __future__ import annotations
 
@@ -6,174 +6,89 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
+from obsidian_mcp.errors import PermissionDenied, StorageFailed
 
-T = TypeVar("T")
-
-ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | ({errno.EINVAL} if os.name == "nt" else set())
-"""No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on Windows."""
-_REFUSED = {errno.EACCES, errno.EPERM}
-NOT_LISTED = ABSENT | _REFUSED | {errno.ELOOP}
-"""What a folder below the vault's own is passed over for: it is gone, a link, or the system forbids it."""
-_SHARING_VIOLATION = 32
-_EXPLAINED = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EROFS: "the vault's disk is read-only",
-    errno.ENAMETOOLONG: "the path is too long for this disk",
-    errno.EIO: "the disk reported an input/output error",
-    errno.EMFILE: "too many files are open",
-} | dict.fromkeys(
-    (errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENODEV, errno.ENXIO),
-    "the disk is not connected any more",
+from .place import (
+    ABSENT,
+    BINARY,
+    CLOEXEC,
+    FOLDER,
+    NOFOLLOW,
+    NONBLOCK,
+    NOT_LISTED,
+    PATIENCE_SECONDS,
+    RELATIVE_CALLS,
+    Place,
+    below_a_file,
+    disconnected,
+    extended,
+    linked,
+    patiently,
+    real_path,
+    translated,
 )
 
+PIECE = 1024 * 1024
+"""Bytes of one further read of a file that grows while it is read."""
+STUB = ".icloud"
+"""Ends the name of the hidden file that iCloud puts in the place of one that it has evicted: `.Note.md.icloud`."""
+READ_LIMIT = 64 * 1024 * 1024
+"""Bytes. A larger file is refused (FILE-07)."""
 
-def translated(error: OSError, disk: str, doing: str) -> AppError:
-    """Return the AppError for a system error (FILE-08)."""
-    path = printable(disk)
-    if error.errno in ABSENT and error.errno not in _EXPLAINED:
-        return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
-    if getattr(error, "winerror", None) == _SHARING_VIOLATION:
-        return PermissionDenied(
-            f"Another program has {path!r} open, and Windows does not allow {doing} it meanwhile. Close it there, or "
-            "try again in a moment.",
-            path=path,
-        )
-    if error.errno in _REFUSED:
-        return PermissionDenied(
-            f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow this program "
-            "to use the folder in the system's privacy settings.",
-            path=path,
-        )
-    if error.errno == errno.ELOOP:
-        return linked(disk)
-    reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
-    return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
+_READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
+
+_RECALL_ON_OPEN = os.name == "nt"
+"""Whether opening a file is enough to have the cloud download it."""
 
 
-REPLACES_OPEN_FILES = os.name != "nt"
-"""Whether the system lets a file be renamed and replaced that another program has open."""
-PATIENCE_SECONDS = 1.0
-"""How long a change is tried again while another program has the file open; a read, a tenth of it."""
-_RETRY_SECONDS = 0.02
+def in_cloud(facts: os.stat_result) -> bool:
+    """Whether a file's content is only in a cloud: reading would download it or wait forever (SAFE-14)."""
+    return bool(getattr(facts, "st_flags", 0) & _DATALESS or getattr(facts, "st_file_attributes", 0) & _RECALLED)
 
 
-def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11).
-
-    Raises: OSError.
-    """
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            return call()
-        except PermissionError:
-            if REPLACES_OPEN_FILES or time.monotonic() > end:
-                raise
-        time.sleep(_RETRY_SECONDS)
-
-
-RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
-NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-NONBLOCK = getattr(os, "O_NONBLOCK", 0)
-"""A named pipe in the place of a note must not block its reader."""
-BINARY = getattr(os, "O_BINARY", 0)
-CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
-
-
-def real_path(folder: Path) -> Path:
-    """Return the path without links, as the disk spells it (SAFE-08).
-
-    Another spelling of the same folder, which Windows and macOS take too, would get an index, a journal and locks of
-    its own. Windows gives the real one by itself.
-    """
-    path = os.path.realpath(folder)
-    if sys.platform == "darwin":
-        import fcntl
-
-        with contextlib.suppress(OSError):
-            descriptor = os.open(path, _FOLDER)
-            try:
-                path = os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
-            finally:
-                os.close(descriptor)
-    return Path(path)
-
-
-def _extended(folder: Path) -> str:
-    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
-    path = str(folder)
-    if os.name != "nt" or path.startswith("\\\\?\\"):
-        return path
-    return f"\\\\?\\UNC{path[1:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
-
-
-class Place(NamedTuple):
-    """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
-
-    folder: int | None
-    name: str
-
-    def facts(self) -> os.stat_result:
-        """Return the status of the file, of a link itself. Raises: OSError."""
-        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
-
-    def real(self, disk: str) -> os.stat_result:
-        """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
-        facts = self.facts()
-        if stat_module.S_ISLNK(facts.st_mode):
-            raise linked(disk)
-        return facts
-
-    def beside(self, name: str) -> str:
-        """Return the name of another file in the same folder, in the form that `name` has."""
-        return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
-
-    def there(self) -> bool:
-        """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
-        try:
-            self.facts()
-        except OSError as error:
-            if error.errno in ABSENT:
-                return False
-            raise
-        return True
-
-    def sync(self) -> None:
-        """Make renames in the folder durable; systems that cannot sync a folder do not need it."""
-        with contextlib.suppress(OSError):
-            if self.folder is not None:
-                os.fsync(self.folder)
+_DATALESS = 0x4000_0000
+"""SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
+_RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
+"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on demand."""
 
 
 class VaultFolder:
-    """Opens places below one folder. Paths are raw relative paths."""
+    """The reading half of `Files` (core/files/ports.py, which documents the methods) below one folder (FILE rules).
 
-    def __init__(self, path: Path, *, relative_calls: bool = RELATIVE_CALLS) -> None:
+    Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        in_cloud: Callable[[os.stat_result], bool] = in_cloud,
+        *,
+        relative_calls: bool = RELATIVE_CALLS,
+    ) -> None:
         """`relative_calls`: whether the system opens and renames files relative to an open folder (`openat`)."""
-        self.path = real_path(path)
+        self.root = real_path(root)
+        self._in_cloud = in_cloud
         self._relative_calls = relative_calls
         self._identity: tuple[int, int] | None = None
         """Device and inode of the vault's folder, to notice when another folder takes its place."""
-        self._settings_seen = os.path.isdir(self.path / SETTINGS_FOLDER)
+        self._settings_seen = os.path.isdir(self.root / SETTINGS_FOLDER)
+
+    # -- places --------------------------------------------------------------------------------------------------
 
     def join(self, disk: str) -> str:
         """Return the absolute path without a check."""
-        return os.path.join(_extended(self.path), *disk.split("/")) if disk else str(self.path)
+        return os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
 
     def contained(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
-        path = _extended(self.path)
+        path = extended(self.root)
         for part in disk.split("/"):
             path = os.path.join(path, part)
             if part in ("", ".", "..") or os.path.islink(path):
@@ -197,14 +112,14 @@ class VaultFolder:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
                 except OSError as error:  # each system has another one for it
                     if any(above.is_file() for above in Path(path).parents):
-                        raise _below_a_file(disk) from error
+                        raise below_a_file(disk) from error
                     raise
             yield Place(None, path)
             return
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
             raise linked(disk)
-        folder = os.open(self.path, _FOLDER)
+        folder = os.open(self.root, FOLDER)
         try:
             for part in folders:
                 below = self._below(folder, part, disk, make=make)
@@ -221,7 +136,7 @@ class VaultFolder:
         Raises: OSError.
         """
         path = self.join(disk)
-        folder = os.open(path, _FOLDER | NOFOLLOW) if self._relative_calls else None
+        folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
             with os.scandir(path if folder is None else folder) as entries:
                 yield entries
@@ -232,14 +147,14 @@ class VaultFolder:
     def check(self) -> None:
         """Raises: VaultNotFound if the vault's disk is gone, also if an empty mount point is in its place."""
         try:
-            facts = os.stat(self.path)
+            facts = os.stat(self.root)
         except OSError as error:
-            raise _disconnected(self.path) from error
+            raise disconnected(self.root) from error
         identity = (facts.st_dev, facts.st_ino)
         if identity != self._identity:
-            settings = os.path.isdir(self.path / SETTINGS_FOLDER)
+            settings = os.path.isdir(self.root / SETTINGS_FOLDER)
             if self._settings_seen and not settings:
-                raise _disconnected(self.path)
+                raise disconnected(self.root)
             self._identity = identity
 
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
@@ -247,7 +162,7 @@ class VaultFolder:
         if part in ("", ".", ".."):
             raise linked(disk)
         try:
-            return os.open(part, _FOLDER | NOFOLLOW, dir_fd=folder)
+            return os.open(part, FOLDER | NOFOLLOW, dir_fd=folder)
         except FileNotFoundError:
             if not make:
                 raise
@@ -259,31 +174,208 @@ class VaultFolder:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 Place(folder, part).real(disk)
                 if make:
-                    raise _below_a_file(disk) from error
+                    raise below_a_file(disk) from error
             raise
 
+    # -- reading ----------------------------------------------------------------------------------------------
 
-def linked(disk: str) -> PermissionDenied:
-    """Return the error for a path with a symbolic link in it."""
-    return PermissionDenied(
-        f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
-        "Give the path of the real file inside the vault.",
+    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        self.check()
+        try:
+            pending = [folder] if not folder or self.contained(folder) else []
+        except PermissionDenied:  # a link in a folder's place
+            return
+        while pending:
+            folder = pending.pop()
+            above = f"{folder}/" if folder else ""
+            for entry in self._entries(folder):
+                disk = above + entry.name
+                try:
+                    if entry.is_file(follow_symlinks=False):
+                        if is_wanted is None or is_wanted(disk):
+                            facts = entry.stat(follow_symlinks=False)
+                            yield DiskFile(disk, facts.st_size, facts.st_mtime_ns)
+                    elif entry.is_dir(follow_symlinks=False):
+                        pending.append(disk)
+                except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
+                    continue
+
+    def evicted(self) -> Iterator[str]:
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            above = f"{folder}/" if folder else ""
+            with contextlib.suppress(OSError), self.listing(folder) as entries:
+                for entry in entries:
+                    if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                        folders.append(above + entry.name)
+                    elif entry.name.startswith(".") and entry.name.endswith(STUB):
+                        yield above + entry.name[1 : -len(STUB)]
+
+    def subfolders(self, disk: str) -> list[str] | None:
+        try:
+            if disk:
+                with self.place(disk) as place:
+                    if not stat_module.S_ISDIR(place.real(disk).st_mode):
+                        return None
+            return [
+                f"{disk}/{entry.name}" if disk else entry.name
+                for entry in self._entries(disk)
+                if entry.is_dir(follow_symlinks=False)
+            ]
+        except OSError as error:
+            if error.errno in ABSENT:
+                return None
+            raise translated(error, disk, "listing") from error
+
+    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        """Yield what is not hidden in a folder; nothing of one that is gone or that the system forbids (FILE-13).
+
+        Raises: AppError for the vault's own folder, and where a folder cannot be listed for another reason.
+        """
+        try:
+            with self.listing(folder) as entries:
+                yield from (entry for entry in entries if entry.name[0] != ".")
+        except OSError as error:
+            if not folder or error.errno not in NOT_LISTED:
+                raise translated(error, folder or self.root.name, "listing") from error
+
+    def _lists(self, disk: str) -> bool:
+        """Whether a folder lists a file by this name, not only by another case or normal form."""
+        folder, _, name = disk.rpartition("/")
+        return any(entry.name == name for entry in self._entries(folder))
+
+    def spelled(self, disks: Iterable[str]) -> set[str]:
+        listed: dict[str, set[str]] = {}
+
+        def is_spelled(disk: str) -> bool:
+            folder, _, name = disk.rpartition("/")
+            if folder not in listed:
+                listed[folder] = {entry.name for entry in self._entries(folder)}
+            return name in listed[folder] and (not folder or is_spelled(folder))
+
+        return {disk for disk in disks if is_spelled(disk)}
+
+    def stat(self, disk: str) -> DiskFile | None:
+        try:
+            with self.place(disk) as place:
+                facts = place.real(disk)
+        except OSError as error:
+            _check_absent(error, disk)
+            return None
+        return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
+
+    def created_ns(self, disk: str) -> int:
+        try:
+            with self.place(disk) as place:
+                facts = place.real(disk)
+        except (OSError, PermissionDenied):
+            return 0
+        born: float | None = getattr(facts, "st_birthtime", None)  # seconds; not on Linux
+        return min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
+
+    def exists(self, disk: str) -> bool:
+        try:
+            with self.place(disk) as place:
+                try:
+                    place.real(disk)
+                except OSError as error:
+                    if error.errno not in ABSENT:
+                        raise
+                    self._check_stub(place, disk)
+                    return False
+        except OSError as error:
+            _check_absent(error, disk)
+            return False
+        return True
+
+    def read(self, disk: str, limit: int | None = None) -> bytes:
+        most = READ_LIMIT if limit is None else limit
+        try:
+            with self.place(disk) as place, self._opened(place, disk) as (descriptor, size):
+                if size > most:
+                    raise StorageFailed(
+                        f"{printable(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
+                        path=printable(disk),
+                        size=size,
+                    )
+                return read_bytes(descriptor, size)
+        except OSError as error:
+            raise translated(error, disk, "reading") from error
+
+    def head(self, disk: str, most: int) -> bytes:
+        try:
+            with self.place(disk) as place, self._opened(place, disk) as (descriptor, size):
+                return read_bytes(descriptor, size, most)
+        except OSError as error:
+            raise translated(error, disk, "reading") from error
+
+    @contextlib.contextmanager
+    def _opened(self, place: Place, disk: str) -> Iterator[tuple[int, int]]:
+        """Open the regular file at a place for reading: its descriptor and its size in bytes.
+
+        Raises: OSError, StorageFailed, PermissionDenied.
+        """
+        opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
+        try:
+            if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
+                raise _not_downloaded(disk)
+            try:
+                descriptor = opening()
+            except PermissionError:
+                descriptor = patiently(opening, PATIENCE_SECONDS / 10)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                self._check_stub(place, disk)
+            raise
+        try:
+            facts = os.fstat(descriptor)
+            if self._in_cloud(facts):
+                raise _not_downloaded(disk)
+            if not stat_module.S_ISREG(facts.st_mode):
+                raise FileNotFoundError(errno.ENOENT, "not a regular file")
+            yield descriptor, facts.st_size
+        finally:
+            os.close(descriptor)
+
+    def _check_stub(self, place: Place, disk: str) -> None:
+        """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
+        name = disk.rpartition("/")[2]
+        if Place(place.folder, place.beside(f".{name}{STUB}")).there():
+            raise _not_downloaded(disk)
+
+    def config(self, name: str) -> bytes | None:
+        try:
+            return (self.root / SETTINGS_FOLDER / name).read_bytes()
+        except OSError:
+            return None
+
+
+def _check_absent(error: OSError, disk: str) -> None:
+    """Raises: AppError where an error says anything but that a file is not there."""
+    if error.errno not in ABSENT:
+        raise translated(error, disk, "reading") from error
+
+
+def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
+    """Return the file to its end, or its first `most` bytes.
+
+    A file of the expected `size` takes one system call: every call releases the interpreter's lock, which another
+    thread may then keep for 5 ms.
+    """
+    first = os.read(descriptor, (size if most is None else min(size, most)) + 1)
+    if len(first) == size or (most is not None and len(first) > most):
+        return first[:most]
+    parts = [first]
+    while parts[-1]:  # the file is being written, or its disk returns it in pieces
+        parts.append(os.read(descriptor, PIECE))
+    return b"".join(parts)[:most]
+
+
+def _not_downloaded(disk: str) -> StorageFailed:
+    return StorageFailed(
+        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was neither read nor changed. "
+        "Open it once in the Obsidian app or have the cloud keep it on this device, then try again.",
         path=printable(disk),
-    )
-
-
-def _below_a_file(disk: str) -> InvalidName:
-    path = printable(disk)
-    return InvalidName(
-        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a folder. Choose another "
-        "folder.",
-        path=path,
-    )
-
-
-def _disconnected(root: Path) -> VaultNotFound:
-    return VaultNotFound(
-        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive or network "
-        "folder again, then repeat this.",
-        vault=root.name,
+        downloaded=False,
     )

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters import folder
+from obsidian_mcp.adapters import place
 from obsidian_mcp.adapters.atomic import exchange
-from obsidian_mcp.adapters.disk import Disk, in_cloud
-from obsidian_mcp.adapters.folder import RELATIVE_CALLS, Place, VaultFolder
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.folder import in_cloud
+from obsidian_mcp.adapters.place import RELATIVE_CALLS, Place
 from obsidian_mcp.errors import (
     InvalidName,
     NoteExists,
@@ -37,7 +38,7 @@ def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Disk:
     relative_calls = RELATIVE_CALLS and request.param == "openat"
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "n.md").write_bytes(b"old")
-    return Disk(tmp_path, folder=VaultFolder(tmp_path, relative_calls=relative_calls))
+    return Disk(tmp_path, relative_calls=relative_calls)
 
 
 def listing(disk: Disk) -> list[str]:
@@ -175,7 +176,7 @@ def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> N
 def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "REPLACES_OPEN_FILES", False)
+    monkeypatch.setattr(place, "REPLACES_OPEN_FILES", False)
     (disk.root / "a/n.md").write_bytes(b"1")
 
     def busy(times: int, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -289,7 +290,7 @@ def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch:
     assert everything(disk) == ["a", "a/n.md", "b.md"]
 
 
-class Swapping(VaultFolder):
+class Swapping(Disk):
     """Between the walk to a folder and what is done there, the folder `a` becomes a link that leads outside."""
 
     def __init__(self, root: Path, outside: Path) -> None:
@@ -299,14 +300,14 @@ class Swapping(VaultFolder):
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
         with super().place(disk, make=make) as place:
-            if not (self.path / "a").is_symlink():
-                (self.path / "a").rename(self.path / "aside")
-                (self.path / "a").symlink_to(self.outside)
+            if not (self.root / "a").is_symlink():
+                (self.root / "a").rename(self.root / "aside")
+                (self.root / "a").symlink_to(self.outside)
             yield place
 
     def swap_back(self) -> None:
-        (self.path / "a").unlink()
-        (self.path / "aside").rename(self.path / "a")
+        (self.root / "a").unlink()
+        (self.root / "aside").rename(self.root / "a")
 
 
 @POSIX
@@ -320,8 +321,7 @@ def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path
     (root / "a").mkdir(parents=True)
     (root / "a/n.md").write_bytes(b"old")
     (root / "b.md").write_bytes(b"b")
-    folder = Swapping(root, outside)
-    disk = Disk(root, folder=folder)
+    disk = Swapping(root, outside)
     match action:
         case "read":
             assert disk.read("a/n.md") == b"old"
@@ -344,7 +344,7 @@ def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path
     assert {path.name: path.read_bytes() for path in outside.iterdir()} == {"n.md": b"secret"}
     with pytest.raises(PermissionDenied):
         disk.read("a/n.md")
-    folder.swap_back()
+    disk.swap_back()
     assert b"secret" not in {path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
@@ -500,7 +500,7 @@ def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
 @pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=POSIX), False])
 def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> None:
     # FILE-08
-    disk = Disk(tmp_path, folder=VaultFolder(tmp_path, relative_calls=relative_calls))
+    disk = Disk(tmp_path, relative_calls=relative_calls)
     disk.create("a.md", b"a")
     disk.create("b.md", b"b")
     with pytest.raises(InvalidName, match="is a file, not a folder"):

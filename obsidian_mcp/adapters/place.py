@@ -1,0 +1,181 @@
+"""Where a file is on disk, and what the system's errors about it mean (FILE-08)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat as stat_module
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
+
+T = TypeVar("T")
+
+ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | ({errno.EINVAL} if os.name == "nt" else set())
+"""No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on Windows."""
+_REFUSED = {errno.EACCES, errno.EPERM}
+NOT_LISTED = ABSENT | _REFUSED | {errno.ELOOP}
+"""What a folder below the vault's own is passed over for: it is gone, a link, or the system forbids it."""
+_SHARING_VIOLATION = 32
+_EXPLAINED = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the vault's disk is read-only",
+    errno.ENAMETOOLONG: "the path is too long for this disk",
+    errno.EIO: "the disk reported an input/output error",
+    errno.EMFILE: "too many files are open",
+} | dict.fromkeys(
+    (errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENODEV, errno.ENXIO),
+    "the disk is not connected any more",
+)
+
+
+def translated(error: OSError, disk: str, doing: str) -> AppError:
+    """Return the AppError for a system error (FILE-08)."""
+    path = printable(disk)
+    if error.errno in ABSENT and error.errno not in _EXPLAINED:
+        return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
+    if getattr(error, "winerror", None) == _SHARING_VIOLATION:
+        return PermissionDenied(
+            f"Another program has {path!r} open, and Windows does not allow {doing} it meanwhile. Close it there, or "
+            "try again in a moment.",
+            path=path,
+        )
+    if error.errno in _REFUSED:
+        return PermissionDenied(
+            f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow this program "
+            "to use the folder in the system's privacy settings.",
+            path=path,
+        )
+    if error.errno == errno.ELOOP:
+        return linked(disk)
+    reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
+    return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
+
+
+REPLACES_OPEN_FILES = os.name != "nt"
+"""Whether the system lets a file be renamed and replaced that another program has open."""
+PATIENCE_SECONDS = 1.0
+"""How long a change is tried again while another program has the file open; a read, a tenth of it."""
+_RETRY_SECONDS = 0.02
+
+
+def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
+    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11).
+
+    Raises: OSError.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return call()
+        except PermissionError:
+            if REPLACES_OPEN_FILES or time.monotonic() > end:
+                raise
+        time.sleep(_RETRY_SECONDS)
+
+
+RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+"""A named pipe in the place of a note must not block its reader."""
+BINARY = getattr(os, "O_BINARY", 0)
+CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
+
+
+def real_path(folder: Path) -> Path:
+    """Return the path without links, as the disk spells it (SAFE-08).
+
+    Another spelling of the same folder, which Windows and macOS take too, would get an index, a journal and locks of
+    its own. Windows gives the real one by itself.
+    """
+    path = os.path.realpath(folder)
+    if sys.platform == "darwin":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, FOLDER)
+            try:
+                path = os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+            finally:
+                os.close(descriptor)
+    return Path(path)
+
+
+def extended(folder: Path) -> str:
+    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
+    path = str(folder)
+    if os.name != "nt" or path.startswith("\\\\?\\"):
+        return path
+    return f"\\\\?\\UNC{path[1:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
+
+
+class Place(NamedTuple):
+    """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
+
+    folder: int | None
+    name: str
+
+    def facts(self) -> os.stat_result:
+        """Return the status of the file, of a link itself. Raises: OSError."""
+        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+
+    def real(self, disk: str) -> os.stat_result:
+        """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
+        facts = self.facts()
+        if stat_module.S_ISLNK(facts.st_mode):
+            raise linked(disk)
+        return facts
+
+    def beside(self, name: str) -> str:
+        """Return the name of another file in the same folder, in the form that `name` has."""
+        return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
+
+    def there(self) -> bool:
+        """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
+        try:
+            self.facts()
+        except OSError as error:
+            if error.errno in ABSENT:
+                return False
+            raise
+        return True
+
+    def sync(self) -> None:
+        """Make renames in the folder durable; systems that cannot sync a folder do not need it."""
+        with contextlib.suppress(OSError):
+            if self.folder is not None:
+                os.fsync(self.folder)
+
+
+def linked(disk: str) -> PermissionDenied:
+    """Return the error for a path with a symbolic link in it."""
+    return PermissionDenied(
+        f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
+        "Give the path of the real file inside the vault.",
+        path=printable(disk),
+    )
+
+
+def below_a_file(disk: str) -> InvalidName:
+    path = printable(disk)
+    return InvalidName(
+        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a folder. Choose another "
+        "folder.",
+        path=path,
+    )
+
+
+def disconnected(root: Path) -> VaultNotFound:
+    return VaultNotFound(
+        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive or network "
+        "folder again, then repeat this.",
+        vault=root.name,
+    )
