@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from obsidian_mcp import config
-from obsidian_mcp.core.text.clock import timestamp
+from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS
 

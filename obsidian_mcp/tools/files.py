@@ -12,7 +12,6 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.files.settings import last_open_files
-from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, is_note, name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -94,7 +93,7 @@ def _listed(place: Vault, entry: FileEntry) -> ListedFile:
     if extension(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed
             etag = place.read(entry).etag
-    return ListedFile(entry.path, entry.size, timestamp(entry.mtime_ns), etag)
+    return ListedFile(entry.path, entry.size, entry.modified, etag)
 
 
 def _kind(entry: FileEntry) -> str:

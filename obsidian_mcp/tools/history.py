@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.catalog import normal_form, timestamp
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.note.edits import diff
-from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import parse
 from obsidian_mcp.core.vault import undo as core_undo

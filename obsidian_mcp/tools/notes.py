@@ -14,10 +14,9 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import canvas, edits, hidden_text, parser, sections
+from obsidian_mcp.core.note import canvas, edits, parser, sections
 from obsidian_mcp.core.note.counts import count
-from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, line_count, printable
+from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, hidden_text_warnings, line_count, printable
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
     NOTE_EXTENSION,
@@ -271,7 +270,7 @@ def read_note(
     entry, alias = (_random(place, name[len(RANDOM) :]), None) if is_random else place.resolve(name)
     data = place.shown(entry).data
     text = Text.decode(data)
-    facts = partial(ReadNote, entry.path, entry.size, timestamp(entry.mtime_ns), etag_of(data), alias=alias)
+    facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
         return Document(_viewed(facts, entry.path, text.body, view, warnings), None)
@@ -308,7 +307,7 @@ class ReadNotes:
 def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     """Return what a reader of a file should know, and note that the client has read hidden text (POL-13)."""
     unreadable = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
-    hidden = hidden_text.warnings(text.body, path, app.hidden_text_reads.add)
+    hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
     mistakes = [] if path.endswith(NOTE_EXTENSION) else base_mistakes(path, text.body)
     return unreadable + mistakes + hidden
 
@@ -331,7 +330,7 @@ def _several(app: App, place: Vault, wanted: list[str]) -> Document:
             ReadNote(
                 entry.path,
                 entry.size,
-                timestamp(entry.mtime_ns),
+                entry.modified,
                 content.etag,
                 next_offset=end if end < len(body) else None,
                 warnings=_warnings(app, entry.path, text) or None,

@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.note.insertion import Position, insert_text
 from obsidian_mcp.core.periodic.periods import ADJECTIVES
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .outcome import Document
@@ -62,7 +61,7 @@ def daily_note(
     opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)
     text = printable(opened.content.text.body)
     entry = opened.content.entry
-    hidden = [] if content else hidden_text.warnings(text, entry.path, app.hidden_text_reads.add)
+    hidden = [] if content else hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
     facts = PeriodicNote(
         entry.path,
         opened.located.first.isoformat(),

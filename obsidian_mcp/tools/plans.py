@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
-from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.vault import undo
 from obsidian_mcp.core.vault.plans import FileChange, Plan, changed_files
 from obsidian_mcp.core.vault.vault import Vault

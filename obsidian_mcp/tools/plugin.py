@@ -17,11 +17,11 @@ from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import hidden_text, parser, patch
+from obsidian_mcp.core.note import parser, patch
 from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
-from obsidian_mcp.core.text.text import BOM, Lines, Span, printable
+from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
@@ -64,7 +64,7 @@ def read_note(
     place = app.vaults.get()
     entry = place.find(path)
     text = place.read_text(entry).text
-    hidden_text.warnings(text.body, entry.path, app.hidden_text_reads.add)
+    hidden_text_warnings(text.body, entry.path, app.hidden_text_reads.add)
     if not section.strip():
         whole = (BOM if text.bom else "") + text.body
         return Document({}, printable(whole))

@@ -10,10 +10,8 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
-from obsidian_mcp.core.note import hidden_text
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, basename, extension
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -61,10 +59,10 @@ def fetch(app: App, id: Annotated[str, Field(description="An id that search foun
     entry = place.find(id)
     body = place.shown(entry).text.body
     shown = printable(body[:MOST_CHARACTERS])
-    metadata = {"modified": timestamp(entry.mtime_ns)}
+    metadata = {"modified": entry.modified}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
-    if warnings := hidden_text.warnings(body, entry.path, app.hidden_text_reads.add):
+    if warnings := hidden_text_warnings(body, entry.path, app.hidden_text_reads.add):
         metadata["warnings"] = " ".join(warnings)
     return Fetched(entry.path, basename(entry.path), shown, _url(app, place, entry.path), metadata)
 

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import hidden_text, insertion
+from obsidian_mcp.core.note import insertion
 from obsidian_mcp.core.note.insertion import Position
+from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 
 from .outcome import Document
@@ -55,7 +56,7 @@ def list_templates(
         return TemplateList(known.folders, *first_of([str(entry.path) for entry in known.listed()], MOST_RESULTS))
     found = known.find(template)
     text = place.read_text(found).text.body
-    hidden = hidden_text.warnings(text, found.path, app.hidden_text_reads.add)
+    hidden = hidden_text_warnings(text, found.path, app.hidden_text_reads.add)
     return Document(TemplateText(found.path, hidden or None), text)
 
 

@@ -10,9 +10,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.note import hidden_text, parser
+from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
@@ -74,7 +74,7 @@ def show_note(
     """Opens a note, formatted, for the user."""
     place = app.vaults.get(vault)
     entry, note = _note(place, path)
-    hidden_text.warnings(note.body, entry.path, app.hidden_text_reads.add)
+    hidden_text_warnings(note.body, entry.path, app.hidden_text_reads.add)
     start = text_start(note.body)
     data: dict[str, Any] = {
         "view": "note",

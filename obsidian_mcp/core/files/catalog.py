@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -26,6 +27,23 @@ class FileEntry(NamedTuple):
     """Bytes."""
     mtime_ns: int
     """Modification time in nanoseconds since the epoch."""
+
+    @property
+    def modified(self) -> str:
+        """The modification time in ISO 8601."""
+        return timestamp(self.mtime_ns)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = -30_000_000_000_000_000
+_LAST = 253_402_000_000_000_000
+"""Microseconds from 1970 to the years 1019 and 9999."""
+
+
+def timestamp(nanoseconds: int) -> str:
+    """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
+    microseconds = min(max(nanoseconds // 1000, _FIRST), _LAST)  # disks know years that calendars do not
+    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[: len("2024-05-01T12:00:00")] + "Z"
 
 
 class Names(Protocol):
@@ -257,7 +275,7 @@ class Catalog:
                 found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
         if len(found) > 1:
             raise ambiguous(raw, found)
-        return self[found[0]] if found else None
+        return self._by_path[found[0]] if found else None
 
     def respelled(self, disks: Iterable[str]) -> list[str]:
         """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
-from obsidian_mcp.core.text import clock, tags
+from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.errors import InvalidArguments
@@ -137,7 +138,7 @@ def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callab
     match by.kind:
         case "modified":
             times = times_of(snapshot, items)
-            return lambda item: clock.timestamp(times.get(item.path, 0))
+            return lambda item: timestamp(times.get(item.path, 0))
         case "property":
             values = values_of(snapshot, by.property, items)
             return lambda item: _shortened(in_one_line(values[item.number])) if item.number in values else None

@@ -1,4 +1,4 @@
-"""Times: parsed from text, and formatted for answers (specs/search.md, SEARCH-12)."""
+"""Dates and times as people write them (specs/search.md, SEARCH-12)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from typing import TypeVar
 _AGO = re.compile(
     r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
 )
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST = -30_000_000_000_000_000
-_LAST = 253_402_000_000_000_000
-"""Microseconds from 1970 to the years 1019 and 9999."""
+_LAST_SECOND = 253_402_000_000
+"""Seconds from 1970 to the year 9999."""
 _MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
-
-
-def timestamp(nanoseconds: int) -> str:
-    """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
-    microseconds = min(max(nanoseconds // 1000, _FIRST), _LAST)  # disks know years that calendars do not
-    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[: len("2024-05-01T12:00:00")] + "Z"
 
 
 def month(nanoseconds: int) -> str:
     """Return the local month of a time, such as `2024-05`."""
-    seconds = min(max(nanoseconds // 10**9, 86_400), _LAST // 10**6)  # Windows knows none before 1970
+    seconds = min(max(nanoseconds // 10**9, 86_400), _LAST_SECOND)  # Windows knows none before 1970
     return datetime.fromtimestamp(seconds).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
 
 

@@ -9,7 +9,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text import progress
-from obsidian_mcp.core.text.clock import timestamp
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -76,7 +75,7 @@ def weekly_review(
         f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
     )
     shown = [quoted(app, place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
-    rest = [f"- {entry.path} ({timestamp(entry.mtime_ns)})" for entry in notes[REVIEWED : REVIEWED + 100]]
+    rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
     return "\n\n".join([request, *shown, *more, *notice])
 

@@ -15,9 +15,7 @@ import mcp_types as types
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import hidden_text
-from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -105,12 +103,12 @@ def find(name: str) -> Prompt:
 def quoted(app: App, place: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
     body = printable(place.read_text(entry).text.body)
-    hidden_text.warnings(body, entry.path, app.hidden_text_reads.add)
+    hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     cut = ""
     if len(body) > most:
         cut = f"\n[… {len(body) - most:,} more characters: obsidian_read_note with offset {most}]"
         body = body[:most]
-    return f'<note path="{entry.path}" modified="{timestamp(entry.mtime_ns)}">\n{body}{cut}\n</note>'
+    return f'<note path="{entry.path}" modified="{entry.modified}">\n{body}{cut}\n</note>'
 
 
 def number(text: str, name: str, least: int, most: int) -> int:

@@ -14,9 +14,7 @@ import mcp_types as types
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
-from obsidian_mcp.core.note import hidden_text
-from obsidian_mcp.core.text.clock import timestamp
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
@@ -112,7 +110,7 @@ def _file(place: Vault, entry: FileEntry) -> types.Resource:
         title=basename(entry.path),
         mime_type=media.mime_of(entry.path),
         size=entry.size,
-        annotations=types.Annotations(last_modified=timestamp(entry.mtime_ns)),
+        annotations=types.Annotations(last_modified=entry.modified),
     )
 
 
@@ -159,7 +157,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     if media.is_text(entry.path, data):
         text = printable(Text.decode(data).body)
         mime = "text/plain" if mime == media.UNKNOWN else mime
-        hidden_text.warnings(text, entry.path, app.hidden_text_reads.add)
+        hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
         return types.TextResourceContents(uri=address, mime_type=mime, text=text)
     return types.BlobResourceContents(uri=address, mime_type=mime, blob=base64.b64encode(data).decode())
 
@@ -227,4 +225,4 @@ def _recent(place: Vault) -> str:
 
 
 def _line(place: Vault, entry: FileEntry) -> str:
-    return f"- {timestamp(entry.mtime_ns)} [{entry.path}]({uri.of_file(place.name, entry.path)})"
+    return f"- {entry.modified} [{entry.path}]({uri.of_file(place.name, entry.path)})"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry, timestamp
 from obsidian_mcp.core.files.ports import Change, DiskFile
 
 SPELLINGS = [
@@ -109,3 +109,14 @@ def test_a_folder_that_appears_while_the_folders_are_collected_is_known_to_the_n
 
     assert set(catalog.folders()) == {"f"}
     assert set(catalog.folders()) == {"f", "new"}
+
+
+@given(st.integers(-(2**63), 2**63 - 1) | st.integers(-(10**30), 10**30))
+def test_any_time_of_a_file_can_be_said(mtime_ns: int) -> None:
+    assert len(timestamp(mtime_ns)) == 20
+
+
+def test_the_time_of_a_file_is_said_in_utc_to_the_second() -> None:
+    [entry] = Catalog([DiskFile("n.md", 1, 1_717_180_200_999_999_999)])
+    assert entry.modified == "2024-05-31T18:30:00Z"
+    assert timestamp(-1) == "1969-12-31T23:59:59Z"
