@@ -114,8 +114,6 @@ def resolve(text: str) -> Scalar:
     return text
 
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 _TABBED_BLANK = re.compile(r"^[ \t]*\t[ \t]*(?=#|\r?$)", re.MULTILINE)
 
 _TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
@@ -214,7 +212,7 @@ class _Builder:
             yaml.SequenceEndEvent: self._close,
             yaml.DocumentStartEvent: self._document,
         }
-        loader = _LOADER(self._source)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self._source)  # without libyaml there is no first one
         try:
             while type(event := loader.get_event()) is not yaml.StreamEndEvent:
                 if (handler := handlers.get(type(event))) is not None:
