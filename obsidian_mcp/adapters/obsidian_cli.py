@@ -42,7 +42,7 @@ class ObsidianCommand:
 
     Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for
     an answer that it does not recognise, silence included. Methods that take the path of a file also raise
-    NoteNotFound, and PermissionDenied or InvalidName for a path that is none (`core.paths.parse`). A value that the
+    NoteNotFound, and PermissionDenied or InvalidName for a path that is none (`vault_path.parse`). A value that the
     command would change on its way is refused: AppCommandFailed with `reason="cannot_carry"` (see `can_carry`).
     """
 
