@@ -19,7 +19,7 @@ from obsidian_mcp.core.text.deadline import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
-from .document import Subject
+from .document import Document
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from .parts import InPart, first_match, first_of, holds_section, required
 from .properties import WithProperty, name_test, value_test
@@ -38,7 +38,7 @@ class Matcher:
     def __init__(self, query: Node) -> None:
         self._test = _compile(query, _Field())
 
-    def matches(self, subject: Subject) -> bool:
+    def matches(self, subject: Document) -> bool:
         """Return whether the file matches."""
         checkpoint()
         place = Place(subject)
@@ -46,7 +46,7 @@ class Matcher:
             subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
         )
 
-    def find(self, subject: Subject) -> tuple[Span, ...] | None:
+    def find(self, subject: Document) -> tuple[Span, ...] | None:
         """Return the places to show of a file's content, in order and without repetition; None if it does not match.
 
         A file that is found by its path, and for what it does not hold, has none.
@@ -55,7 +55,7 @@ class Matcher:
             return None
         return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]
 
-    def places(self, subject: Subject) -> list[Iterator[Span]]:
+    def places(self, subject: Document) -> list[Iterator[Span]]:
         """Return where the content of a matching file satisfies each part of the query, lazily."""
         parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
         return [part.places(Place(subject)) for part in parts]
@@ -66,7 +66,7 @@ class Place:
 
     __slots__ = ("span", "subject")
 
-    def __init__(self, subject: Subject, span: Span | None = None) -> None:
+    def __init__(self, subject: Document, span: Span | None = None) -> None:
         self.subject = subject
         self.span = span
 

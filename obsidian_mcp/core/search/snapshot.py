@@ -17,7 +17,7 @@ from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.facts import PDF, indexable, is_pdf
 from obsidian_mcp.core.index.rows import PROPERTIES
-from obsidian_mcp.core.query.document import Document, Kind
+from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
 from obsidian_mcp.core.text.analysis import fold
@@ -203,60 +203,38 @@ def listed(numbers: Sequence[int]) -> Iterator[str]:
         yield ", ".join(map(str, numbers[start : start + ROWS_AT_ONCE]))
 
 
-class StoredDocument:
-    """A `query.document.Subject` from the rows of the index; what the query needs is read when it is needed."""
-
-    _structure: Structure | None = None
-    _tags: Iterable[str] | None = None
-    _text_tags: Sequence[tuple[str, Span]] | None = None
-    _properties: Mapping[str, object] | None = None
+class StoredDocument(Document):
+    """A document from the rows of the index; what the query needs is read when it is needed."""
 
     def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
-        self._snapshot = snapshot
+        super().__init__(snapshot.table.paths[number], text, "canvas" if number in snapshot.table.canvases else "note")
         self.number = number
-        path = snapshot.table.paths[number]
-        self.path: str = path
-        self.text = text
-        self.kind: Kind = "canvas" if number in snapshot.table.canvases else "note"
+        self._snapshot = snapshot
         self._packed = packed
 
-    @property
+    @cached_property
     def structure(self) -> Structure:
-        if self._structure is None:
-            if self._packed is None:
-                sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
-                row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
-                self._packed = row[0] if row else b""
-            known = self._packed
-            self._structure = Structure(known) if known else self._parsed.structure
-        return self._structure
+        packed = self._packed
+        if packed is None:
+            sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
+            row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
+            packed = row[0] if row else b""
+        return Structure(packed) if packed else super().structure
 
-    @property
-    def _parsed(self) -> Document:
-        return Document(self.path, self.text, self.kind)
+    @cached_property
+    def tags(self) -> Sequence[str]:
+        if self.kind == "canvas":  # the table has the tags of each card by itself
+            return super().tags
+        rows = self._snapshot.connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
+        return [tag for (tag,) in rows]
 
-    @property
-    def tags(self) -> Iterable[str]:
-        if self._tags is None:
-            if self.kind == "canvas":  # the table has the tags of each card by itself
-                self._tags = self._parsed.tags
-            else:
-                sql = "SELECT tag FROM tags WHERE file = ? ORDER BY n"
-                rows = self._snapshot.connection.execute(sql, (self.number,))
-                self._tags = [tag for (tag,) in rows]
-        return self._tags
-
-    @property
+    @cached_property
     def text_tags(self) -> Sequence[tuple[str, Span]]:
-        if self._text_tags is None:
-            if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
-                self._text_tags = self._parsed.text_tags
-            else:
-                sql = "SELECT tag, start, end FROM tags WHERE file = ? AND at = '' ORDER BY n"
-                rows = self._snapshot.connection.execute(sql, (self.number,))
-                self._text_tags = [(tag, Span(*span)) for tag, *span in rows]
-        return self._text_tags
+        if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
+            return super().text_tags
+        sql = "SELECT tag, start, end FROM tags WHERE file = ? AND at = '' ORDER BY n"
+        return [(tag, Span(*span)) for tag, *span in self._snapshot.connection.execute(sql, (self.number,))]
 
     @property
     def property_places(self) -> Iterator[tuple[str, object, Span]]:
@@ -264,13 +242,11 @@ class StoredDocument:
         for name, value, *span in self._snapshot.connection.execute(sql, (self.number,)):
             yield name, json.loads(value), Span(*span)
 
-    @property
+    @cached_property
     def properties(self) -> Mapping[str, object]:
-        if self._properties is None:
-            found: dict[str, list[object]] = {}
-            for table in self._snapshot.property_tables:
-                sql = f"SELECT name, value FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
-                for name, value in self._snapshot.connection.execute(sql, (self.number,)):
-                    found.setdefault(name, []).append(json.loads(value))
-            self._properties = {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-        return self._properties
+        found: dict[str, list[object]] = {}
+        for table in self._snapshot.property_tables:
+            sql = f"SELECT name, value FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
+            for name, value in self._snapshot.connection.execute(sql, (self.number,)):
+                found.setdefault(name, []).append(json.loads(value))
+        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pytest
 from hypothesis import given, settings
@@ -277,12 +277,12 @@ class Closed:
 def test_the_text_is_touched_last_and_parsed_only_where_it_must_be(
     query: str, opened: tuple[str, ...], listed: bool
 ) -> None:
-    file = Closed(open=opened)
+    file = cast("Document", Closed(open=opened))
     assert Matcher(parse(query)).matches(file) is listed
 
 
 def test_of_an_image_only_the_path_is_asked_for() -> None:  # QUERY-11
-    image = Closed("img/work.png", "other")
+    image = cast("Document", Closed("img/work.png", "other"))
     for query, listed in [("work", False), ("file:work", True), ("-task:x file:png", True), ("-work", False)]:
         assert Matcher(parse(query)).matches(image) is listed
 
