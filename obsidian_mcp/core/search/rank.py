@@ -45,8 +45,8 @@ PLACES = 20
 """Places of one word in a text that are counted."""
 SPELLINGS = 8
 """Forms of a word that are looked up in paths."""
-MOST_OF_WORD = 2.2
-"""What BM25 gives a word at most, for its rarity."""
+MOST_OF_WORD = 1.8
+"""Times its rarity, what BM25 gives a word at most: one word in a name shall not outweigh several in a text."""
 SATURATION = 1.2
 USUAL_CHARACTERS = 3_000
 """Of a usual note."""
@@ -54,6 +54,8 @@ WORD_CHARACTERS = 6
 """From one word to the next."""
 PASSAGE_CHARACTERS = 100
 """Of a passage that may answer a question."""
+PASSAGE = 1.5
+"""Weight of the passage with the most words, beside the text."""
 READ_CHARACTERS = 20_000
 """Of a text, what is looked at for a wide plan: of a list of links, words anywhere say little."""
 NAME = 2.0
@@ -345,7 +347,7 @@ class _Scores:
                 inside[ordered[first][1]] -= 1
                 first += 1
             best = max(best, self._rarity(number for number, count in inside.items() if count))
-        return best
+        return PASSAGE * best
 
     def _field(self, text: str) -> tuple[float, list[tuple[int, int]]]:
         """The score of a short text, more the fewer other words are in it; and where the terms are in it."""
