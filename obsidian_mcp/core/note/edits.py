@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.line_matcher import Matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
-from .seams import joins
+from . import blocks
 
 LINES_SHOWN = 10
 CONTEXT_LINES = 2
@@ -37,6 +37,13 @@ _ALIKE = (
 )
 """Characters that are typed for each other, as expressions."""
 _LONE_LF = re.compile(r"(?<!\r)\n")
+_BLOCK_START = re.compile(r"\A|\n[ \t]*\r?\n(?=\S)")
+"""Where a block begins that no block before it can be open in, but for code, comments, math and HTML."""
+_BLOCK_END = re.compile(r"\n[ \t]*(?:\r?\n|\Z)")
+_GOES_ON = {"paragraph": "paragraph", "list": "list", "blockquote": "blockquote", "callout": "blockquote"}
+"""The kind of text, read by itself, that goes on with a block."""
+_OPEN = {"code", "comment", "math"}
+"""Kinds of blocks that no blank line ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +98,47 @@ def insert(body: str, at: int, content: str) -> str:
     content = adapted(content, body)
     newline = newline_of(body, content)
     before, after = body[:at], body[at:]
-    if joins(_ended(content, newline), after):
+    if _joins(_ended(content, newline), after):
         content = _ended(content, newline) + newline
     if not before and not text_start(content) and text_start(_ended(content, newline) + after):
         content = newline + content  # its first line, a rule, would begin properties
     ended = not before or before.endswith("\n")
     before = before if ended else before + newline
-    if before and joins(before, content):
+    if before and _joins(before, content):
         before += newline
     if not ended:
         return before + content.removesuffix(newline)
     return before + (_ended(content, newline) if after or before else content) + after
+
+
+def _joins(above: str, below: str) -> bool:
+    """Return whether the last block of `above`, which ends with a line end, changes by the text below it or changes it,
+    so that a blank line has to part the two (EDIT-10).
+
+    Two paragraphs, lists, quotes (`>`) or parts of a table may go together, as long as no block id is lost; a text
+    that begins with an indent is meant to continue the block above.
+    """
+    last_line = above[above.rfind("\n", 0, max(len(above) - 1, 0)) + 1 :]
+    if not last_line.strip() or not below.strip() or below[0] in " \t\r\n":
+        return False
+    end = _BLOCK_END.search(below)
+    below = below[: end.start() if end else len(below)]
+    above = above[max(found.end() for found in _BLOCK_START.finditer(above)) :]
+    first, own, whole = (blocks.read(text, Lines(text).starts, 0) for text in (above, below, above + below))
+    if not first.sections or first.sections[-1].kind in _OPEN:
+        return False
+    last, kind = first.sections[-1], own.sections[0].kind
+    after = whole.sections[len(first.sections) - 1]
+    if kind == "paragraph" and last.kind == "table":  # the app's editor would show it as a row
+        return not below.startswith("|")
+    if after == last and after.span == last.span:
+        return whole.sections[len(first.sections)].kind != kind
+    goes_on = kind == _GOES_ON.get(last.kind) and after.kind == last.kind
+    return not goes_on or not _ids(first) <= _ids(whole)
+
+
+def _ids(found: blocks.Blocks) -> set[str]:
+    return {block.id for block in found.block_ids}
 
 
 def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
