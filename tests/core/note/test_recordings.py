@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.note.cached_metadata import cached_metadata, parse_frontmatter_tags
+from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.vault.dump import cached_metadata
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "recordings"
 FILES = sorted(RECORDINGS.glob("*.json"))
@@ -37,7 +38,7 @@ def test_the_metadata_of_a_note_is_what_the_app_has(recording: dict[str, Any]) -
 def test_the_tags_of_a_note_are_those_the_app_has(recording: dict[str, Any]) -> None:
     note = parse(recording["fileContents"])
     assert note.all_tags == recording["getAllTags"]
-    assert parse_frontmatter_tags(note) == recording["parseFrontMatterTags"]
+    assert frontmatter.tags(note.properties) == recording["parseFrontMatterTags"]
 
 
 def test_the_links_of_a_note_are_those_the_app_resolves(recording: dict[str, Any]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from obsidian_mcp.core.note.cached_metadata import cached_metadata, parse_frontmatter_tags
+from obsidian_mcp.core.frontmatter.parser import tags
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.vault.dump import cached_metadata
 
 
 def place(line: int, col: int, offset: int) -> dict[str, int]:
@@ -63,7 +64,7 @@ def test_headings_in_quotes_are_left_out() -> None:  # NOTE-15
 
 
 def test_tags_of_the_properties_are_none_without_a_value_and_empty_for_an_empty_list() -> None:  # FM-30
-    assert parse_frontmatter_tags(parse("---\ntags:\n---\n")) is None
-    assert parse_frontmatter_tags(parse("---\ntags: []\n---\n")) == []
-    assert parse_frontmatter_tags(parse("---\ntags: [a, '#b']\n---\n")) == ["#a", "#b"]
-    assert parse_frontmatter_tags(parse("no frontmatter")) is None
+    assert tags(parse("---\ntags:\n---\n").properties) is None
+    assert tags(parse("---\ntags: []\n---\n").properties) == []
+    assert tags(parse("---\ntags: [a, '#b']\n---\n").properties) == ["#a", "#b"]
+    assert tags(parse("no frontmatter").properties) is None
