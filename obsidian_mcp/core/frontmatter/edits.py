@@ -7,6 +7,7 @@ would say anything but the request, the next way of writing it is tried, and in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
@@ -118,6 +119,11 @@ class _Note:
         return {entry.key: entry.value for entry in self.outline.entries}
 
     @property
+    def rest(self) -> str:
+        """The text below the frontmatter."""
+        return self.body[self.block.body_start :] if self.block else self.body
+
+    @property
     def newline(self) -> str:
         return Text(self.body).newline
 
@@ -147,11 +153,12 @@ class _Note:
 
     def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
         """Return the first candidate that reads back exactly as expected and leaves the rest of the note unchanged."""
-        rest = self.body[self.block.body_start :] if self.block else self.body
         wanted = list(expected.items())
         for candidate in candidates:
-            if _same(_said(candidate, rest), wanted):
-                return candidate
+            with suppress(PropertiesUnreadable):
+                read = _Note.of(candidate)
+                if read.rest == self.rest and _same(list(read.values.items()), wanted):
+                    return candidate
         raise PropertiesUnreadable(
             f"The property {key!r} cannot be changed without touching others: the frontmatter repeats values through "
             "anchors, or is written in an unusual way. Edit it as text.",
@@ -167,22 +174,6 @@ def _renamed_tag(item: str, old: str, new: str) -> str:
     mark = "#" if tag.startswith("#") else ""
     below = tag.removeprefix("#").removeprefix(tags.part(old, tag))
     return item.replace(tag, mark + new.removeprefix("#") + below)
-
-
-def _said(body: str, rest: str) -> list[tuple[str, Value]] | None:
-    """Return the properties of a changed body in order; None if it is broken or the text below them changed."""
-    block = parser.locate(body)
-    if block is None:
-        return [] if body == rest else None
-    if body[block.body_start :] != rest:
-        return None
-    try:
-        found = parser.outline(body, block).entries
-    except NoValue:
-        return []
-    except InvalidYaml:
-        return None
-    return list({entry.key: entry.value for entry in found}.items())
 
 
 def _same(a: Value, b: Value) -> bool:
