@@ -20,6 +20,8 @@ from .parser import Block
 from .yaml12 import Entry, InvalidYaml, NoValue, Outline, Value
 
 _NULLS = ("", "~", "null", "Null", "NULL")
+_LISTS = ("tags", "aliases")
+"""Properties whose text counts as a list of one where properties are merged."""
 
 
 def set_property(body: str, key: str, value: Value) -> str:
@@ -86,6 +88,44 @@ def replace_tag(body: str, old: str, new: str) -> str:
                 changed = changed[: span.start] + written + changed[span.end :]
         candidates = chain([changed], candidates)
     return note.settle({**note.values, name: value}, candidates, name)
+
+
+def merge_properties(body: str, values: Mapping[str, Value]) -> str:
+    """Return a note with other properties merged in, as the app does for templates and merged notes (PERIODIC-17).
+
+    A property that the note lacks is added last. Lists get the items that they lack, behind their own. An empty value
+    is replaced, any other stays.
+    Raises: PropertiesUnreadable where the note's own properties cannot be read.
+    """
+    for key, value in values.items():
+        read = parser.read(body)
+        own = (read.values or {}) if read is not None else {}
+        name = parser.key_of(own, key)
+        merged = value if name is None else _merged(name, own[name], value)
+        if name is None or merged != own[name]:
+            body = set_property(body, key if name is None else name, merged)
+    return body
+
+
+def _merged(name: str, own: Value, other: Value) -> Value:
+    if own is None or own == "" or own == []:
+        return other
+    as_lists = name.lower() in _LISTS
+    if not as_lists and not (isinstance(own, list) and isinstance(other, list)):
+        return own
+    mine, new = (_items(value) for value in (own, other))
+    known = {_item_key(item) for item in mine}
+    added = [item for item in new if _item_key(item) not in known]
+    return [*mine, *added] if added else own
+
+
+def _items(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [] if value is None or value == "" else [value]
+
+
+def _item_key(item: Value) -> str:
+    """What two items of a list have in common that are the same: tags are, with `#` and in any case."""
+    return str(item).removeprefix("#").lower() if isinstance(item, str) else repr(item)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.frontmatter.merge import merge_properties
+from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.errors import TemplateFailed
 
 from . import edits, sections

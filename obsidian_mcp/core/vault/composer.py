@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.frontmatter.merge import merge_properties
+from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve

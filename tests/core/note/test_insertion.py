@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.frontmatter.merge import merge_properties
+from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.frontmatter.yaml12 import Value
 from obsidian_mcp.core.note.insertion import Position, insert_template, insert_text
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
