@@ -13,8 +13,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
-from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
-from obsidian_mcp.core.note.canvas_operations import (
+from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
     CanvasOperation,
     CardKind,
@@ -25,6 +24,7 @@ from obsidian_mcp.core.note.canvas_operations import (
     Place,
     RemoveCard,
 )
+from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
 from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.edits import diff

@@ -1,20 +1,21 @@
 """Change a canvas: cards and edges added, changed, moved, connected and removed (CANVAS-1 to CANVAS-8).
 
-Everything that is not named keeps its bytes: objects, unknown keys, the layout of the file.
+A card is named by its id, or by its text, file or label. Everything that is not named keeps its bytes: objects, unknown
+keys, the layout of the file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
-from .canvas_layout import Rect
-from .canvas_operations import AddCard, CanvasOperation, Connect, Disconnect, EditCard, MoveCard, Place, RemoveCard
+from .canvas_layout import EdgeSide, Rect, Side
 from .canvas_text import CanvasObject, CanvasText
 
 _CONTENT: Mapping[str, tuple[str, ...]] = {
@@ -25,6 +26,76 @@ _CONTENT: Mapping[str, tuple[str, ...]] = {
 }
 _SIZES = {"file": (400, 400), "link": (400, 200), "group": (400, 400)}
 _COLOR = re.compile(r"[1-6]|#[0-9A-Fa-f]{6}")
+
+CardKind = Literal["text", "file", "link", "group"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of everything."""
+
+    x: int | None = None
+    y: int | None = None
+    beside: str = ""
+    side: Side = "right"
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddCard:
+    kind: CardKind
+    content: Mapping[str, str]
+    """`text`, `file` and `subpath`, `url` or `label`."""
+    place: Place = field(default_factory=Place)
+    width: int | None = None
+    height: int | None = None
+    color: str = ""
+    around: Sequence[str] = ()
+    """Cards that a new group is made around."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditCard:
+    """New values of a card or an edge; a text that is empty takes away what may be absent."""
+
+    card: str
+    content: Mapping[str, str] = field(default_factory=dict)
+    width: int | None = None
+    height: int | None = None
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCard:
+    card: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    start: str
+    end: str
+    start_side: EdgeSide | None = None
+    end_side: EdgeSide | None = None
+    label: str | None = None
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    start: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveCard:
+    """A card with its edges, or an edge; of a group the frame alone, or with `contents` the cards in it too."""
+
+    card: str
+    contents: bool = False
+
+
+CanvasOperation = AddCard | EditCard | MoveCard | Connect | Disconnect | RemoveCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +163,9 @@ class _Canvas(CanvasText):
         if wanted.color:
             made.values["color"] = _checked_color(wanted.color)
         if wanted.kind == "group":
-            self.cards.insert(sum(self._is_new_group(card) for card in self.cards), made)
+            self.cards.insert(
+                sum(card.node is None and card.values.get("type") == "group" for card in self.cards), made
+            )
         else:
             self.cards.append(made)
         self._grow(wanted.place, made)
@@ -239,9 +312,6 @@ class _Canvas(CanvasText):
         while (made := self._new_id()) in used:
             pass
         return made
-
-    def _is_new_group(self, card: CanvasObject) -> bool:
-        return card.node is None and card.values.get("type") == "group"
 
 
 def _numbers(rect: Rect) -> dict[str, int]:

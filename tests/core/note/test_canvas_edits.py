@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.note.canvas_edits import edit
-from obsidian_mcp.core.note.canvas_operations import (
+from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
     CanvasOperation,
     Connect,
@@ -21,6 +20,7 @@ from obsidian_mcp.core.note.canvas_operations import (
     MoveCard,
     Place,
     RemoveCard,
+    edit,
 )
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments, OperationTimeout
