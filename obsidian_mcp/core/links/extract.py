@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
@@ -15,11 +15,9 @@ from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .link_spans import CardPath, LinkPlace, Referrer
+from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
 from .resolve import markdown_path, resolve, wiki_path
-from .rewrite import FileEdits, Skipped, Unwritable, in_order, path_edit
-
-_Change = Callable[[LinkPlace, VaultPath], list[Edit]]
+from .rewrite import FileEdits, file_edits, path_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +40,21 @@ class Extraction:
     def own_edits(self, referrer: Referrer) -> FileEdits:
         """Return the edits of the part itself, with offsets in the source: its links lead where they led before."""
         going = (self.span, *self.footnotes.carried)
-        return self._edits(referrer, [place for place in referrer.places if _is_in(going, place)], self._moved_link)
+        return file_edits(referrer.path, [place for place in referrer.places if _is_in(going, place)], self._moved_link)
 
     def others_edits(self, referrers: Iterable[Referrer]) -> list[FileEdits]:
         """Return the edits of links elsewhere that lead to a heading or block in the part."""
         found = []
         for referrer in referrers:
             places = [place for place in referrer.places if referrer.path != self.source or self._stays(place)]
-            edits = self._edits(referrer, places, self._link_to_moved)
             cards = [edit for card in referrer.card_paths for edit in self._of_card(card)]
-            if cards or edits.edits or edits.skipped:
-                found.append(FileEdits(referrer.path, in_order([*edits.edits, *cards]), edits.skipped))
+            edits = file_edits(referrer.path, places, self._link_to_moved, cards)
+            if edits.edits or edits.skipped:
+                found.append(edits)
         return found
 
     def _stays(self, place: LinkPlace) -> bool:
         return not _is_in((self.span, *self.footnotes.removed), place) or _is_in(self.footnotes.kept, place)
-
-    def _edits(self, referrer: Referrer, places: Iterable[LinkPlace], change: _Change) -> FileEdits:
-        edits: list[Edit] = []
-        skipped: list[Skipped] = []
-        for place in places:
-            try:
-                found = change(place, referrer.path)
-                if found and not place.found:
-                    raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
-                edits += found
-            except Unwritable as error:
-                skipped.append(Skipped(place.link.original, error.reason))
-        return FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
     def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         link = place.link

@@ -22,6 +22,14 @@ from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, exten
 _SCALAR = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
 
 
+class Unwritable(Exception):
+    """A link that must change and cannot be written."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class LinkPlace:
     """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text in it."""
@@ -34,8 +42,14 @@ class LinkPlace:
     found: bool = True
     """False for a property whose source could not be told for certain: it can be read and not rewritten."""
 
+    def check_found(self) -> None:
+        """Raises: Unwritable."""
+        if not self.found:
+            raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+
     def edit(self, span: Span, text: str) -> Edit:
-        """`text` in the place of a part of `host`."""
+        """`text` in the place of a part of `host`. Raises: Unwritable."""
+        self.check_found()
         return Edit(span, text) if self.within is None else Edit(self.within.place(span), self.within.written(text))
 
     @property

@@ -20,9 +20,9 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
-from .link_spans import CardPath, LinkPlace, Referrer
+from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
 from .resolve import encoded, needs_angle, resolve, wiki_holds
-from .rewrite import FileEdits, Skipped, Unwritable, in_order, is_percent_encoded
+from .rewrite import FileEdits, Skipped, file_edits, in_order, is_percent_encoded
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
@@ -142,15 +142,13 @@ class _Outline:
 def _plan(
     names: Names, path: VaultPath, renamed: Renamed, referrers: Iterable[Referrer], own: Edit
 ) -> Iterator[FileEdits]:
+    def of_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
+        leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
+        return _of_link(place, renamed) if leads_here else []
+
     for referrer in referrers:
-        edits: list[Edit] = []
-        skipped: list[Skipped] = []
-        for place in referrer.places:
-            if place.link.subpath and resolve(names, referrer.path, place.link.path) == path:
-                try:
-                    edits += _of_link(place, renamed)
-                except Unwritable as e:
-                    skipped.append(Skipped(place.link.original, e.reason))
+        links = file_edits(referrer.path, referrer.places, of_link)
+        edits, skipped = [*links.edits], [*links.skipped]
         for card in referrer.card_paths:
             if card.subpath is not None and names.at(card.path.value) == path:
                 try:
@@ -186,8 +184,7 @@ def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
     after = renamed(before) if before else None
     if after is None or after == before:
         return []
-    if not place.found:
-        raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+    place.check_found()
     parts = place.parts()
     spans = [] if parts is None else [span for span in parts[1] if _read(place, span).strip()]
     if [_read(place, span).strip() for span in spans] != [part.strip() for part in before]:

@@ -6,7 +6,7 @@ those are, an index answers by `link_keys`. Rules and cases: specs/rename.md, sp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.files.catalog import Names
@@ -17,7 +17,7 @@ from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 
-from .link_spans import CardPath, LinkPlace, Referrer
+from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
 from .resolve import (
     clean,
     destination,
@@ -112,20 +112,27 @@ def plan(
     """
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
-        edits: list[Edit] = []
-        skipped: list[Skipped] = []
-        for place in referrer.places:
-            try:
-                found = change.of_link(place, referrer.path)
-                if found and not place.found:
-                    raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
-                edits += found
-            except Unwritable as e:
-                skipped.append(Skipped(place.link.original, e.reason))
-        for card in referrer.card_paths:
-            edits += change.of_card(card)
-        if edits or skipped:
-            yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
+        cards = [edit for card in referrer.card_paths for edit in change.of_card(card)]
+        found = file_edits(referrer.path, referrer.places, change.of_link, cards)
+        if found.edits or found.skipped:
+            yield found
+
+
+def file_edits(
+    path: VaultPath,
+    places: Iterable[LinkPlace],
+    change: Callable[[LinkPlace, VaultPath], list[Edit]],
+    cards: Iterable[Edit] = (),
+) -> FileEdits:
+    """Return the edits of a file: of its cards, and of each link what `change` gives, which may raise Unwritable."""
+    edits = [*cards]
+    skipped: list[Skipped] = []
+    for place in places:
+        try:
+            edits += change(place, path)
+        except Unwritable as error:
+            skipped.append(Skipped(place.link.original, error.reason))
+    return FileEdits(path, in_order(edits), tuple(skipped))
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -146,14 +153,6 @@ def joined(found: Iterable[FileEdits]) -> list[FileEdits]:
             file.path, in_order([*first.edits, *file.edits]), (*first.skipped, *file.skipped)
         )
     return list(by_path.values())
-
-
-class Unwritable(Exception):
-    """A link that must change and cannot be written."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
