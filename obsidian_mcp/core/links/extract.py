@@ -11,7 +11,7 @@ from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.footnotes import Division
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.note.subpath import resolve_subpath
+from obsidian_mcp.core.note.subpath import resolve_subpath, segments
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -99,11 +99,9 @@ class Extraction:
     def _segments_needed(self, subpath: str) -> int:
         """How many of the last headings of a chain are enough in the part alone."""
         moved = parse(self.span.of(self.parsed.body))
-        segments = [part for part in subpath.split("#") if part.strip()]
-        for count in range(len(segments), 0, -1):
-            if resolve_subpath(moved, "#" + "#".join(segments[-count:])) is not None:
-                return count
-        return len(segments)
+        parts = segments(subpath)
+        counts = range(len(parts), 0, -1)
+        return next((n for n in counts if resolve_subpath(moved, "#" + "#".join(parts[-n:])) is not None), len(parts))
 
     def _holds(self, span: Span) -> bool:
         return self.span.start <= span.start and span.start < self.span.end

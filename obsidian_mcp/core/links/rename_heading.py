@@ -15,7 +15,7 @@ from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, id_span
+from obsidian_mcp.core.note.subpath import heading_chain, heading_for_link, heading_key, id_span, segments
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -117,17 +117,8 @@ class _Outline:
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
     def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
-        """The heading that each part of a subpath names (semantics 2.2)."""
-        wanted = [heading_key(part) for part in parts]
-        found: list[int] = []
-        level = 0
-        for number, heading in enumerate(self.headings):
-            if heading.level > level and keys[number] == wanted[len(found)]:
-                found.append(number)
-                level = heading.level
-                if len(found) == len(wanted):
-                    return found
-        return None
+        levels = [heading.level for heading in self.headings]
+        return heading_chain(zip(levels, keys, strict=True), parts)
 
     def _above(self, number: int) -> list[int]:
         """The headings under which a heading stands, from the top."""
@@ -162,13 +153,9 @@ def _plan(
             yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
 
-def _segments(subpath: str) -> list[str]:
-    return [part for part in subpath.split("#") if part.strip()]
-
-
 def _of_card(card: CardPath, renamed: Renamed) -> list[Edit]:
     """Raises: Unwritable."""
-    if card.subpath is None or not (parts := _segments(card.subpath.value)):
+    if card.subpath is None or not (parts := segments(card.subpath.value)):
         return []
     after = renamed(parts)
     if after is None or after == parts:
@@ -180,7 +167,7 @@ def _of_card(card: CardPath, renamed: Renamed) -> list[Edit]:
 def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
     """Raises: Unwritable."""
     link = place.link
-    before = _segments(link.subpath)
+    before = segments(link.subpath)
     after = renamed(before) if before else None
     if after is None or after == before:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.text.text import Span
@@ -34,13 +35,35 @@ def heading_for_link(text: str) -> str:
     return " ".join(_LINK_BREAKING.sub(" ", text).split())
 
 
+def segments(subpath: str) -> list[str]:
+    """Return the parts of a subpath between the `#`, without those that are blank."""
+    return [part for part in subpath.split("#") if part.strip()]
+
+
+def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
+    """Return which headings, given by level and key, the parts of a subpath name (semantics 2.2); None without one.
+
+    Each is of a deeper level than the one before.
+    """
+    wanted = [heading_key(part) for part in parts]
+    found: list[int] = []
+    deepest = 0
+    for number, (level, key) in enumerate(headings):
+        if level > deepest and key == wanted[len(found)]:
+            found.append(number)
+            deepest = level
+            if len(found) == len(wanted):
+                return found
+    return None
+
+
 def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
     """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None if there is none.
 
     An empty subpath is the whole note. Of equal headings the first counts; each further heading of a chain must be of
     a deeper level than the one before (semantics 2.2).
     """
-    parts = [part for part in subpath.split("#") if part.strip()]
+    parts = segments(subpath)
     if not parts:
         return Place(Span(0, len(parsed.body)), None)
     last = parts[-1].strip()
@@ -50,8 +73,11 @@ def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
     if footnote := _FOOTNOTE.match(last):
         notes = [note for note in parsed.footnotes if note.id == footnote[1]]
         return Place(notes[0].span, None) if notes else None
-    heading = _chain(parsed, [heading_key(part) for part in parts])
-    return None if heading is None else Place(section_of(parsed, heading), heading)
+    chain = heading_chain(((heading.level, heading_key(heading.text)) for heading in parsed.outline), parts)
+    if chain is None:
+        return None
+    heading = parsed.outline[chain[-1]]
+    return Place(section_of(parsed, heading), heading)
 
 
 def id_span(body: str, block: BlockId) -> Span | None:
@@ -59,17 +85,6 @@ def id_span(body: str, block: BlockId) -> Span | None:
     written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
     found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
     return Span(*found.span(1)) if found else None
-
-
-def _chain(parsed: Note, keys: list[str]) -> Heading | None:
-    wanted = 0
-    level = 0
-    for heading in parsed.outline:
-        if heading.level > level and heading_key(heading.text) == keys[wanted]:
-            wanted, level = wanted + 1, heading.level
-            if wanted == len(keys):
-                return heading
-    return None
 
 
 def section_of(parsed: Note, heading: Heading) -> Span:
