@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from obsidian_mcp.errors import AppError
 from . import facts, fulltext, search_document
 from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import Facts
-from .rows import TABLES, marks, parts, stored, to_path
+from .rows import IN_LIST, TABLES, stored, to_path
 
 __all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Stat", "Status"]
 
@@ -219,16 +220,10 @@ class Index:
         self.database.begin_anew()
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
-        found = {}
         with self.database.reading() as connection:
-            for some in parts([stored(path) for path in paths]):
-                for path, *rest in connection.execute(
-                    "SELECT path, disk, size, mtime_ns, digest FROM files"  # noqa: S608 - only placeholders
-                    f" WHERE path IN ({marks(some)})",
-                    some,
-                ):
-                    found[to_path(path)] = _Known(*rest)
-        return found
+            sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
+            found = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+            return {to_path(path): _Known(*rest) for path, *rest in found}
 
     # -- looking -----------------------------------------------------------------------------------------------
 

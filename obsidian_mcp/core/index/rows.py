@@ -49,8 +49,8 @@ WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
 Target = tuple[str, bool]
 """A link's path, and whether it is the path of a card, which is no link text."""
 
-LIST_VALUES = 500
-"""Values in one SQL list; SQLite's limit was 999 until 2020."""
+IN_LIST = "IN (SELECT value FROM json_each(?))"
+"""A condition on a column; its parameter is a JSON list."""
 
 
 class Stamp(NamedTuple):
@@ -85,29 +85,24 @@ class Rows(NamedTuple):
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         """Return every link with one of these keys and the file that holds it, by path and order in the file."""
-        return self._of("links", f"t.key IN ({marks(keys)})", keys)
+        return self._of("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])
 
     def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
         """Yield the files that have links (of `paths`, or all) with the targets of their links, in order."""
         sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
-        if paths is None:
-            yield from _grouped(self.connection.execute(f"{sql} ORDER BY t.file, t.n"))
-            return
-        for some in parts([stored(path) for path in paths]):
-            where = f"WHERE files.path IN ({marks(some)})"
-            yield from _grouped(self.connection.execute(f"{sql} {where} ORDER BY t.file, t.n", some))
+        values: list[str] = []
+        if paths is not None:
+            sql += f" WHERE files.path {IN_LIST}"
+            values = [json.dumps([stored(path) for path in paths])]
+        rows = self.connection.execute(f"{sql} ORDER BY t.file, t.n", values)
+        for path, group in groupby(rows, key=itemgetter(0)):
+            yield to_path(path), [(target, bool(card)) for _, target, card in group]
 
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Return the files that hold a link with one of these keys."""
-        return {
-            to_path(path)
-            for some in parts([printable(key) for key in keys])
-            for (path,) in self.connection.execute(
-                "SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file"  # noqa: S608
-                f" WHERE t.key IN ({marks(some)})",
-                some,
-            )
-        }
+        sql = f"SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"  # noqa: S608 - our own words
+        found = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
+        return {to_path(path) for (path,) in found}
 
     def changed_since(self, generation: int) -> dict[int, VaultPath]:
         """Return the files whose rows are newer than a generation of the same identity, by their numbers."""
@@ -121,14 +116,9 @@ class Rows(NamedTuple):
 
     def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
         """Return the numbers of some files, without those that have no rows."""
-        return {
-            to_path(path): number
-            for some in parts([stored(path) for path in paths])
-            for path, number in self.connection.execute(
-                f"SELECT path, id FROM files WHERE path IN ({marks(some)})",  # noqa: S608 - only placeholders
-                some,
-            )
-        }
+        sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
+        found = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+        return {to_path(path): number for path, number in found}
 
     def paths(self) -> dict[int, VaultPath]:
         """Return every file by its number."""
@@ -232,8 +222,8 @@ class Rows(NamedTuple):
         have an id or depend on one."""
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
         sql = f"SELECT files.path, {columns} FROM tasks t"  # noqa: S608 - our own names
-        wanted = [f"t.mark NOT IN ({marks(without_marks)})"]
-        values = list(without_marks)
+        wanted = [f"t.mark NOT {IN_LIST}"]
+        values = [json.dumps(list(without_marks))]
         if days is not None:
             wanted.append("t.first_day <= ? AND t.last_day >= ?")
             values += [days[1], days[0]]
@@ -255,8 +245,7 @@ class Rows(NamedTuple):
         sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 - our own names
         if files is None:
             return self.connection.execute(f"{sql} ORDER BY file, n")
-        chosen = sql + " AND file IN (SELECT value FROM json_each(?)) ORDER BY file, n"  # noqa: S608 - as above
-        return self.connection.execute(chosen, (json.dumps(list(files)),))
+        return self.connection.execute(f"{sql} AND file {IN_LIST} ORDER BY file, n", (json.dumps(list(files)),))
 
     def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         """Return rows of a table with the path of their file, by path and position."""
@@ -268,11 +257,6 @@ class Rows(NamedTuple):
             [printable(value) for value in values],
         )
         return [(to_path(path), row(*rest)) for path, *rest in found]
-
-
-def _grouped(rows: Iterable[tuple[str, str, int]]) -> Iterator[tuple[VaultPath, list[Target]]]:
-    for path, group in groupby(rows, key=itemgetter(0)):
-        yield to_path(path), [(target, bool(card)) for _, target, card in group]
 
 
 def stored(path: str) -> str:
@@ -289,12 +273,3 @@ def to_path(text: str) -> VaultPath:
     if text.startswith("/"):
         return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
     return VaultPath(text)
-
-
-def marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def parts(values: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(values), LIST_VALUES):
-        yield values[start : start + LIST_VALUES]
