@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from obsidian_mcp.core.text import analysis
 
@@ -36,39 +37,24 @@ _DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
 
 
-class Writer:
-    """Writes the contents of files in one transaction."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._dropped: list[int] = []
-        self._new: dict[int, Content] = {}
-
-    def put(self, file: int, content: Content) -> None:
-        self._new[file] = content
-
-    def drop(self, file: int) -> None:
-        """Delete the old contents of a file, before new ones are written."""
-        self._dropped.append(file)
-
-    def finish(self) -> None:
-        connection = self._connection
-        for file in self._dropped:
-            old = connection.execute(_OLD, (file,)).fetchone()
-            if old is not None:  # FTS5 keeps no copy of the words, and needs them to delete them
-                connection.execute(_DROP, (file, analysis.spread(old[1]), *old[2:]))
-                connection.execute("DELETE FROM texts WHERE file = ?", (file,))
-        connection.executemany(
-            _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in self._new.items())
-        )
-        connection.executemany(_PUT, ((file, *new[1:7]) for file, new in self._new.items()))
-        found: Counter[str] = Counter()
-        for content in self._new.values():
-            found.update(content.words.split())
-        connection.executemany(
-            "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
-            ((word, None if word.isascii() else analysis.plain(word)) for word, _ in found.most_common()),
-        )
+def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int, Content]) -> None:
+    """Delete the old contents of files, and then write new ones."""
+    for file in dropped:
+        old = connection.execute(_OLD, (file,)).fetchone()
+        if old is not None:  # FTS5 keeps no copy of the words, and needs them to delete them
+            connection.execute(_DROP, (file, analysis.spread(old[1]), *old[2:]))
+            connection.execute("DELETE FROM texts WHERE file = ?", (file,))
+    connection.executemany(
+        _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in contents.items())
+    )
+    connection.executemany(_PUT, ((file, *new[1:7]) for file, new in contents.items()))
+    found: Counter[str] = Counter()
+    for content in contents.values():
+        found.update(content.words.split())
+    connection.executemany(
+        "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
+        ((word, None if word.isascii() else analysis.plain(word)) for word, _ in found.most_common()),
+    )
 
 
 def merge(connection: Connection) -> bool:

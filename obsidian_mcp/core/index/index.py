@@ -251,10 +251,10 @@ class _Batch:
     def __init__(self, connection: Connection, generation: int) -> None:
         self._connection = connection
         self._generation = generation
-        self._stale: list[tuple[int]] = []
+        self._stale: list[int] = []
+        """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._contents = fulltext.Writer(connection)
-        self._changed = False
+        self._contents: dict[int, search_document.Content] = {}
 
     def put(self, record: Record) -> bool:
         """Store a record; return False when it lacks facts that the index does not have either."""
@@ -269,11 +269,10 @@ class _Batch:
             return True
         if facts_ is None:
             return False
-        self._changed = True
         rest = (record.digest, "\n".join(facts_.warnings), self._generation)
         if known:
             file = known[0]
-            self._stale.append((file,))
+            self._stale.append(file)
             sql = (
                 "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, changed = ? WHERE id = ?"
             )
@@ -285,7 +284,7 @@ class _Batch:
             file = self._connection.execute(sql, (stored(entry.path), *stat, *rest)).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
-        self._contents.put(file, facts_.content if facts_.content.name else search_document.of(stored(entry.path), ""))
+        self._contents[file] = facts_.content if facts_.content.name else search_document.of(stored(entry.path), "")
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:
@@ -297,23 +296,17 @@ class _Batch:
         file, disk, *rest = known
         spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
         if stat is None or not _is_there(stat, FileEntry(path, spelling, *rest)):
-            self._changed = True
-            self._delete([(file,)])
+            self._stale.append(file)
             self._connection.execute("DELETE FROM files WHERE id = ?", (file,))
 
     def finish(self) -> bool:
         """Write what is left; return whether an answer may be different from now on."""
-        self._delete(self._stale)
         for table, rows in self._new.items():
+            old = ((file,) for file in self._stale)
+            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)  # noqa: S608 - our own names
             self._connection.executemany(_INSERT[table], rows)
-        self._contents.finish()
-        return self._changed
-
-    def _delete(self, files: list[tuple[int]]) -> None:
-        for (file,) in files:
-            self._contents.drop(file)
-        for table in TABLES:
-            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", files)  # noqa: S608 - our own names
+        fulltext.write(self._connection, self._stale, self._contents)
+        return bool(self._stale or self._contents)
 
 
 def digest_of(data: bytes) -> bytes:
