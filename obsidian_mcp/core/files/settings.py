@@ -77,6 +77,7 @@ Content = bytes | str | None
 """Of a settings file; None when there is no such file."""
 
 
+@lru_cache(maxsize=8)
 def app_settings(content: Content) -> AppSettings:
     """`app.json` of a vault. A broken one means the defaults, and the vault's own trash, which nobody else empties."""
     found = read_json(content)

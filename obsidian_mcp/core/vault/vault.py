@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files import names
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from .plans import Plans
     from .tasks import VaultTasks
 
-NO_FILTERS = IgnoreFilters(())
+_filters_of = lru_cache(IgnoreFilters)
+"""The same object for the same filters."""
 
 ATTEMPTS = 4
 """Times that an edit is made while another program keeps changing the same file."""
@@ -83,8 +84,6 @@ class Vault:
         self.app = app
         self.journal = journal
         self.policy = policy
-        self._settings = (b"", AppSettings())
-        self._excluded = IgnoreFilters(())
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
@@ -292,12 +291,7 @@ class Vault:
     @property
     def settings(self) -> AppSettings:
         """The app's current settings of this vault."""
-        data = self.files.config("app.json") or b""
-        with self.lock:
-            if data != self._settings[0]:
-                self._settings = (data, app_settings(data))
-                self._excluded = IgnoreFilters(self._settings[1].ignore_filters)
-            return self._settings[1]
+        return app_settings(self.files.config("app.json"))
 
     @property
     def property_types(self) -> PropertyTypes:
@@ -315,7 +309,7 @@ class Vault:
 
     def _filters(self) -> IgnoreFilters:
         """Return the current filters: the same object until the settings change."""
-        return self._excluded if self.settings.ignore_filters else NO_FILTERS
+        return _filters_of(self.settings.ignore_filters)
 
     @cached_property
     def tasks(self) -> VaultTasks:
