@@ -226,11 +226,8 @@ class Catalog:
         self._moved()
         self._path_of.pop(entry.disk, None)
 
-    def names(self) -> Iterator[tuple[str, list[VaultPath]]]:
+    def by_name(self) -> dict[str, list[VaultPath]]:
         """Every comparison key of a file name, with the paths that have it."""
-        return iter(self._names_by_key().items())
-
-    def _names_by_key(self) -> dict[str, list[VaultPath]]:
         by_name = self._by_name
         if by_name is None:
             with self._names:
@@ -242,7 +239,7 @@ class Catalog:
 
     def named(self, *filenames: str) -> tuple[VaultPath, ...]:
         """As `Names.named`, for any of several file names."""
-        by_name = self._by_name or self._names_by_key()
+        by_name = self._by_name or self.by_name()
         return tuple(sorted({path for name in filenames for path in by_name.get(name_key(name), ())}))
 
     def at(self, path: str) -> VaultPath | None:
@@ -268,7 +265,7 @@ class Catalog:
             for spelling in spellings:
                 if (entry := self.get(spelling)) is not None:
                     return entry
-            found = sorted({candidate for spelling in spellings for candidate in self.all_at(spelling)})
+            found = sorted({candidate for spelling in spellings for candidate in self._equal(spelling)})
         if not found:
             found = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
             if "/" in path:
@@ -285,7 +282,7 @@ class Catalog:
             given.setdefault(name_key(normal_form(disk)), set()).add(disk)
         known: dict[str, set[str]] = {}
         for name in {key.rpartition("/")[2] for key in given}:
-            for path in self._names_by_key().get(name, ()):
+            for path in self.by_name().get(name, ()):
                 known.setdefault(name_key(path), set()).add(self._by_path[path].disk)
         return [
             disk
@@ -294,13 +291,10 @@ class Catalog:
             for disk in spellings
         ]
 
-    def all_at(self, path: str) -> tuple[VaultPath, ...]:
-        """Every file whose path compares equal: several on a case-sensitive disk."""
-        return tuple(sorted(self._equal(path)))
-
     def _equal(self, path: str) -> Iterator[VaultPath]:
+        """Every file whose path compares equal: several on a case-sensitive disk."""
         key = name_key(path)
-        return (path for path in list(self._names_by_key().get(key.rpartition("/")[2], ())) if name_key(path) == key)
+        return (path for path in list(self.by_name().get(key.rpartition("/")[2], ())) if name_key(path) == key)
 
 
 def _name(path: str) -> str:

@@ -43,7 +43,7 @@ def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotF
     path = parse(raw)
     key = name_key(basename(path))
     names: dict[str, list[VaultPath]] = {}
-    for name, found in islice(catalog.names(), NEAR_NAMES_SEARCHED):
+    for name, found in islice(catalog.by_name().items(), NEAR_NAMES_SEARCHED):
         names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
     near = [name for name in names if key in name or (len(name) > 3 and name in key)]
     near = sorted(near, key=len)[:NEAR_NAMES_SHOWN]
