@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 BOM = "\ufeff"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -83,13 +84,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        starts = [0]
-        find = text.find
-        at = find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = find("\n", at + 1)
-        self.starts = starts
+        self.starts = [0, *map(re.Match.end, _LINE_END.finditer(text))]
 
     @cached_property
     def _astral(self) -> list[int]:
