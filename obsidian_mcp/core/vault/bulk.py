@@ -7,14 +7,13 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import plugin_text
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
 
 from .changes import Operation
-from .move import Rewriting, Rewritten
+from .move import Rewriting, rewritten
 from .vault import Vault
 
 MOST_NOTES = 10_000
@@ -71,8 +70,7 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
                 f"{str(entry.path)!r}: {error.message} Nothing was written.", path=entry.path, **error.data
             ) from error
         if after != content.text.body:
-            plugin_text.check_edit(entry.path, content.text.body, after)
-            found.append(Rewritten(content, after))
+            found.append(rewritten(content, after))
     return Rewriting(tuple(found))
 
 

@@ -14,12 +14,12 @@ from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, in_order, joined
-from obsidian_mcp.core.note import board, edits, footnotes, parser, plugin_text, sections
+from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
-from obsidian_mcp.core.text.text import Lines, Span, Text, line_count
+from obsidian_mcp.core.text.text import Lines, Span, line_count
 from obsidian_mcp.core.text.vault_path import (
     VaultPath,
     basename,
@@ -31,8 +31,8 @@ from obsidian_mcp.core.text.vault_path import (
 )
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
-from .changes import Create, Operation, Write, removal
-from .move import Rewriting, applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links
+from .changes import Create, Operation, removal
+from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links, rewritten
 from .templates import Templates
 from .vault import Vault
 
@@ -78,19 +78,16 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     body = join(there, text, position)
     if read is not None and read.values:
         body = merge_properties(body, read.values)
-    plugin_text.check_edit(target.path, before.text.body, body)
+    merged = rewritten(before, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
-    operations = (
-        *Rewriting(others).operations,
-        Write(target.disk, before.data, Text(body, before.text.bom).encode()),
-        removal(source.disk, vault.settings.trash_option),
-    )
-    shown = edits.diff(target.path, before.text.body, body) + "".join(file.diff for file in others)
+    operations: list[Operation] = [file.operation for file in (*others, merged)]
+    operations.append(removal(source.disk, vault.settings.trash_option))
+    shown = merged.diff + "".join(file.diff for file in others)
     updated = tuple(file.path for file in others)
     said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
     said += tuple(lost_bookmarks(vault, {source.path}))
-    return Composition(source.path, target.path, False, operations, updated, shown, said)
+    return Composition(source.path, target.path, False, tuple(operations), updated, shown, said)
 
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:
@@ -173,12 +170,9 @@ def extract(
     rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
-    plugin_text.check_edit(source.path, body, remaining)
-    operations: list[Operation] = [
-        Write(source.disk, before.data, Text(remaining, before.text.bom).encode()),
-        *rewriting.operations,
-    ]
-    shown = edits.diff(source.path, body, remaining)
+    left_behind = rewritten(before, remaining)
+    operations: list[Operation] = [left_behind.operation, *rewriting.operations]
+    shown = left_behind.diff
     if there is None:
         made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
         operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
@@ -188,11 +182,11 @@ def extract(
     else:
         now = apply(there.text.body, here.get(target, ()))
         after = join(now, text, position)
-        plugin_text.check_edit(target, there.text.body, after)
+        extended = rewritten(there, after)
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
-        operations.append(Write(disk, there.data, Text(after, there.text.bom).encode()))
-        shown += edits.diff(target, there.text.body, after)
+        operations.append(extended.operation)
+        shown += extended.diff
     return Composition(
         source.path,
         target,

@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.note import parser, sections
+from obsidian_mcp.core.note import parser, plugin_text, sections
 from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
@@ -62,8 +62,18 @@ class Rewritten:
         return Text(self.after, self.content.text.bom).encode()
 
     @property
+    def operation(self) -> Write:
+        return Write(self.content.entry.disk, self.content.data, self.data)
+
+    @property
     def diff(self) -> str:
         return diff(self.path, self.content.text.body, self.after)
+
+
+def rewritten(content: Content, after: str) -> Rewritten:
+    """Return a note with another text. Raises: NotText for what a plugin would drop, or only the plugin writes."""
+    plugin_text.check_edit(content.entry.path, content.text.body, after)
+    return Rewritten(content, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +85,7 @@ class Rewriting:
 
     @property
     def operations(self) -> list[Operation]:
-        return [Write(file.content.entry.disk, file.content.data, file.data) for file in self.rewritten]
+        return [file.operation for file in self.rewritten]
 
 
 @dataclass(frozen=True, slots=True)
