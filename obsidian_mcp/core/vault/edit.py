@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from obsidian_mcp.core.note import plugin_text
+from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.note.edits import diff, short_diff
 from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.text import Text
@@ -40,8 +40,14 @@ def edited(before: Content, change: Callable[[str], str], etag: str, version: Ca
     text = before.text
     is_merged = bool(etag) and etag != before.etag
     body = _merged(before, change, etag, version(etag)) if is_merged else change(text.body)
-    plugin_text.check_edit(before.entry.path, text.body, body)
+    check_plugin_text(before.entry.path, text.body, body)
     return Edited(before, Content(before.entry, Text(body, text.bom).encode()), is_merged)
+
+
+def check_plugin_text(path: VaultPath, before: str, after: str) -> None:
+    """Raises: NotText for an edit that a plugin would drop, or that changes what only it writes (DRAW-4, BOARD-2)."""
+    drawing.check_edit(path, before, after)
+    board.check_edit(path, before, after)
 
 
 def _merged(now: Content, change: Callable[[str], str], etag: str, known: bytes | None) -> str:

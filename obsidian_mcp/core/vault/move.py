@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.note import parser, plugin_text, sections
+from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
@@ -42,6 +42,7 @@ from obsidian_mcp.errors import (
 
 from .changes import Move, Operation, Write
 from .content import Content
+from .edit import check_plugin_text
 from .vault import Vault
 
 
@@ -71,8 +72,8 @@ class Rewritten:
 
 
 def rewritten(content: Content, after: str) -> Rewritten:
-    """Return a note with another text. Raises: NotText for what a plugin would drop, or only the plugin writes."""
-    plugin_text.check_edit(content.entry.path, content.text.body, after)
+    """Return a note with another text. Raises: as `check_plugin_text`."""
+    check_plugin_text(content.entry.path, content.text.body, after)
     return Rewritten(content, after)
 
 
