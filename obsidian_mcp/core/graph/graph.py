@@ -10,10 +10,10 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from functools import partial, wraps
 from itertools import groupby
 from operator import itemgetter
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import Facts, LinkFact, TaskFact, indexable
@@ -46,10 +46,21 @@ QUERY_SECONDS = 60.0
 
 T = TypeVar("T")
 V = TypeVar("V")
+P = ParamSpec("P")
 
 Hides = Callable[[str], bool]
 View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph]], V]
 """Makes what a query sees of a vault at one moment of the index."""
+
+
+def _asked(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
+    """Make a question to the rows a method that answers it; see `Indexer.ask`."""
+
+    @wraps(question)
+    def answer(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs))
+
+    return answer
 
 
 class Graph:
@@ -105,20 +116,17 @@ class Graph:
         links = known.value.links if known.value is not None else ()
         return Answer(tuple(Reference(path, self._target(path, link), link) for link in links), known.freshness)
 
-    def backlinks(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
+    @_asked
+    def backlinks(self, rows: Rows, path: VaultPath) -> tuple[Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
         keys = keys_of(path)
-
-        def question(rows: Rows) -> tuple[Reference, ...]:
-            links = [found for found in self._there(rows.links_to(keys)) if found[0] != path]
-            links += ((path, link) for link in rows.links_from(path))
-            return tuple(
-                Reference(source, path, link)
-                for source, link in sorted(links, key=itemgetter(0))
-                if self._target(source, link) == path
-            )
-
-        return self._indexer.ask(question)
+        links = [found for found in self._there(rows.links_to(keys)) if found[0] != path]
+        links += ((path, link) for link in rows.links_from(path))
+        return tuple(
+            Reference(source, path, link)
+            for source, link in sorted(links, key=itemgetter(0))
+            if self._target(source, link) == path
+        )
 
     # -- what a change is made from ----------------------------------------------------------------------------
 
@@ -159,167 +167,133 @@ class Graph:
 
     # -- the whole vault ---------------------------------------------------------------------------------------
 
+    @_asked
     def tasks(
-        self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
-    ) -> Answer[list[tuple[VaultPath, TaskFact]]]:
+        self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
+    ) -> list[tuple[VaultPath, TaskFact]]:
         """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those with one of these
         marks; every one that may have an id or depend on one; and some others (TASK-130)."""
-        return self._indexer.ask(lambda rows: list(self._there(rows.tasks(days, without_marks))))
+        return list(self._there(rows.tasks(days, without_marks)))
 
-    def link_maps(self) -> Answer[LinkMaps]:
+    @_asked
+    def link_maps(self, rows: Rows) -> LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
+        links = self._link_graph(rows)
+        sources = [
+            path for path in sorted(links.paths) if (indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
+        ]
+        return LinkMaps(
+            {path: dict(links.resolved.get(path, {})) for path in sources},
+            {path: dict(links.unresolved.get(path, {})) for path in sources},
+        )
 
-        def question(rows: Rows) -> LinkMaps:
-            links = self._link_graph(rows)
-            sources = [
-                path
-                for path in sorted(links.paths)
-                if (indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
-            ]
-            return LinkMaps(
-                {path: dict(links.resolved.get(path, {})) for path in sources},
-                {path: dict(links.unresolved.get(path, {})) for path in sources},
-            )
-
-        return self._indexer.ask(question)
-
-    def unresolved(self) -> Answer[tuple[Unresolved, ...]]:
+    @_asked
+    def unresolved(self, rows: Rows) -> tuple[Unresolved, ...]:
         """Return the names that links lead to and no file has, by name; links in hidden files do not count."""
+        names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
+        hidden = self._hides()
+        for source, targets in self._link_graph(rows).unresolved.items():
+            if targets and not hidden(source):
+                for name, count in targets.items():
+                    names[name][source] = count
+        return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
 
-        def question(rows: Rows) -> tuple[Unresolved, ...]:
-            names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
-            hidden = self._hides()
-            for source, targets in self._link_graph(rows).unresolved.items():
-                if targets and not hidden(source):
-                    for name, count in targets.items():
-                        names[name][source] = count
-            return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
-
-        return self._indexer.ask(question)
-
-    def orphans(self, *, attachments: bool = False) -> Answer[tuple[VaultPath, ...]]:
+    @_asked
+    def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
         """Return the notes that no other file links to; with `attachments` every such file."""
+        incoming = self._link_graph(rows).incoming
+        return tuple(
+            path
+            for path in self._shown()
+            if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
+        )
 
-        def question(rows: Rows) -> tuple[VaultPath, ...]:
-            incoming = self._link_graph(rows).incoming
-            return tuple(
-                path
-                for path in self._shown()
-                if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
-            )
-
-        return self._indexer.ask(question)
-
-    def dead_ends(self) -> Answer[tuple[VaultPath, ...]]:
+    @_asked
+    def dead_ends(self, rows: Rows) -> tuple[VaultPath, ...]:
         """Return the notes without a link to another file."""
+        links = self._link_graph(rows)
+        return tuple(
+            path
+            for path in self._shown()
+            if is_note(path)
+            and not (links.resolved.get(path, {}).keys() - {path})
+            and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and links.unresolved.get(path))
+        )
 
-        def question(rows: Rows) -> tuple[VaultPath, ...]:
-            links = self._link_graph(rows)
-            return tuple(
-                path
-                for path in self._shown()
-                if is_note(path)
-                and not (links.resolved.get(path, {}).keys() - {path})
-                and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and links.unresolved.get(path))
-            )
-
-        return self._indexer.ask(question)
-
-    def neighbours(self, path: VaultPath, depth: int = 1) -> Answer[tuple[Neighbour, ...]]:
+    @_asked
+    def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[Neighbour, ...]:
         """Return the files within `depth` links of a file, in either direction, nearest first.
 
         Hidden files are left out and no path leads over them, as in the app's graph view.
         """
+        found = spread(self._link_graph(rows), path, depth, None, self._hides())
+        return tuple(
+            Neighbour(near, distance, via)
+            for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+            if near != path
+        )
 
-        def question(rows: Rows) -> tuple[Neighbour, ...]:
-            found = spread(self._link_graph(rows), path, depth, None, self._hides())
-            return tuple(
-                Neighbour(near, distance, via)
-                for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
-                if near != path
-            )
-
-        return self._indexer.ask(question)
-
-    def around(self, path: VaultPath, depth: int, most: int) -> Answer[Neighbourhood]:
+    @_asked
+    def around(self, rows: Rows, path: VaultPath, depth: int, most: int) -> Neighbourhood:
         """Return the links within `depth` links of a file, with at most `most` nodes."""
 
-        def question(rows: Rows) -> Neighbourhood:
-            def embedded(source: VaultPath) -> set[VaultPath | None]:
-                return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
+        def embedded(source: VaultPath) -> set[VaultPath | None]:
+            return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
 
-            links = self._link_graph(rows)
-            found = spread(links, path, depth, None, self._hides())
-            return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
+        links = self._link_graph(rows)
+        found = spread(links, path, depth, None, self._hides())
+        return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
 
-        return self._indexer.ask(question)
-
-    def shortest_path(self, start: VaultPath, end: VaultPath) -> Answer[tuple[VaultPath, ...]]:
+    @_asked
+    def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
         """Return a shortest path over links in either direction, both ends included; empty when there is none."""
-
-        def question(rows: Rows) -> tuple[VaultPath, ...]:
-            found = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
-            if end not in found:
-                return ()
-            path = [end]
-            while path[-1] != start:
-                path.append(found[path[-1]][1])
-            return tuple(reversed(path))
-
-        return self._indexer.ask(question)
+        found = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
+        if end not in found:
+            return ()
+        path = [end]
+        while path[-1] != start:
+            path.append(found[path[-1]][1])
+        return tuple(reversed(path))
 
     # -- tags, properties, aliases -----------------------------------------------------------------------------
 
-    def tags(self) -> Answer[tuple[TagUse, ...]]:
+    @_asked
+    def tags(self, rows: Rows) -> tuple[TagUse, ...]:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
+        hidden = self._hides()
+        shown = self._numbers(rows, lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path))
+        return tag_uses(rows.tags(), shown)
 
-        def question(rows: Rows) -> tuple[TagUse, ...]:
-            hidden = self._hides()
-            shown = self._numbers(
-                rows, lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path)
-            )
-            return tag_uses(rows.tags(), shown)
-
-        return self._indexer.ask(question)
-
-    def tagged(self, tag: str) -> Answer[tuple[TaggedFile, ...]]:
+    @_asked
+    def tagged(self, rows: Rows, tag: str) -> tuple[TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
         key = tags.key(tag).rstrip("/")
+        return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(rows.tagged(key))))
 
-        def question(rows: Rows) -> tuple[TaggedFile, ...]:
-            return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(rows.tagged(key))))
-
-        return self._indexer.ask(question)
-
-    def properties(self, *, inline_fields: bool = True) -> Answer[tuple[PropertyUse, ...]]:
+    @_asked
+    def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[PropertyUse, ...]:
         """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
         tables = self._property_tables() if inline_fields else PROPERTIES
+        hidden = self._hides()
+        return property_uses(rows.property_kinds(tables), self._numbers(rows, lambda path: not hidden(path)))
 
-        def question(rows: Rows) -> tuple[PropertyUse, ...]:
-            hidden = self._hides()
-            return property_uses(rows.property_kinds(tables), self._numbers(rows, lambda path: not hidden(path)))
-
-        return self._indexer.ask(question)
-
-    def with_property(self, name: str) -> Answer[tuple[PropertyValue, ...]]:
+    @_asked
+    def with_property(self, rows: Rows, name: str) -> tuple[PropertyValue, ...]:
         """Return every file's value of a property, by path; the case of its name is ignored."""
         key = name.lower()
-
-        def question(rows: Rows) -> tuple[PropertyValue, ...]:
-            return tuple(
-                PropertyValue(path, json.loads(fact.value))
-                for path, fact in self._visible(rows.properties(key, self._property_tables()))
-            )
-
-        return self._indexer.ask(question)
+        return tuple(
+            PropertyValue(path, json.loads(fact.value))
+            for path, fact in self._visible(rows.properties(key, self._property_tables()))
+        )
 
     def _property_tables(self) -> Sequence[str]:
         return WITH_INLINE_FIELDS if self._inline_fields() else PROPERTIES
 
-    def by_alias(self, name: str) -> Answer[tuple[VaultPath, ...]]:
+    @_asked
+    def by_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
         """Return the notes that have this alias, compared as file names are."""
         key = name_key(name.strip())
-        return self._indexer.ask(lambda rows: tuple(sorted({path for path, _ in self._there(rows.aliases(key))})))
+        return tuple(sorted({path for path, _ in self._there(rows.aliases(key))}))
 
     def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
         """Return what a query over all files gives; see `evaluate_on`."""
@@ -339,9 +313,10 @@ class Graph:
 
         return self._indexer.ask(run)
 
-    def warnings(self) -> Answer[dict[VaultPath, tuple[str, ...]]]:
+    @_asked
+    def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""
-        return self._indexer.ask(lambda rows: dict(self._there(rows.warnings().items())))
+        return dict(self._there(rows.warnings().items()))
 
     def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
         return target_of(self._catalog, source, (link.path, link.kind == "card"))
