@@ -15,19 +15,17 @@ from obsidian_mcp.core.text.text import Span
 Quote = Literal["json", "double", "single", "none"]
 """A JSON string, YAML's two quoted styles, or plain text."""
 
-_JSON_ESCAPE = re.compile(
-    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL
-)
-_YAML_ESCAPE = re.compile(
+_ESCAPE = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|"
     r"(?:x(?=[0-9a-fA-F]{2})|u(?=[0-9a-fA-F]{4})|U(?=[0-9a-fA-F]{8}))"
     r"((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|(.))",
     re.DOTALL,
 )
+"""Of YAML's double quotes, and so of JSON, which has some of them."""
 _SINGLE_ESCAPE = re.compile(r"''")
-_NAMED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_YAML_NAMED = {
-    **_NAMED, "0": "\0", "a": "\a", "v": "\v", "e": "\x1b", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"
+_NAMED = {
+    "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "v": "\v", "e": "\x1b",
+    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -67,25 +65,15 @@ class Quoted:
 
 def read_json(body: str, span: Span, *, ascii_only: bool = False) -> Quoted:
     """Return the JSON string, valid and with its quotes, at `span`."""
-    return _read(body, span, "json", _JSON_ESCAPE, _NAMED, ascii_only=ascii_only)
+    return _read(body, span, "json", ascii_only=ascii_only)
 
 
 def read_yaml(body: str, span: Span) -> Quoted:
     """Return the YAML scalar of one line at `span`, which is quoted with `"` or `'`."""
-    if body.startswith('"', span.start):
-        return _read(body, span, "double", _YAML_ESCAPE, _YAML_NAMED)
-    return _read(body, span, "single", _SINGLE_ESCAPE, {})
+    return _read(body, span, "double" if body.startswith('"', span.start) else "single")
 
 
-def _read(
-    body: str,
-    span: Span,
-    quote: Quote,
-    escape: re.Pattern[str],
-    named: dict[str, str],
-    *,
-    ascii_only: bool = False,
-) -> Quoted:
+def _read(body: str, span: Span, quote: Quote, *, ascii_only: bool = False) -> Quoted:
     start, end = span.start + 1, span.end - 1
     inner = body[start:end]
     if ("'" if quote == "single" else "\\") not in inner:
@@ -93,10 +81,10 @@ def _read(
     value: list[str] = []
     starts: list[int] = []
     at = start
-    for found in escape.finditer(body, start, end):
+    for found in (_SINGLE_ESCAPE if quote == "single" else _ESCAPE).finditer(body, start, end):
         value.append(body[at : found.start()])
         starts += range(at, found.start())
-        value.append("'" if quote == "single" else _meaning(found, named))
+        value.append("'" if quote == "single" else _meaning(found))
         starts.append(found.start())
         at = found.end()
     value.append(body[at:end])
@@ -104,8 +92,8 @@ def _read(
     return Quoted("".join(value), quote, span, ascii_only, tuple(starts))
 
 
-def _meaning(found: re.Match[str], named: dict[str, str]) -> str:
+def _meaning(found: re.Match[str]) -> str:
     high, low, code, name = found.groups()
     if high:
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
-    return chr(int(code, 16)) if code else named.get(name, name)
+    return chr(int(code, 16)) if code else _NAMED.get(name, name)
