@@ -67,16 +67,8 @@ def text_height(text: str) -> int:
 
 def beside(anchor: Rect, size: Rect, side: Side, obstacles: Iterable[Rect]) -> Rect:
     """Return a free place for a card beside another one, moved on in that direction until nothing overlaps."""
-    match side:
-        case "right":
-            placed = Rect(_up(anchor.right + GAP), _near(anchor.y), size.width, size.height)
-        case "left":
-            placed = Rect(_down(anchor.x - GAP - size.width), _near(anchor.y), size.width, size.height)
-        case "below":
-            placed = Rect(_near(anchor.x), _up(anchor.bottom + GAP), size.width, size.height)
-        case "above":
-            placed = Rect(_near(anchor.x), _down(anchor.y - GAP - size.height), size.width, size.height)
-    return _moved_on(placed, side, list(obstacles))
+    aligned = Rect(_near(anchor.x), _near(anchor.y), size.width, size.height)
+    return _moved_on(_beyond(aligned, side, [anchor]), side, list(obstacles))
 
 
 def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
@@ -122,18 +114,21 @@ def _moved_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
     else:
         obstacles = [rect for rect in obstacles if rect.x < placed.right and placed.x < rect.right]
     while hit := [rect for rect in obstacles if rect.overlaps(placed)]:
-        match side:
-            case "right":
-                placed = Rect(_up(max(rect.right for rect in hit) + GAP), placed.y, placed.width, placed.height)
-            case "left":
-                x = _down(min(rect.x for rect in hit) - GAP - placed.width)
-                placed = Rect(x, placed.y, placed.width, placed.height)
-            case "below":
-                placed = Rect(placed.x, _up(max(rect.bottom for rect in hit) + GAP), placed.width, placed.height)
-            case "above":
-                y = _down(min(rect.y for rect in hit) - GAP - placed.height)
-                placed = Rect(placed.x, y, placed.width, placed.height)
+        placed = _beyond(placed, side, hit)
     return placed
+
+
+def _beyond(placed: Rect, side: Side, rects: list[Rect]) -> Rect:
+    """Return a rectangle moved in one direction, to just beyond others."""
+    match side:
+        case "right":
+            return placed._replace(x=_up(max(rect.right for rect in rects) + GAP))
+        case "left":
+            return placed._replace(x=_down(min(rect.x for rect in rects) - GAP - placed.width))
+        case "below":
+            return placed._replace(y=_up(max(rect.bottom for rect in rects) + GAP))
+        case "above":
+            return placed._replace(y=_down(min(rect.y for rect in rects) - GAP - placed.height))
 
 
 def _up(value: float) -> int:
