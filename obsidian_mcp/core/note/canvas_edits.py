@@ -16,14 +16,8 @@ from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
 from .canvas_layout import EdgeSide, Rect, Side
-from .canvas_text import CanvasObject, CanvasText
+from .canvas_text import CONTENT, CanvasObject, CanvasText
 
-_CONTENT: Mapping[str, tuple[str, ...]] = {
-    "text": ("text",),
-    "file": ("file", "subpath"),
-    "link": ("url",),
-    "group": ("label",),
-}
 _SIZES = {"file": (400, 400), "link": (400, 200), "group": (400, 400)}
 _COLOR = re.compile(r"[1-6]|#[0-9A-Fa-f]{6}")
 
@@ -151,14 +145,14 @@ class _Canvas(CanvasText):
 
     def _add(self, wanted: AddCard) -> str:
         for key in wanted.content:
-            if key not in _CONTENT[wanted.kind]:
+            if key not in CONTENT[wanted.kind]:
                 raise InvalidArguments(f"A {wanted.kind} card has no {key}.", argument=key)
-        needed = _CONTENT[wanted.kind][0]
+        needed = CONTENT[wanted.kind][0]
         if wanted.kind != "group" and not wanted.content.get(needed, "").strip():
             raise InvalidArguments(f"A {wanted.kind} card needs {needed}.", argument=needed)
         rect = self._new_rect(wanted)
         values = {"id": self._unused_id(), "type": wanted.kind}
-        values |= {key: wanted.content[key] for key in _CONTENT[wanted.kind] if wanted.content.get(key)}
+        values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
         made = CanvasObject({**values, **_numbers(rect)})
         if wanted.color:
             made.values["color"] = _checked_color(wanted.color)
@@ -175,7 +169,7 @@ class _Canvas(CanvasText):
         found = self.card_or_edge(wanted.card)
         edge = any(found is known for known in self.edges)
         kind = "edge" if edge else str(found.values.get("type"))
-        allowed = ("label",) if edge else _CONTENT.get(kind, ())
+        allowed = ("label",) if edge else CONTENT.get(kind, ())
         if wanted.content.get("file", found.values.get("file")) != found.values.get("file"):
             found.values.pop("subpath", None)  # a heading or block of the file before
         for key, value in wanted.content.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .canvas_layout import Rect
-from .canvas_text import number
+from .canvas_text import CONTENT, number, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +91,15 @@ def _rows(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
 
 
 def _card(node: Mapping[str, Any]) -> OutlinedCard:
-    kind = _text(node, "type")
-    match kind:
-        case "file":
-            shows = _text(node, "file") + _text(node, "subpath")
-        case "link":
-            shows = _text(node, "url")
-        case "group":
-            shows = _text(node, "label")
-        case _:
-            shows = _text(node, "text")
+    kind = text_of(node, "type")
+    shows = "".join(text_of(node, key) for key in CONTENT.get(kind, ("text",)))
     rect = Rect(*(number(node, key) for key in ("x", "y", "width", "height")))
-    return OutlinedCard(_text(node, "id"), kind, shows, rect, _text(node, "color"))
+    return OutlinedCard(text_of(node, "id"), kind, shows, rect, text_of(node, "color"))
 
 
 def _edge(edge: Mapping[str, Any]) -> OutlinedEdge:
     back, forth = edge.get("fromEnd") == "arrow", edge.get("toEnd", "arrow") == "arrow"
     arrow = ("<->" if forth else "<-") if back else ("->" if forth else "--")
-    return OutlinedEdge(_text(edge, "id"), _text(edge, "fromNode"), _text(edge, "toNode"), _text(edge, "label"), arrow)
-
-
-def _text(values: Mapping[str, Any], key: str) -> str:
-    value = values.get(key)
-    return value if isinstance(value, str) else ""
+    return OutlinedEdge(
+        text_of(edge, "id"), text_of(edge, "fromNode"), text_of(edge, "toNode"), text_of(edge, "label"), arrow
+    )

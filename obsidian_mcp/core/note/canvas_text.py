@@ -13,6 +13,13 @@ from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArgument
 
 from .canvas_layout import Rect
 
+CONTENT: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "file": ("file", "subpath"),
+    "link": ("url",),
+    "group": ("label",),
+}
+"""What a card of a kind says, by the keys that hold it."""
 NODE_KEYS = ("id", "type", "text", "file", "subpath", "url", "label", "x", "y", "width", "height", "color")
 EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
 _NEW = Layout("\n\t", ",\n\t", "\n")
@@ -31,8 +38,7 @@ class CanvasObject:
 
     @property
     def id(self) -> str:
-        value = self.values.get("id")
-        return value if isinstance(value, str) else ""
+        return text_of(self.values, "id")
 
     @property
     def item(self) -> Item:
@@ -42,6 +48,12 @@ class CanvasObject:
     @property
     def rect(self) -> Rect:
         return Rect(*(number(self.values, key) for key in ("x", "y", "width", "height")))
+
+
+def text_of(values: Mapping[str, Any], key: str) -> str:
+    """Return a text of a card or an edge; empty where it is none."""
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def number(values: Mapping[str, Any], key: str) -> float:
