@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import IndexedVault, Paths, written_link
+from .indexed_vault import IndexedVault, Paths, by_path, written_link
 from .link_graph import LinkGraph
 
 SCOPE = 2000
@@ -128,7 +128,7 @@ class IndexedNotes(IndexedVault):
 
     @cached_property
     def _tags_of_texts(self) -> dict[str, list[str]]:
-        return _by_path(self._paths, self._rows.text_tags())
+        return by_path(self._paths, self._rows.text_tags())
 
     # The rows of the notes that the query reads
 
@@ -153,14 +153,13 @@ class IndexedNotes(IndexedVault):
     @cached_property
     def _tags_in_scope(self) -> Mapping[str, list[str]]:
         empty: dict[str, list[str]] = {path: [] for path in self._scope.values()}
-        return empty | _by_path(self._scope, self._rows.text_tags(list(self._scope)))
+        return empty | by_path(self._scope, self._rows.text_tags(list(self._scope)))
 
     @cached_property
     def _links_in_scope(self) -> Mapping[str, list[WrittenLink]]:
-        found: dict[str, list[WrittenLink]] = {path: [] for path in self._scope.values()}
-        for number, path, subpath, display, kind in self._rows.written_links(list(self._scope)):
-            found[self._scope[number]].append(written_link(path, subpath, display, kind))
-        return found
+        empty: dict[str, list[WrittenLink]] = {path: [] for path in self._scope.values()}
+        rows = self._rows.written_links(list(self._scope))
+        return empty | by_path(self._scope, ((row[0], written_link(*row[1:])) for row in rows))
 
     def _placed(
         self,
@@ -176,20 +175,9 @@ class IndexedNotes(IndexedVault):
                 field = known.get((name, text))
                 if field is None:
                     field = known[name, text] = RawField(name, json.loads(text), inline=False)
-                if path in found:
-                    found[path].append((place, field))
-                else:
-                    found[path] = [(place, field)]
+                found.setdefault(path, []).append((place, field))
         for number, place, name, text in inline:
             if (path := paths.get(number)) is not None:
                 placed = _AFTER_PROPERTIES + place, RawField(name, text, inline=True)
                 found.setdefault(path, []).append(placed)
         return found
-
-
-def _by_path(paths: Mapping[int, VaultPath], rows: Iterable[tuple[int, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for number, text in rows:
-        if (path := paths.get(number)) is not None:
-            found.setdefault(path, []).append(text)
-    return found

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
+from typing import TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
@@ -22,6 +21,8 @@ FILES_KEPT = 1000
 """Files of which all facts are kept for the next access."""
 SINGLE_FILES = 32
 """Files whose facts are read one by one; for more, all that the index has of that kind are read at once."""
+
+T = TypeVar("T")
 
 Paths = Mapping[int, VaultPath]
 """The files that are in the vault, by the numbers of their rows."""
@@ -72,8 +73,11 @@ class IndexedVault:
         return resolve(self._catalog, source, linkpath)
 
     def column(self, name: str) -> Mapping[str, Value]:
-        column = self._columns.get(name)
-        return self._read_column(name) if column is None else column
+        """Of two names in one note that differ in case, the first counts."""
+        if name not in self._columns:
+            rows, paths = self._rows.property_values(name), self._paths
+            self._columns[name] = {path: self._value(text) for number, text in rows if (path := paths.get(number))}
+        return self._columns[name]
 
     def properties(self, path: str) -> Mapping[str, Value]:
         if self._read_singly(path):
@@ -102,15 +106,6 @@ class IndexedVault:
 
     def backlinks(self, path: str) -> Sequence[str]:
         return sorted(self._links_resolved.incoming.get(VaultPath(path), ()))
-
-    def _read_column(self, name: str) -> Mapping[str, Value]:
-        """Of two names in one note that differ in case, the first counts."""
-        paths, decoded = self._paths, self._decoded
-        column = self._columns[name] = {}
-        for number, text in self._rows.property_values(name):
-            if (path := paths.get(number)) is not None:
-                column[path] = decoded[text] if text in decoded else self._value(text)
-        return column
 
     def _value(self, text: str) -> Value:
         decoded = self._decoded
@@ -148,21 +143,20 @@ class IndexedVault:
 
     @cached_property
     def _tags(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        paths = self._paths
-        for number, tags in groupby(self._rows.tags(), key=itemgetter(0)):
-            if (path := paths.get(number)) is not None:
-                found[path] = [tag for _, tag in tags]
-        return found
+        return by_path(self._paths, self._rows.tags())
 
     @cached_property
     def _written_links(self) -> dict[str, list[tuple[str, str, str | None, LinkKind]]]:
-        found: dict[str, list[tuple[str, str, str | None, LinkKind]]] = {}
-        paths = self._paths
-        for number, path, subpath, display, kind in self._rows.written_links():
-            if (source := paths.get(number)) is not None:
-                found.setdefault(source, []).append((path, subpath, display, kind))
-        return found
+        return by_path(self._paths, ((row[0], row[1:]) for row in self._rows.written_links()))
+
+
+def by_path(paths: Paths, rows: Iterable[tuple[int, T]]) -> dict[str, list[T]]:
+    """Return what is in rows of some files, in order, from pairs with the number of the file."""
+    found: dict[str, list[T]] = {}
+    for number, row in rows:
+        if (path := paths.get(number)) is not None:
+            found.setdefault(path, []).append(row)
+    return found
 
 
 def written_link(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
