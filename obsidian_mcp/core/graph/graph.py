@@ -25,11 +25,9 @@ from obsidian_mcp.core.text import compat, deadline, tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .counts import property_uses, tag_uses
 from .indexed_vault import IndexedVault, Paths
-from .link_graph import LinkGraph, spread, target_of, update
+from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
 from .link_lines import link_lines
-from .neighbourhood import Neighbourhood, around
 from .results import (
     LinkMaps,
     Neighbour,
@@ -39,6 +37,8 @@ from .results import (
     TaggedFile,
     TagUse,
     Unresolved,
+    property_uses,
+    tag_uses,
 )
 
 QUERY_SECONDS = 60.0
