@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -370,11 +370,13 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
     for entry in vault.entries():
         if extension(entry.path) != ".base":
             continue
+        from obsidian_mcp.core.bases.validation import text_literals  # loaded when it is needed
+
         try:
             text = vault.read_text(entry).text.body
         except AppError:  # gone, or not downloaded
             continue
-        for line, literal in _literals(text):
+        for line, literal in text_literals(text):
             if _is_lost(vault, entry.path, literal, files, folder):
                 places.append(f"{entry.path} line {line} ({literal!r})")
     marked = _bookmarked(vault, files, folder)
@@ -421,13 +423,6 @@ def _is_of(bookmark: Bookmark, files: Container[str], folder: VaultPath | None) 
     if bookmark.kind == "folder":
         return folder is not None and f"{path}/".startswith(f"{folder}/")
     return bookmark.kind == "file" and path in files
-
-
-def _literals(text: str) -> Iterator[tuple[int, str]]:
-    """The texts in the expressions of a base, each with its line."""
-    from obsidian_mcp.core.bases.validation import text_literals  # loaded when it is needed
-
-    return text_literals(text)
 
 
 def _is_lost(

@@ -283,17 +283,13 @@ class Listing:
     def _look_below(self, folders: AbstractSet[str], changes: list[Change]) -> None:
         """Look at folders, none below another, that came, changed or are gone."""
         below = {found.disk for folder in folders for found in self._files.scan(folder) if self.visible(found.disk)}
-        known = self._known_below(folders)
+        known = [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
         for found in below:
             if (there := self._files.stat(found)) is not None:
                 changes += self.catalog.put(there)
         for lost in known:
             if lost not in below:
                 changes += self.catalog.drop(lost)
-
-    def _known_below(self, folders: AbstractSet[str]) -> list[str]:
-        """Return the known files below folders, as the disk spells them."""
-        return [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
 
     def look_at_all(self, steps: Iterable[Step]) -> None:
         """Look at the files of a change, all at once."""
