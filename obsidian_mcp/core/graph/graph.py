@@ -196,7 +196,8 @@ class Graph:
             if targets and not hidden(source):
                 for name, count in targets.items():
                     names[name][source] = count
-        return tuple(Unresolved(name, dict(sorted(names[name].items()))) for name in sorted(names, key=_by_name))
+        by_name = sorted(names.items(), key=lambda item: (name_key(item[0]), item[0]))
+        return tuple(Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
 
     @_asked
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
@@ -268,7 +269,8 @@ class Graph:
     def tagged(self, rows: Rows, tag: str) -> tuple[TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
         key = tags.key(tag).rstrip("/")
-        return tuple(TaggedFile(path, tuple(facts_)) for path, facts_ in _by_file(self._visible(rows.tagged(key))))
+        found = groupby(self._visible(rows.tagged(key)), key=itemgetter(0))
+        return tuple(TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
 
     @_asked
     def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[PropertyUse, ...]:
@@ -354,12 +356,3 @@ class Graph:
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
         """Return the numbers of files that exist and are wanted."""
         return {number for number, path in self._paths_in(rows).items() if wanted(path)}
-
-
-def _by_name(name: str) -> tuple[str, str]:
-    return name_key(name), name
-
-
-def _by_file(found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, list[T]]]:
-    for path, group in groupby(found, key=itemgetter(0)):
-        yield path, [fact for _, fact in group]

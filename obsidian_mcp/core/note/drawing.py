@@ -26,7 +26,9 @@ def without_drawing(body: str) -> str:
     """Return a drawing's text with blanks in the place of the drawing itself; every offset stays."""
     data = _DATA.search(body)
     drawing = _DRAWING.search(body, data.end()) if data else None
-    return body if drawing is None else body[: drawing.start()] + _blank(body[drawing.start() :])
+    if drawing is None:
+        return body
+    return body[: drawing.start()] + _SHOWN.sub(lambda found: " " * len(found[0]), body[drawing.start() :])
 
 
 def searched_text(body: str) -> str:
@@ -72,7 +74,3 @@ def check_edit(path: str, before: str, after: str) -> None:
             "edited. Nothing was written; text can go above it (prepend, or a section of its own).",
             path=path,
         )
-
-
-def _blank(text: str) -> str:
-    return _SHOWN.sub(lambda found: " " * len(found[0]), text)

@@ -65,7 +65,8 @@ class Table:
         at, index = self.row(row), self.column(column)
         delimiter = self.delimiters.cells[index].strip() if index < len(self.delimiters.cells) else ""
         to_right = delimiter.endswith(":") and not delimiter.startswith(":")
-        return self._with_row(at, _with_cell(self.rows[at], index, value, to_right=to_right))
+        made = _with_cell(self.rows[at], index, value, to_right=to_right)
+        return replace(self, rows=(*self.rows[:at], made, *self.rows[at + 1 :]))
 
     def add_row(self, values: Sequence[str] | dict[str, str], at: int | None = None) -> Table:
         """A row before the row of number `at`, or last. `values` are in the order of the columns, or by header."""
@@ -182,9 +183,6 @@ class Table:
             return _checked(int(name), len(self.rows), "row") - 1
         known = ", ".join(map(repr, firsts[:SHOWN]))
         raise InvalidArguments(f"No row of the table begins with {name!r}. Rows begin with {known}.", argument="row")
-
-    def _with_row(self, at: int, row: Row) -> Table:
-        return replace(self, rows=(*self.rows[:at], row, *self.rows[at + 1 :]))
 
 
 @dataclass(frozen=True, slots=True)
