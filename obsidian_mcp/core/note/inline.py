@@ -31,8 +31,11 @@ _punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
 _code_runs = re.compile(r"`+").finditer
 _footnote_ref = re.compile(rf"\[\^([^\s\]]{{1,{FOOTNOTE_REACH - 3}}})\]").match
-_math_end = re.compile(r"(?<![ \t\\])\$(?![0-9])").search
-_math_double_end = re.compile(r"(?<![ \t\\])\$\$").search
+_closing_marks = {
+    **{mark: re.compile(re.escape(mark)).search for mark in ("]", ">", "%%", "-->")},
+    "$": re.compile(r"(?<![ \t\\])\$(?![0-9])").search,
+    "$$": re.compile(r"(?<![ \t\\])\$\$").search,
+}
 _html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
 _autolink = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>").match
 _url = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<]*)?").match
@@ -154,12 +157,12 @@ class _Scanner:
         return end
 
     def _find(self, mark: str, at: int) -> int:
-        """Return the offset of the next `mark` from `at` on in the region, -1 without one. Results are cached per
-        mark."""
+        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one. Results are cached
+        per mark."""
         known = self._next.get(mark, -1)
         if known < at:
-            known = self._text.find(mark, at, self._end)
-            known = self._next[mark] = self._end if known < 0 else known
+            found = _closing_marks[mark](self._text, at, self._end)
+            known = self._next[mark] = found.start() if found else self._end
         return known if known < self._end else -1
 
     def _escape(self, at: int) -> int:
@@ -299,16 +302,8 @@ class _Scanner:
         begin = at + 1 + double
         if self._text.startswith((" ", "\t"), begin) or begin >= self._end:
             return begin
-        closing = self._math_end(begin, double)
-        return self._area("math", at, closing) if closing > 0 else begin
-
-    def _math_end(self, at: int, double: bool) -> int:
-        key, search = ("$$", _math_double_end) if double else ("$", _math_end)
-        known = self._next.get(key, -1)
-        if known < at:
-            found = search(self._text, at, self._end)
-            known = self._next[key] = found.start() if found else self._end
-        return known + 1 + double if known < self._end else 0
+        closing = self._find("$$" if double else "$", begin)
+        return self._area("math", at, closing + 1 + double) if closing >= 0 else begin
 
     def _comment(self, at: int) -> int:
         if not self._text.startswith("%%", at, self._end):
