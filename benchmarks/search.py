@@ -281,7 +281,7 @@ def _row(app: App, wire: Wire, vault: Path, size: int, kind: Kind, match: Match)
 
 def _read_index(app: App) -> None:
     """Into the system's memory, as ripgrep's first run reads the notes: some systems take it back within a minute."""
-    file = app.vaults.get("").indexer.index.file
+    file = app.vaults.get("").indexer.index.database.file
     if file is not None:
         with file.open("rb") as opened:
             while opened.read(1 << 20):

@@ -56,6 +56,6 @@ def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
         gc.set_threshold(COLLECT_OBJECTS)
         _opened[file] = open_index(file)
     index, disk = _opened[file], Disk(root)
-    if index.file != file:
+    if index.database.file != file:
         raise Replaced
     return ingest(index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone)

@@ -150,7 +150,7 @@ class IndexWorkers:
 
         from .index_pool import WorkerPool, store
 
-        file = self._indexer.index.file
+        file = self._indexer.index.database.file
         try:
             if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
                 self._pool = WorkerPool(self._niceness)

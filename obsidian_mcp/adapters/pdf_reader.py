@@ -91,7 +91,7 @@ class PdfReader:
             return
         from filelock import FileLock, Timeout
 
-        file = self._indexer.index.file
+        file = self._indexer.index.database.file
         lock = FileLock(f"{file}-pdf", timeout=0) if file else None
         try:
             if lock is not None:

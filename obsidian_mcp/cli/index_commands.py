@@ -64,7 +64,7 @@ def _build(options: Options, vault: tuple[str, ...], *, as_json: bool, anew: boo
     with options.opened(vault) as place:
         indexer = place.indexer
         if anew:
-            indexer.index.clear()
+            indexer.index.database.begin_anew()
         indexer.begin()
         total, pdfs = len(indexer.pending()), len(indexer.pdfs.unread())
         with shown_progress():

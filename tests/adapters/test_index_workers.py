@@ -252,9 +252,9 @@ def test_a_worker_stores_what_changed_meanwhile_as_it_is_and_leaves_out_what_is_
     entries = [entry for entry in sorted(vault.catalog) if entry.path in NOTES]
     (vault.root / "a.md").write_bytes(b"longer than it was, certainly longer than that")
     (vault.root / "c.canvas").unlink()
-    assert vault.index.file is not None
+    assert vault.index.database.file is not None
 
-    refused = index_pool.store(vault.root, vault.index.file, Batch(tuple(entries), (VaultPath("no.md"),), 0))
+    refused = index_pool.store(vault.root, vault.index.database.file, Batch(tuple(entries), (VaultPath("no.md"),), 0))
     assert sorted(entry.path for entry in refused) == ["c.canvas"]
     assert vault.index.status().files == 3
 
@@ -282,7 +282,7 @@ def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault:
     script.parent.mkdir()
     script.write_text(textwrap.dedent(SERVER), encoding="utf-8")
     (tmp_path / "random.py").write_text("raise SystemExit('imported from the current folder')", encoding="utf-8")
-    command = [sys.executable, str(script), str(vault.root), str(vault.index.file)]
+    command = [sys.executable, str(script), str(vault.root), str(vault.index.database.file)]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == b"begun\n"

@@ -110,11 +110,6 @@ class Index:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    @property
-    def file(self) -> Path | None:
-        """None in memory."""
-        return self.database.file
-
     def close(self) -> None:
         self.database.close()
 
@@ -214,10 +209,6 @@ class Index:
         """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-45)."""
         with self.database.writing() as connection:
             return fulltext.merge(connection)
-
-    def clear(self) -> None:
-        """Forget everything, so that all files must be parsed again."""
-        self.database.begin_anew()
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.reading() as connection:

@@ -97,7 +97,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
             apply(vault.index, upserts, [change.path for change in changes if change.gone])
 
-            fresh.index.clear()
+            fresh.index.database.begin_anew()
             apply(fresh.index, vault.contents())
             assert dump(vault.index) == dump(fresh.index)
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)

@@ -323,7 +323,7 @@ def test_what_is_noted_while_the_files_are_compared_is_not_lost() -> None:
 # INDEX-27
 def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) -> None:
     large.indexer.complete()
-    large.index.clear()
+    large.index.database.begin_anew()
 
     assert sources(large, "007.md") == ["006.md"]
     assert len(large.graph.tags().value) == 3
@@ -336,7 +336,7 @@ def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large:
     batch = large.indexer.take()
     assert batch is not None
     refused = large.indexer.ingest(batch)
-    large.index.clear()
+    large.index.database.begin_anew()
     assert large.indexer.is_behind
     large.indexer.done(batch, refused)
     background.store()
