@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -37,7 +37,7 @@ def read(body: str | None) -> list[Bookmark]:
 
     Raises: InvalidArguments for a broken file.
     """
-    return [found for found, _ in _walk(_listed(_root(body)))]
+    return [found for found, _, _ in _walk(_items(_root(body)))]
 
 
 def visible(body: str | None, policy: Policy) -> list[Bookmark]:
@@ -66,7 +66,8 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     Raises: InvalidArguments.
     """
     root = _root(body)
-    for found, node in _walk(_listed(root)):
+    items = _items(root)
+    for found, node, _ in _walk(items):
         if (found.kind, found.target) == (bookmark.kind, bookmark.target):
             return _retitled(body or "", node, bookmark.title)
     kind: BookmarkKind = next(kind for kind in get_args(BookmarkKind) if kind == bookmark.kind)
@@ -77,13 +78,10 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     if bookmark.title:
         values["title"] = bookmark.title
     if bookmark.group:
-        group = _group(_listed(root), bookmark.group)
-        if group is not None:
-            member = group.member("items")
-            if member is not None and isinstance(member.node.value, list):
-                return _with_item(body or "", member.node, values)
+        inside = _items(_group(items, bookmark.group))
+        if inside is not None:
+            return _with_item(body or "", inside, values)
         values = {"type": "group", "ctime": created_ms, "items": [values], "title": bookmark.group}
-    items = _items(root)
     if body is None or root is None or not root.members:
         return json.dumps({"items": [values]}, ensure_ascii=False, indent=2)
     if items is None:
@@ -99,23 +97,21 @@ def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
 
     Raises: NoteNotFound; AmbiguousName where several have it.
     """
-    root = _root(body)
     wanted = name.strip().casefold()
     found = [
-        (bookmark, node)
-        for bookmark, node in _walk(_listed(root))
+        (bookmark, node, array)
+        for bookmark, node, array in _walk(_items(_root(body)))
         if wanted in (bookmark.target.casefold(), bookmark.title.casefold())
     ]
     if not found:
         raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)
     if len(found) > 1:
-        shown = [f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _ in found[:SHOWN]]
+        shown = [f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _, _ in found[:SHOWN]]
         raise AmbiguousName(
             f"{len(found)} bookmarks are {name!r}: {', '.join(map(repr, shown))}. Give the target or title of one.",
             candidates=shown,
         )
-    bookmark, node = found[0]
-    array = next(array for array in _arrays(_items(root)) if any(item is node for item in array.items))
+    bookmark, node, array = found[0]
     kept = [Item(item.value, item) for item in array.items if item is not node]
     text = body or ""
     return _spliced(text, array, rewrite_list(text, array, kept, _layout(text, array))), bookmark
@@ -137,45 +133,35 @@ def _root(body: str | None) -> Node | None:
 
 
 def _items(root: Node | None) -> Node | None:
+    """The array of bookmarks in the file or in a group."""
     member = root.member("items") if root is not None else None
     return member.node if member is not None and isinstance(member.node.value, list) else None
 
 
-def _listed(root: Node | None) -> Sequence[Node]:
-    items = _items(root)
-    return items.items if items is not None else ()
-
-
-def _walk(nodes: Sequence[Node], groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, Node]]:
-    """Every bookmark that is no group, with its node."""
-    for node in nodes:
+def _walk(array: Node | None, groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, Node, Node]]:
+    """Every bookmark that is no group, with its node and the array that holds it."""
+    if array is None:
+        return
+    for node in array.items:
         if not isinstance(node.value, dict):
             continue
         kind, title = _text(node, "type"), _text(node, "title")
         if kind == "group":
-            yield from _walk(_listed(node), (*groups, title))
+            yield from _walk(_items(node), (*groups, title))
         else:
             keys = ("path", "subpath") if kind == "file" else ("path", "query", "url")
-            yield Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)), node
+            yield Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)), node, array
 
 
-def _group(nodes: Sequence[Node], name: str) -> Node | None:
+def _group(array: Node | None, name: str) -> Node | None:
     """The group of a title, at any depth."""
-    for node in nodes:
+    for node in array.items if array is not None else ():
         if isinstance(node.value, dict) and _text(node, "type") == "group":
             if _text(node, "title").casefold() == name.casefold():
                 return node
-            if (inner := _group(_listed(node), name)) is not None:
+            if (inner := _group(_items(node), name)) is not None:
                 return inner
     return None
-
-
-def _arrays(items: Node | None) -> Iterator[Node]:
-    if items is not None:
-        yield items
-        for node in items.items:
-            if isinstance(node.value, dict) and _text(node, "type") == "group":
-                yield from _arrays(_items(node))
 
 
 def _text(node: Node, key: str) -> str:
