@@ -41,31 +41,24 @@ def ingest(
     writing. Returns the files that were left out, because they changed again meanwhile (INDEX-04). `patience` is how
     many seconds to wait for other writers. Raises: Busy, Replaced.
     """
-    refused = _store(index, read, stat, entries, gone, patience)
+
+    def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
+        begun_ns = time.time_ns()
+        contents: list[tuple[FileEntry, bytes | AppError]] = []
+        missing = []
+        for entry in index.stale(wanted):
+            try:
+                contents.append((entry, read(entry)))
+            except NoteNotFound:
+                missing.append(entry)
+            except AppError as error:
+                contents.append((entry, error))
+        return missing + index.store(index.parse(contents, begun_ns), gone, stat, patience)
+
+    refused = store(entries, gone)
     if stat is None or not refused:
         return refused
     now = [FileEntry(entry.path, *file) for entry in refused if (file := looked_at(stat, entry.disk)) is not None]
     left = {entry.path for entry in refused}.difference(entry.path for entry in now)
-    left.update(entry.path for entry in _store(index, read, stat, now, (), patience))
+    left.update(entry.path for entry in store(now, ()))
     return [entry for entry in refused if entry.path in left]
-
-
-def _store(
-    index: Index,
-    read: Read,
-    stat: Stat | None,
-    entries: Sequence[FileEntry],
-    gone: Iterable[VaultPath],
-    patience: float,
-) -> list[FileEntry]:
-    now = time.time_ns()
-    contents: list[tuple[FileEntry, bytes | AppError]] = []
-    missing = []
-    for entry in index.stale(entries):
-        try:
-            contents.append((entry, read(entry)))
-        except NoteNotFound:
-            missing.append(entry)
-        except AppError as error:
-            contents.append((entry, error))
-    return missing + index.store(index.parse(contents, now), gone, stat, patience)
