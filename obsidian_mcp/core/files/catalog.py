@@ -118,12 +118,8 @@ class Catalog:
             with self._names:
                 self._by_path.update(first)
                 self._by_name = None
-            self.generation += 1
-            self.revision += 1
-            if len(first) < len(listed):
-                listed = {disk: file for disk, file in listed.items() if disk not in first}
-            else:
-                listed.clear()
+            self._moved()
+            listed = {disk: file for disk, file in listed.items() if disk not in first}
         else:
             for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
                 changes += self.drop(disk)
