@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
@@ -41,7 +41,7 @@ class IndexedNotes(IndexedVault):
     ) -> None:
         super().__init__(rows, catalog, hides, paths, link_graph, created_ns)
         self._read_text = read_text
-        self._bookmarks = bookmarks
+        self._bookmarks = cache(bookmarks)
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
         self._scope: dict[int, VaultPath] = {}
         self._reads_columns = False
@@ -116,10 +116,6 @@ class IndexedNotes(IndexedVault):
         return super().links(path) if found is None else found
 
     def bookmarked(self) -> frozenset[str]:
-        return self._bookmarked
-
-    @cached_property
-    def _bookmarked(self) -> frozenset[str]:
         return self._bookmarks()
 
     def text(self, path: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
@@ -48,7 +48,7 @@ class IndexedVault:
         self._catalog = catalog
         self._hides = hides
         self._paths_in_vault = paths
-        self._link_graph = link_graph
+        self._link_graph = cache(link_graph)
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
@@ -102,20 +102,16 @@ class IndexedVault:
         return found
 
     def targets(self, path: str) -> Collection[str]:
-        return self._links_resolved.resolved.get(VaultPath(path), ())
+        return self._link_graph().resolved.get(VaultPath(path), ())
 
     def backlinks(self, path: str) -> Sequence[str]:
-        return sorted(self._links_resolved.incoming.get(VaultPath(path), ()))
+        return sorted(self._link_graph().incoming.get(VaultPath(path), ()))
 
     def _value(self, text: str) -> Value:
         decoded = self._decoded
         if text not in decoded:
             decoded[text] = json.loads(text, parse_int=float)
         return decoded[text]
-
-    @cached_property
-    def _links_resolved(self) -> LinkGraph:
-        return self._link_graph()
 
     @cached_property
     def _paths(self) -> Paths:
