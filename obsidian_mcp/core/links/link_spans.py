@@ -53,11 +53,6 @@ class LinkPlace:
         return Edit(span, text) if self.within is None else Edit(self.within.place(span), self.within.written(text))
 
     @property
-    def alone(self) -> bool:
-        """Whether a quoted text is nothing but the link, as a property must be."""
-        return self.within is not None and self.host == self.link.original
-
-    @property
     def angled(self) -> bool:
         """Whether the destination of a Markdown link stands in `<…>`."""
         return self.host.startswith("<", self.link.target_span.start - 1)

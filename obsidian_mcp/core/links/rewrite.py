@@ -246,7 +246,8 @@ class _Change:
             shown = "" if link.embed else basename(goal)
         display = place.display()
         label = markdown_label(shown, in_table=display is None or display.of(place.host) != shown)
-        if place.alone:  # a property is a link only when its label holds no bracket
+        if place.within is not None and place.host == link.original:
+            # a property is a link only when its label holds no bracket
             label = label.translate(_NO_BRACKETS)
         return place.edit(link.span, f"{'!' if link.embed else ''}[{label}]({destination(path + link.subpath)})")
 
