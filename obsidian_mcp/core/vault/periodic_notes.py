@@ -109,8 +109,7 @@ class PeriodicNotes:
         settings = self.settings
         rule = settings.rules[period]
         self._check_folder(rule, "list", made=False)
-        with self._vault.lock:
-            paths = {str(entry.path): entry for entry in self._vault.catalog if is_note(entry.path)}
+        paths = self._vault.catalog.by_path()
         found = period_notes(rule, paths, settings.locale, self.calendar.today)
         return sorted(
             ((paths[path], day) for path, day in found), key=lambda note: (note[1], note[0].path), reverse=True
@@ -137,7 +136,7 @@ class PeriodicNotes:
                 return self._change(tool, located, located.entry, change)
             if not create:
                 raise self.missing(located)
-            filled = self._made(located)
+            filled = self.draft(located)
             body = filled.text if change is None else change(filled.text)
             disk = names.spelled(vault.catalog, located.path)[1]
             data = body.encode("utf-8", "surrogateescape")
@@ -165,13 +164,6 @@ class PeriodicNotes:
             raise NoteExists(f"The names of the next {TRIES} minutes are taken. Give a name of your own.")
         return path, template or settings.unique.template
 
-    def draft(self, located: Located) -> str:
-        """Return the text that a missing note would be made with.
-
-        Raises: NoteNotFound for a missing template or folder, TemplateFailed.
-        """
-        return self._made(located).text
-
     def _change(self, tool: str, located: Located, entry: FileEntry, change: Callable[[str], str] | None) -> Opened:
         if change is None:
             return Opened(located, self._vault.shown(entry), created=False, changed=False)
@@ -187,14 +179,15 @@ class PeriodicNotes:
         first = first_day(rule, day, settings.locale)
         entry = vault.at(path) or vault.look_for(names.spelled(vault.catalog, path)[1])
         if entry is None and rule.source != "core":
-            with vault.lock:
-                paths = [str(entry.path) for entry in vault.catalog if is_note(entry.path)]
-            elsewhere = find_elsewhere(rule, day, settings.locale, paths)
+            elsewhere = find_elsewhere(rule, day, settings.locale, vault.catalog.by_path())
             entry = None if elsewhere is None else vault.at(VaultPath(elsewhere))
         return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
-    def _made(self, located: Located) -> Filled:
-        """The text of a new note. Raises: NoteNotFound, TemplateFailed, InvalidName."""
+    def draft(self, located: Located) -> Filled:
+        """Return what a missing note would be made with.
+
+        Raises: NoteNotFound for a missing template or folder, TemplateFailed, InvalidName.
+        """
         rule = located.rule
         adjective = _adjective(rule.period)
         if not _can_be_made(rule):

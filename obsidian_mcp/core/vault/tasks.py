@@ -49,10 +49,6 @@ class VaultTasks:
         files = self._vault.files
         return read(files.config(ENABLED_PLUGINS_FILE), files.config(SETTINGS_FILE))
 
-    @property
-    def today(self) -> date:
-        return self._vault.calendar.today
-
     # -- lists -------------------------------------------------------------------------------------------------
 
     def list(self, request: ListRequest, query: str, page: Page) -> TaskPage:
@@ -71,7 +67,7 @@ class VaultTasks:
         return source.page(parse_query(text, source.environment, note), page)
 
     def _source(self) -> _Source:
-        return _Source(self._vault, self.settings, self.today)
+        return _Source(self._vault, self.settings, self._vault.calendar.today)
 
     # -- changes -----------------------------------------------------------------------------------------------
 
@@ -86,7 +82,7 @@ class VaultTasks:
             raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
         if line is not None and not name:
             raise InvalidArguments("line needs name: the note in which the task stands.", argument="name")
-        settings, today = self.settings, self.today
+        settings, today = self.settings, self._vault.calendar.today
         entry = self._vault.find(name) if name else self._holder(wanted, settings)
         if not is_note(entry.path):
             raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
@@ -111,7 +107,7 @@ class VaultTasks:
         """
         if bool(name) == daily:
             raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
-        settings, today = self.settings, self.today
+        settings, today = self.settings, self._vault.calendar.today
 
         def apply(body: str) -> Updated:
             return add_task(body, change, heading, settings, today)
@@ -129,7 +125,7 @@ class VaultTasks:
             return made[-1].body
 
         if dry_run:
-            apply_to_new(periodic.draft(located))
+            apply_to_new(periodic.draft(located).text)
             return self._answer(str(located.path), made[-1], "")
         opened = periodic.open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
         return self._answer(str(located.path), made[-1], opened.content.etag)
