@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.line_matcher import Matcher
@@ -314,7 +314,7 @@ def _deviating(body: str, find: str) -> tuple[int, str] | None:
     if not starts:
         return None
     wanted = _bare_lines(find)
-    start = max(starts, key=lambda at: _shared(body[at:], find))
+    start = max(starts, key=lambda at: len(commonprefix((body[at:], find))))  # noqa: RUF071 - of characters
     present = _bare_lines(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(wanted) if present[i : i + 1] != [line]), len(wanted) - 1)
     line = body.count("\n", 0, start) + 1 + same
@@ -324,11 +324,6 @@ def _deviating(body: str, find: str) -> tuple[int, str] | None:
 
 def _bare_lines(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in split_lines(text)]
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
-    return sum(1 for _ in takewhile(bool, map(str.__eq__, one, other)))
 
 
 def _nearest(body: str, find: str) -> tuple[int, str] | None:

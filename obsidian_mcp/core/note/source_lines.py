@@ -110,11 +110,8 @@ class SourceLines:
                 return md.thematic_break(body, at, end) is not None or self._opens_list(run, i, at)
 
     def interrupts_list(self, run: Run, i: int, at: int) -> bool:
-        match self.body[at]:
-            case ">" | "<" | "$":
-                return False
-            case char:
-                return char in md.INTERRUPTERS and self.interrupts_paragraph(run, i, at)
+        char = self.body[at]
+        return char not in "><$" and char in md.INTERRUPTERS and self.interrupts_paragraph(run, i, at)
 
     def interrupts_quote(self, run: Run, i: int, at: int) -> bool:
         if self.body.startswith(md.CODE_INDENTS, self.starts[i]):

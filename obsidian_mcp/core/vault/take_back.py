@@ -40,8 +40,7 @@ def _take_back_step(files: Files, step: Step) -> None:
         with suppress(NoteExists, NoteNotFound):  # the move was not made, or another file has the old name since
             files.move(step.target, step.disk)
         return
-    attempts = ATTEMPTS
-    while True:
+    for left in reversed(range(ATTEMPTS)):
         now: bytes | None = None
         with suppress(NoteNotFound):  # also where a folder has the name
             now = files.read(step.disk)
@@ -56,8 +55,7 @@ def _take_back_step(files: Files, step: Step) -> None:
             else:
                 files.write(step.disk, wanted, now)
         except (StaleEtag, NoteExists):  # another program wrote in the last moment
-            attempts -= 1
-            if not attempts:
+            if not left:
                 raise
         else:
             return
