@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from operator import itemgetter
 
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.line_matcher import Matcher
 from obsidian_mcp.core.text.text import split_lines
 
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines `start` to `end` of the base became `lines`."""
-
-    start: int
-    end: int
-    lines: tuple[str, ...]
+Hunk = tuple[int, int, tuple[str, ...]]
+"""Lines of the base, from the first number to before the second, and what they became."""
 
 
 def changes(base: list[str], other: list[str]) -> list[Hunk]:
     """Return the changed regions from `base` to `other`, in order."""
     deadline.checkpoint()
     return [
-        Hunk(start, end, tuple(other[other_start:other_end]))
+        (start, end, tuple(other[other_start:other_end]))
         for kind, start, end, other_start, other_end in Matcher(base, other, autojunk=False).get_opcodes()
         if kind != "equal"
     ]
@@ -41,15 +35,12 @@ def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str
     lines = split_lines(base)
     mine = changes(lines, split_lines(ours))
     other = changes(lines, split_lines(theirs))
-    hunks = sorted(dict.fromkeys([*mine, *other]), key=lambda hunk: (hunk.start, hunk.end))  # ours before theirs
+    hunks = sorted(dict.fromkeys([*mine, *other]), key=itemgetter(0, 1))  # ours before theirs
     result: list[str] = []
     at = 0
-    for number, hunk in enumerate(hunks):
-        end = hunks[number - 1].end if number else -1
-        if hunk.start < end or (hunk.start == end and not neighbours):
+    for number, (start, end, new) in enumerate(hunks):
+        if number and (start < at or (start == at and not neighbours)):
             return None
-        result += lines[at : hunk.start]
-        result += hunk.lines
-        at = hunk.end
-    result += lines[at:]
-    return "".join(result)
+        result += [*lines[at:start], *new]
+        at = end
+    return "".join([*result, *lines[at:]])

@@ -42,8 +42,8 @@ def test_of_two_lines_added_at_one_place_ours_is_the_first() -> None:  # SAFE-22
 @given(TEXTS, TEXTS)
 def test_changes_turn_one_text_into_the_other(base: str, other: str) -> None:
     lines = split_lines(base)
-    for hunk in reversed(changes(lines, split_lines(other))):
-        lines[hunk.start : hunk.end] = hunk.lines
+    for start, end, new in reversed(changes(lines, split_lines(other))):
+        lines[start:end] = new
     assert "".join(lines) == other
 
 
@@ -54,8 +54,8 @@ def test_a_merge_loses_no_line_that_either_side_added(base: str, ours: str, thei
     assert merge(base, base, theirs) == theirs
     if merged is not None:
         for side in (ours, theirs):
-            for hunk in changes(split_lines(base), split_lines(side)):
-                assert "".join(hunk.lines) in merged
+            for _, _, new in changes(split_lines(base), split_lines(side)):
+                assert "".join(new) in merged
 
 
 def test_a_text_with_very_many_changes_is_merged_at_once() -> None:  # SAFE-07
