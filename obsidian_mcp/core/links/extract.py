@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
@@ -42,16 +42,14 @@ class Extraction:
         going = (self.span, *self.footnotes.carried)
         return file_edits(referrer.path, [place for place in referrer.places if _is_in(going, place)], self._moved_link)
 
-    def others_edits(self, referrers: Iterable[Referrer]) -> list[FileEdits]:
-        """Return the edits of links elsewhere that lead to a heading or block in the part."""
-        found = []
+    def others_edits(self, referrers: Iterable[Referrer]) -> Iterator[FileEdits]:
+        """Yield the edits of links elsewhere that lead to a heading or block in the part."""
         for referrer in referrers:
             places = [place for place in referrer.places if referrer.path != self.source or self._stays(place)]
             cards = [edit for card in referrer.card_paths for edit in self._of_card(card)]
             edits = file_edits(referrer.path, places, self._link_to_moved, cards)
             if edits.edits or edits.skipped:
-                found.append(edits)
-        return found
+                yield edits
 
     def _stays(self, place: LinkPlace) -> bool:
         return not _is_in((self.span, *self.footnotes.removed), place) or _is_in(self.footnotes.kept, place)

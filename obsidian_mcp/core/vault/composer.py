@@ -158,7 +158,7 @@ def extract(
     warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     files = {source.path, *linking(vault, [source.path])} if update_links else set()
     contents, referrers = referrers_of(vault, files)
-    planned = extraction.others_edits(referrers)
+    planned = list(extraction.others_edits(referrers))
     if existing is None and vault.catalog.named(target.rpartition("/")[2]):
         others, displaced, unseen = displaced_links(vault, target)
         contents, planned = {**contents, **others}, joined([*planned, *displaced])
