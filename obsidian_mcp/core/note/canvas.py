@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.text import Span
 
-FIELDS = ("text", "file", "subpath", "url", "label", "background")
+FIELDS = ("text", "file", "subpath", "background")
 """Texts of a card that are kept with their places."""
 
 
@@ -26,13 +26,9 @@ class Card:
     """
 
     id: str
-    kind: str
-    """`text`, `file`, `link`, `group`, or whatever the file says."""
     text: Quoted | None = None
     file: Quoted | None = None
     subpath: Quoted | None = None
-    url: Quoted | None = None
-    label: Quoted | None = None
     background: Quoted | None = None
 
     @property
@@ -75,7 +71,8 @@ def read(body: str) -> Canvas:
 def _card(node: dict[str, Any], places: dict[str, Quoted]) -> Card:
     # A repeated key: the last one counts, and a place is good only if it is that one's.
     texts = {key: quoted for key, quoted in places.items() if node.get(key) == quoted.value}
-    return Card(_text(node.get("id")), _text(node.get("type")), **texts)
+    id_ = node.get("id")
+    return Card(id_ if isinstance(id_, str) else "", **texts)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]')
@@ -114,7 +111,3 @@ def _places(body: str) -> dict[int, dict[str, Quoted]]:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -39,17 +39,17 @@ def test_a_card_has_its_texts_where_they_stand() -> None:  # semantics 10 #2
     )
     cards = canvas.read(body).cards
     texts = [{name: getattr(card, name).value for name in canvas.FIELDS if getattr(card, name)} for card in cards]
-    assert [(card.id, card.kind, card.key) for card in cards] == [
-        ("a", "file", "nodes.a"),
-        ("b", "text", "nodes.b"),
-        ("c", "link", "nodes.c"),
-        ("d", "group", "nodes.d"),
+    assert [(card.id, card.key) for card in cards] == [
+        ("a", "nodes.a"),
+        ("b", "nodes.b"),
+        ("c", "nodes.c"),
+        ("d", "nodes.d"),
     ]
     assert texts == [
         {"file": "N.md", "subpath": "#h"},
         {"text": "see [[N|x]] #t"},
-        {"url": "https://a.b"},
-        {"label": "G", "background": "img/p.png"},
+        {},
+        {"background": "img/p.png"},
     ]
     for card in cards:
         for name in canvas.FIELDS:
@@ -65,11 +65,7 @@ def test_unknown_kinds_keys_and_odd_values_are_read_past() -> None:  # semantics
         ' "text": 5, "file": null, "label": "l"}, {"id": "z"}], "nodes2": [{"file": "no"}]}'
     )
     cards = canvas.read(body).cards
-    assert [(card.id, card.kind, card.text, card.file) for card in cards] == [
-        ("", "star", None, None),
-        ("z", "", None, None),
-    ]
-    assert cards[0].label is not None
+    assert [(card.id, card.text, card.file) for card in cards] == [("", None, None), ("z", None, None)]
 
 
 def test_of_a_repeated_key_the_last_one_counts() -> None:
