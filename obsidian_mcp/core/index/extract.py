@@ -42,6 +42,8 @@ from .facts import (
 
 log = logging.getLogger(__name__)
 
+_CUT_CHARACTER = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")
+"""The beginning of a character in UTF-8 without its last bytes."""
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -133,12 +135,8 @@ def _beginning(data: bytes) -> bytes:
     lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
     if lines:
         return data[:lines]
-    data = data[:BODY_LIMIT]
-    end = len(data) - 1
-    while end > len(data) - 4 and data[end] & 0xC0 == 0x80:
-        end -= 1
-    whole = data[end] < 0x80 or len(data) - end == (2 if data[end] < 0xE0 else 3 if data[end] < 0xF0 else 4)
-    return data if whole else data[:end]
+    cut = _CUT_CHARACTER.search(data, BODY_LIMIT - 3, BODY_LIMIT)
+    return data[: cut.start() if cut else BODY_LIMIT]
 
 
 def _of_note(parsed: parser.Note) -> Facts:
