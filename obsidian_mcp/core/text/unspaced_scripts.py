@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import groupby
 
 from .analysis import is_spaced
@@ -17,6 +16,9 @@ from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
 
 _KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _HIRAGANA_TO_KATAKANA = {code - 0x60: code for code in range(0x30A1, 0x30F7)}
+_HALF_WIDTH = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
+_HALF_WIDTH |= {"\u3099": "\uff9e", "\u309a": "\uff9f"}
+_ASKING = re.compile("|".join(ASKING_UNSPACED))
 SHORTEST_SPLIT = 4
 """Minimum length of a run, in letters, that may consist of several words."""
 
@@ -30,26 +32,11 @@ def spellings(text: str) -> Iterator[str]:
         if other != text:
             yield other
     if any("\u30a1" <= char <= "\u30fa" for char in text):
-        yield "".join(_half(char) for char in text)
+        parts = (part for char in text for part in unicodedata.normalize("NFD", char))
+        yield "".join(_HALF_WIDTH.get(part, part) for part in parts)
     bare = without_josa(text)
     if bare != text:
         yield bare
-
-
-@lru_cache
-def _half(char: str) -> str:
-    return "".join(_halves().get(part, part) for part in unicodedata.normalize("NFD", char))
-
-
-@lru_cache
-def _halves() -> dict[str, str]:
-    found = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
-    return found | {"\u3099": "\uff9e", "\u309a": "\uff9f"}
-
-
-@lru_cache
-def _asking() -> re.Pattern[str]:
-    return re.compile("|".join(ASKING_UNSPACED))
 
 
 def without_josa(word: str) -> str:
@@ -90,7 +77,7 @@ def _pieces(letters: Run) -> Iterator[Run]:
     """Yield the parts of a text between question words."""
     text = "".join(letter if len(letter) == 1 else "\0" for letter in letters)
     start = 0
-    for found in _asking().finditer(text):
+    for found in _ASKING.finditer(text):
         if found.end() - found.start() < len(text):
             yield letters[start : found.start()]
             start = found.end()
