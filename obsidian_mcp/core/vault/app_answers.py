@@ -71,17 +71,11 @@ def links(
     except NoteNotFound:  # too new for the app
         return None
     out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
-    out += [
-        Reference(path, target, _placeless(target))
-        for target in targets
-        if target not in {reference.target for reference in outgoing}
-    ]
+    known = {reference.target for reference in outgoing}
+    out += [Reference(path, target, _placeless(target)) for target in targets if target not in known]
     back = [reference for reference in backlinks if reference.source in linking]
-    back += [
-        Reference(source, path, _placeless(path))
-        for source in linking
-        if source not in {reference.source for reference in backlinks}
-    ]
+    sources = {reference.source for reference in backlinks}
+    back += [Reference(source, path, _placeless(path)) for source in linking if source not in sources]
     return out, back
 
 
