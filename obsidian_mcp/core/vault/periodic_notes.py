@@ -108,7 +108,7 @@ class PeriodicNotes:
         """
         settings = self.settings
         rule = settings.rules[period]
-        self._check_folder(rule, "list", made=False)
+        self._check_folder(rule)
         paths = self._vault.catalog.by_path()
         found = period_notes(rule, paths, settings.locale, self.calendar.today)
         return sorted(
@@ -194,7 +194,8 @@ class PeriodicNotes:
             raise NoteNotFound(_not_set_up(rule), period=rule.period)
         check_creatable(located.path)
         failure = f"Failed to create {adjective} note."
-        self._check_folder(rule, failure, made=rule.source in ("periodic-notes", "calendar"))
+        if rule.source not in ("periodic-notes", "calendar"):  # which make their folders
+            self._check_folder(rule, f"{failure} ")
         if not rule.template:
             return Filled("")
         templates = Templates(self._vault)
@@ -206,17 +207,16 @@ class PeriodicNotes:
         filled = fill_periodic(text, variables, rule, located.day)
         return templates.run(basename(template), filled, located.path)
 
-    def _check_folder(self, rule: PeriodRule, failure: str, *, made: bool) -> None:
-        """Raises: NoteNotFound for a folder of the settings that is missing and that nobody makes."""
+    def _check_folder(self, rule: PeriodRule, failure: str = "") -> None:
+        """Raises: NoteNotFound for a folder of the settings that is missing, after the words of `failure`."""
         folder = rule.folder.strip("/ ")
-        if made or not folder:
+        if not folder:
             return
         with self._vault.lock:
             _, disk = names.existing_folder(self._vault.catalog, parse(folder))
             known = name_key(parse(folder)) in self._vault.catalog.folders()
         if not known and not self._vault.files.exists(disk):
-            said = "" if failure == "list" else f"{failure} "
-            raise NoteNotFound(f'{said}Folder "{folder}" not found.', folder=folder)
+            raise NoteNotFound(f'{failure}Folder "{folder}" not found.', folder=folder)
 
 
 def _can_be_made(rule: PeriodRule) -> bool:
