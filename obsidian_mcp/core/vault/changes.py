@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import extension
+from obsidian_mcp.core.text.vault_path import extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
 
 from .sync_tree import Listing
@@ -281,13 +281,11 @@ class Changes:
         made: dict[str, Step] = {}
         for operation in operations:
             target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
-            parts = target.split("/")[:-1]
-            missing = []
-            for length in range(len(parts), 0, -1):
-                folder = "/".join(parts[:length])
-                if folder in made or self._files.exists(folder):  # thousands of files may go into one new folder
-                    break
+            folder, missing = parent(target), []
+            # thousands of files may go into one new folder
+            while folder and folder not in made and not self._files.exists(folder):
                 missing.append(folder)
+                folder = parent(folder)
             made |= {folder: Step("folder", folder) for folder in reversed(missing)}
         return list(made.values())
 
