@@ -133,8 +133,10 @@ class CanvasText:
         if self._root is None or not self._root.members:
             if not self.cards and not self.edges:
                 return self._body
-            lists = {name: _new_list(now[name]) for name in ("nodes", "edges")}
-            return f'{{"nodes":{lists["nodes"]},"edges":{lists["edges"]}}}'
+            nodes, edges = (
+                rewrite_list("[]", Node(0, 2, []), [entry.item for entry in entries], _NEW) for entries in now.values()
+            )
+            return f'{{"nodes":{nodes},"edges":{edges}}}'
         text = self._body
         orders = {"nodes": NODE_KEYS, "edges": EDGE_KEYS}
         known = {name: array for name, array in self._arrays.items() if array is not None}
@@ -206,10 +208,6 @@ def _same(objects: Sequence[CanvasObject], array: Node) -> bool:
         entry.node is item and (not isinstance(item.value, dict) or entry.values == item.value)
         for entry, item in zip(objects, array.items, strict=True)
     )
-
-
-def _new_list(objects: Sequence[CanvasObject]) -> str:
-    return rewrite_list("", Node(0, 2, []), [entry.item for entry in objects], _NEW) if objects else "[]"
 
 
 def _with_list(text: str, name: str, written: str) -> str:

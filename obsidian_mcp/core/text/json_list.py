@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .json_text import Member, Node
+from .json_text import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def layout_of(text: str, array: Node, default: Layout) -> Layout:
         tail,
         opening=text[first.start + 1 : members[0].start],
         comma=text[members[0].node.end : members[1].start] if len(members) > 1 else ",",
-        colon=_colon(text, members[0]),
+        colon=":" + text[members[0].start : members[0].node.start].rpartition(":")[2],
         closing=text[members[-1].node.end : first.end - 1],
         ascii_only=ascii_only,
     )
@@ -128,8 +128,3 @@ def _place(key: str, present: Sequence[str], order: Sequence[str]) -> int:
         return len(present)
     earlier = set(order[: order.index(key)])
     return max((k + 1 for k, other in enumerate(present) if other in earlier), default=0)
-
-
-def _colon(text: str, member: Member) -> str:
-    written = text[member.start : member.node.start]
-    return ":" + written.rpartition(":")[2]
