@@ -100,7 +100,7 @@ class Policy(NamedTuple):
     def conceals(self, path: str) -> bool:
         """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind them)."""
         hidden = any(globs.match(path) for globs in self.hidden)
-        return hidden or any(not _is_below(path, folder) for folder in self.scopes)
+        return hidden or not all(name_key(path).startswith(name_key(folder) + "/") for folder in self.scopes)
 
     @property
     def fingerprint(self) -> str:
@@ -174,11 +174,6 @@ class Policy(NamedTuple):
 
 
 DEFAULT = Policy()
-
-
-def _is_below(path: str, folder: VaultPath) -> bool:
-    """Whether a path lies in a folder, or is the folder itself with `/` behind it."""
-    return name_key(path).startswith(name_key(folder) + "/")
 
 
 class ApiKey(NamedTuple):

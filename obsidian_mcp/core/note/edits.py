@@ -174,8 +174,7 @@ def append_to_span(body: str, span: Span, content: str) -> str:
     inner = trimmed(body, span)
     if inner.start == inner.end:
         return insert(body, span.start, content)
-    end = body.find("\n", inner.end)
-    return insert(body, len(body) if end < 0 else end + 1, content)
+    return insert(body, body.find("\n", inner.end) + 1 or len(body), content)
 
 
 def trimmed(body: str, span: Span) -> Span:

@@ -33,7 +33,8 @@ def locate(body: str, name: str) -> Part:
     if found.heading is None:
         return Part(found.span, found.span)
     whole = board.lane(body, found.span)
-    return Part(whole, board.cards(body, Span(min(_next_line(body, found.heading.span.end), whole.end), whole.end)))
+    below = body.find("\n", found.heading.span.end) + 1 or len(body)
+    return Part(whole, board.cards(body, Span(min(below, whole.end), whole.end)))
 
 
 def headings_below(body: str, name: str) -> list[str]:
@@ -75,11 +76,6 @@ def lines_of_equal(body: str, name: str) -> list[int]:
     key, lines = heading_key(name), Lines(body)
     outline = parser.parse(body).outline
     return [lines.line(heading.span.start) + 1 for heading in outline if heading_key(heading.text) == key]
-
-
-def _next_line(body: str, offset: int) -> int:
-    end = body.find("\n", offset)
-    return len(body) if end < 0 else end + 1
 
 
 def _missing(parsed: parser.Note, name: str) -> SectionNotFound:

@@ -48,6 +48,8 @@ class Query:
     """The note that the query stands in."""
 
 
+SEARCH_REFUSED = "This is a search of the app. Give its text to obsidian_search with match=exact."
+
 Found = IndexAnswer[Answer] | TaskPage
 """What a language answers: columns and rows, or a list of tasks."""
 Language = Callable[["Vault", Query], Found]
@@ -137,19 +139,14 @@ def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, languag
             continue
         try:
             if block.language not in LANGUAGES:
-                raise QueryInvalid(_refusal(block.language))
+                is_javascript = block.language == "dataviewjs"
+                raise QueryInvalid(JAVASCRIPT_REFUSED if is_javascript else SEARCH_REFUSED)
             query = Query(block.text, page, now, block.language, block.view, note.path)
             yield BlockAnswer(block, run_query(vault, query))
         except OperationTimeout:
             raise
         except AppError as error:
             yield BlockAnswer(block, None, error.message)
-
-
-def _refusal(language: str) -> str:
-    if language == "dataviewjs":
-        return JAVASCRIPT_REFUSED
-    return "This is a search of the app. Give its text to obsidian_search with match=exact."
 
 
 def inline_prefix(vault: Vault) -> str:
