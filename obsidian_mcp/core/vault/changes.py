@@ -245,20 +245,17 @@ class Changes:
     ) -> str | None:
         """Make all operations or none; return the trash folder of a removed file."""
         changer = self._changer(operations)
-        location, begun, performed = None, 0, 0
+        location, performed = None, 0
         try:
             for operation in operations:
-                begun += 1
                 location = self._perform(operation, changer) or location
                 performed += 1
             self._journal.finish(number)
-        except AppError as error:
-            # A rename that failed was not made: another program owns the file at its target.
-            failed = operations[performed] if performed < len(operations) else None
-            self._roll_back(number, [*made, *steps[: performed if isinstance(failed, Move) else begun]], error)
-            raise
         except BaseException as error:
-            self._roll_back(number, [*made, *steps[:begun]], error)
+            begun = steps[: performed + 1]
+            if isinstance(error, AppError) and len(begun) > performed and begun[performed].kind == "move":
+                begun = steps[:performed]  # a rename that failed was not made: another program owns the target
+            self._roll_back(number, [*made, *begun], error)
             raise
         return location
 
