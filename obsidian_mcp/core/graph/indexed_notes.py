@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from operator import itemgetter
 
 from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
@@ -124,7 +125,7 @@ class IndexedNotes(IndexedVault):
 
     @cached_property
     def _tags_of_texts(self) -> dict[str, list[str]]:
-        return by_path(self._paths, self._rows.text_tags())
+        return by_path(self._paths, self._rows.text_tags(), itemgetter(1))
 
     # The rows of the notes that the query reads
 
@@ -149,13 +150,13 @@ class IndexedNotes(IndexedVault):
     @cached_property
     def _tags_in_scope(self) -> Mapping[str, list[str]]:
         empty: dict[str, list[str]] = {path: [] for path in self._scope.values()}
-        return empty | by_path(self._scope, self._rows.text_tags(list(self._scope)))
+        return empty | by_path(self._scope, self._rows.text_tags(list(self._scope)), itemgetter(1))
 
     @cached_property
     def _links_in_scope(self) -> Mapping[str, list[WrittenLink]]:
         empty: dict[str, list[WrittenLink]] = {path: [] for path in self._scope.values()}
         rows = self._rows.written_links(list(self._scope))
-        return empty | by_path(self._scope, ((row[0], written_link(*row[1:])) for row in rows))
+        return empty | by_path(self._scope, rows, lambda row: written_link(*row[1:]))
 
     def _placed(
         self,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TypeVar
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
@@ -139,20 +141,17 @@ class IndexedVault:
 
     @cached_property
     def _tags(self) -> dict[str, list[str]]:
-        return by_path(self._paths, self._rows.tags())
+        return by_path(self._paths, self._rows.tags(), itemgetter(1))
 
     @cached_property
     def _written_links(self) -> dict[str, list[tuple[str, str, str | None, LinkKind]]]:
-        return by_path(self._paths, ((row[0], row[1:]) for row in self._rows.written_links()))
+        return by_path(self._paths, self._rows.written_links(), itemgetter(1, 2, 3, 4))
 
 
-def by_path(paths: Paths, rows: Iterable[tuple[int, T]]) -> dict[str, list[T]]:
-    """Return what is in rows of some files, in order, from pairs with the number of the file."""
-    found: dict[str, list[T]] = {}
-    for number, row in rows:
-        if (path := paths.get(number)) is not None:
-            found.setdefault(path, []).append(row)
-    return found
+def by_path(paths: Paths, rows: Iterable[tuple[Any, ...]], value: Callable[[Any], T]) -> dict[str, list[T]]:
+    """Return the `value` of every row by the path of its file, whose number comes first; rows are in that order."""
+    groups = groupby(rows, key=itemgetter(0))
+    return {path: list(map(value, group)) for number, group in groups if (path := paths.get(number)) is not None}
 
 
 def written_link(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
