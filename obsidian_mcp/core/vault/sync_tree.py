@@ -122,7 +122,7 @@ class Listing:
                 return
             try:
                 if not self.scanned or dirty is None or self._is_much(dirty):
-                    self._note(self._scan())
+                    self.rescan()
                 else:
                     self._look(sorted(dirty))
             except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
@@ -132,11 +132,6 @@ class Listing:
     def _is_much(self, dirty: AbstractSet[str]) -> bool:
         """Whether one scan is quicker than a look at each path."""
         return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
-
-    def _scan(self) -> Iterable[Change]:
-        changes = self._take(self._listed())
-        self._newer = None
-        return changes
 
     def _listed(self) -> list[DiskFile]:
         """The visible files, as they are on disk."""
@@ -200,7 +195,9 @@ class Listing:
     def rescan(self) -> None:
         """Look at the whole folder; nobody makes a change meanwhile."""
         with self.lock:
-            self._note(self._scan())
+            changes = self._take(self._listed())
+            self._newer = None
+            self._note(changes)
 
     def look_for_named(self, names: Iterable[str]) -> None:
         """Look for files of these names that were not reported, unless the folder was just searched (WATCH-05)."""
