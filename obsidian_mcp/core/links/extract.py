@@ -58,10 +58,9 @@ class Extraction:
         link = place.link
         goal = resolve(self.before, source, link.path)
         if goal == self.source and link.subpath:
-            found = resolve_subpath(self.parsed, link.subpath)
-            if found is not None and self._holds(found.span):
+            if self._holds(link.subpath):
                 return self._into_part(place, self.target)
-            if found is None and not link.path:
+            if not link.path and resolve_subpath(self.parsed, link.subpath) is None:
                 return []
         if goal is None or (link.path and resolve(self.names, self.target, link.path) == goal):
             return []
@@ -71,8 +70,7 @@ class Extraction:
         link = place.link
         if not link.subpath or resolve(self.before, source, link.path) != self.source:
             return []
-        found = resolve_subpath(self.parsed, link.subpath)
-        return [] if found is None or not self._holds(found.span) else self._into_part(place, source)
+        return self._into_part(place, source) if self._holds(link.subpath) else []
 
     def _into_part(self, place: LinkPlace, home: VaultPath) -> list[Edit]:
         """The edits of a link in the file `home` that is to lead to a heading or block of the part in its new note."""
@@ -87,10 +85,8 @@ class Extraction:
         return edits
 
     def _of_card(self, card: CardPath) -> list[Edit]:
-        if card.subpath is None or self.names.at(card.path.value) != self.source:
-            return []
-        found = resolve_subpath(self.parsed, card.subpath.value)
-        if found is None or not self._holds(found.span):
+        is_moved = card.subpath is not None and self._holds(card.subpath.value)
+        if not is_moved or self.names.at(card.path.value) != self.source:
             return []
         return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(self.target))]
 
@@ -101,8 +97,10 @@ class Extraction:
         counts = range(len(parts), 0, -1)
         return next((n for n in counts if resolve_subpath(moved, "#" + "#".join(parts[-n:])) is not None), len(parts))
 
-    def _holds(self, span: Span) -> bool:
-        return self.span.start <= span.start and span.start < self.span.end
+    def _holds(self, subpath: str) -> bool:
+        """Whether a heading or block of the note is in the part."""
+        found = resolve_subpath(self.parsed, subpath)
+        return found is not None and self.span.start <= found.span.start < self.span.end
 
     def _path(self, link: Link, goal: VaultPath, home: VaultPath) -> str:
         """The path to write. Raises: Unwritable."""
