@@ -92,29 +92,28 @@ def rewrite_list(text: str, array: Node, items: Sequence[Item], layout: Layout, 
     for place, item in enumerate(items):
         if place:
             written.append(before.get(id(item.node), layout.gap))
-        written.append(layout.object(item.values) if item.node is None else _object(text, item, layout, order))
+        node, values = item.node, item.values
+        written.append(layout.object(values) if node is None else _object(text, node, values, layout, order))
     return f"[{layout.lead}{''.join(written)}{layout.tail}]"
 
 
-def _object(text: str, item: Item, layout: Layout, order: Sequence[str]) -> str:
-    """An object that stands in the text, with its members changed as `item` says."""
-    node = item.node
-    assert node is not None  # noqa: S101  the caller has looked
-    if node.value == item.values:
+def _object(text: str, node: Node, values: Mapping[str, Any], layout: Layout, order: Sequence[str]) -> str:
+    """An object that stands in the text, with other values of its members."""
+    if node.value == values:
         return text[node.start : node.end]
-    kept = [member for member in node.members if member.key in item.values]
+    kept = [member for member in node.members if member.key in values]
     parts: list[tuple[str, str]] = []
     """Key and text of every member, in order."""
     for member in kept:
-        same = item.values[member.key] == node.value[member.key]
+        same = values[member.key] == node.value[member.key]
         head = text[member.start : member.node.start]
-        body = text[member.node.start : member.node.end] if same else layout.value(item.values[member.key])
+        body = text[member.node.start : member.node.end] if same else layout.value(values[member.key])
         parts.append((member.key, head + body))
     gaps = {member.key: text[node.members[k - 1].node.end : member.start] for k, member in enumerate(node.members) if k}
-    new = [key for key in item.values if node.member(key) is None]
+    new = [key for key in values if node.member(key) is None]
     for key in new:
         at = _place(key, [present for present, _ in parts], order)
-        parts.insert(at, (key, layout.member(key, item.values[key])))
+        parts.insert(at, (key, layout.member(key, values[key])))
     opening = text[node.start + 1 : node.members[0].start] if node.members else layout.opening
     closing = text[node.members[-1].node.end : node.end - 1] if node.members else layout.closing
     comma = next(iter(gaps.values()), layout.comma)
