@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
@@ -17,7 +17,7 @@ from .settings import SETTINGS_FOLDER
 
 FILE = "bookmarks.json"
 BookmarkKind = Literal["file", "folder", "search", "url"]
-_TARGETS: Mapping[BookmarkKind, str] = {"file": "path", "folder": "path", "search": "query", "url": "url"}
+_TARGETS = {"file": "path", "folder": "path", "search": "query", "url": "url"}
 SHOWN = 10
 
 
@@ -70,7 +70,7 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     for found, node, _ in _walk(items):
         if (found.kind, found.target) == (bookmark.kind, bookmark.target):
             return _retitled(body or "", node, bookmark.title)
-    kind: BookmarkKind = next(kind for kind in get_args(BookmarkKind) if kind == bookmark.kind)
+    kind = bookmark.kind
     path, mark, subpath = bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
     values: dict[str, Any] = {"type": kind, "ctime": created_ms, _TARGETS[kind]: path}
     if mark:

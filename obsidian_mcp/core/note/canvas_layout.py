@@ -88,9 +88,7 @@ def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable
     known, others = list(members), list(obstacles)
     corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
     right = at_the_end(known, size) if known else corner
-    below = Rect(
-        corner.x, _up(max((rect.bottom for rect in known), default=group.bottom) + GAP), size.width, size.height
-    )
+    below = corner._replace(y=_up(max((rect.bottom for rect in known), default=group.bottom) + GAP))
 
     def newly_covered(placed: Rect) -> int:
         frame = grown(group, placed)
