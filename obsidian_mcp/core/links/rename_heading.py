@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.frontmatter.quoted import Quoted
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
@@ -20,7 +21,7 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
-from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
+from .link_spans import LinkPlace, Referrer, Unwritable
 from .resolve import encoded, needs_angle, resolve, wiki_holds
 from .rewrite import FileEdits, Skipped, file_edits, in_order, is_percent_encoded
 
@@ -143,7 +144,7 @@ def _plan(
         for card in referrer.card_paths:
             if card.subpath is not None and names.at(card.path.value) == path:
                 try:
-                    edits += _of_card(card, renamed)
+                    edits += _of_card(card.subpath, renamed)
                 except Unwritable as e:
                     skipped.append(Skipped(card.subpath.value, e.reason))
         if referrer.path == path:
@@ -153,15 +154,13 @@ def _plan(
             yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
 
-def _of_card(card: CardPath, renamed: Renamed) -> list[Edit]:
+def _of_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:
     """Raises: Unwritable."""
-    if card.subpath is None or not (parts := segments(card.subpath.value)):
+    before = segments(subpath.value)
+    after = renamed(before) if before else None
+    if after is None or after == before:
         return []
-    after = renamed(parts)
-    if after is None or after == parts:
-        return []
-    whole = card.subpath.place(Span(0, len(card.subpath.value)))
-    return [Edit(whole, card.subpath.written("#" + "#".join(after)))]
+    return [Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))]
 
 
 def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
