@@ -135,8 +135,9 @@ def _beginning(data: bytes) -> bytes:
     lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
     if lines:
         return data[:lines]
-    cut = _CUT_CHARACTER.search(data, BODY_LIMIT - 3, BODY_LIMIT)
-    return data[: cut.start() if cut else BODY_LIMIT]
+    data = data[:BODY_LIMIT]
+    cut = _CUT_CHARACTER.search(data, len(data) - 3)
+    return data[: cut.start()] if cut else data
 
 
 def _of_note(parsed: parser.Note) -> Facts:

@@ -279,7 +279,7 @@ class Changes:
         for operation in operations:
             target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
             folder, missing = parent(target), []
-            # thousands of files may go into one new folder
+            # looked for in `made` first: thousands of files may go into one new folder
             while folder and folder not in made and not self._files.exists(folder):
                 missing.append(folder)
                 folder = parent(folder)
