@@ -118,6 +118,7 @@ class _Outline:
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
     def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
+        """The heading that each part of a subpath names (semantics 2.2)."""
         levels = [heading.level for heading in self.headings]
         return heading_chain(zip(levels, keys, strict=True), parts)
 
