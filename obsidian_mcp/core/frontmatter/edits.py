@@ -93,8 +93,8 @@ def replace_tag(body: str, old: str, new: str) -> str:
 def merge_properties(body: str, values: Mapping[str, Value]) -> str:
     """Return a note with other properties merged in, as the app does for templates and merged notes (PERIODIC-17).
 
-    A property that the note lacks is added last. Lists get the items that they lack, behind their own. An empty value
-    is replaced, any other stays.
+    Nothing else of it changes. A property that the note lacks is added last. Lists get the items that they lack, behind
+    their own. An empty value is replaced, any other stays.
     Raises: PropertiesUnreadable where the note's own properties cannot be read.
     """
     for key, value in values.items():
