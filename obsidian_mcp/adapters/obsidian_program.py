@@ -98,7 +98,14 @@ def _not_started(program: str, error: OSError) -> AppError:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program, its group and its descendants; never blocks for long."""
+    """Kill the program and everything it started; never blocks for long."""
+    kill_all(process)
+    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+        process.communicate(timeout=_LAST_WORDS)
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that leads a session of its own, its group and its descendants."""
     import psutil  # here: only a run that hangs needs it
 
     try:  # before anything dies: orphans are no longer found below their parent
@@ -112,8 +119,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(psutil.Error):
             descendant.kill()
     process.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-        process.communicate(timeout=_LAST_WORDS)
 
 
 # Environment

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import queue
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from obsidian_mcp import __version__
+from obsidian_mcp.adapters.obsidian_program import kill_all
 
 SECONDS = 30.0
 """Seconds a server may take from its start to its answer; hosts wait 10 to 60."""
@@ -66,7 +63,7 @@ def initialize(
     except (OSError, ValueError) as error:
         raise NoAnswer(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
     with process:
-        conversation = _Conversation(process, started + seconds)
+        conversation = _Conversation(process, seconds, ending)
         try:
             client = {"name": "obsidian-mcp doctor", "version": __version__}
             params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
@@ -84,23 +81,22 @@ def initialize(
 
 
 class _Conversation:
-    """Messages to and from one process. Threads read its pipes: no system lets a pipe be read with a time limit."""
+    """Messages to and from one process, which is ended when its time is over: no system lets a pipe be read with a time
+    limit.
+    """
 
-    def __init__(self, process: subprocess.Popen[bytes], deadline: float) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float, ending: float) -> None:
         self._process = process
-        self._deadline = deadline
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._deadline = time.monotonic() + seconds
+        self._timer = threading.Timer(seconds, _end, (process, ending))
         self._stderr = bytearray()
-        self._threads = [
-            threading.Thread(target=self._read_lines, args=(process.stdout,), daemon=True),
-            threading.Thread(target=self._keep_stderr, args=(process.stderr,), daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._stderr_reader = threading.Thread(target=self._keep_stderr, daemon=True)
+        self._timer.start()
+        self._stderr_reader.start()
 
     def send(self, message: Mapping[str, Any]) -> None:
         stdin = self._process.stdin
-        with suppress(OSError):  # it has ended; the missing answer tells
+        with suppress(OSError, ValueError):  # it has ended; the missing answer tells
             if stdin is not None:
                 stdin.write(json.dumps(message).encode() + b"\n")
                 stdin.flush()
@@ -120,14 +116,14 @@ class _Conversation:
             return result if isinstance(result, dict) else {}
 
     def close(self) -> None:
-        for thread in self._threads:
-            thread.join(ENDING)
+        self._timer.cancel()
+        self._stderr_reader.join(ENDING)
 
     def _next(self, method: str) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=max(self._deadline - time.monotonic(), 0.0))
-        except queue.Empty:
-            raise NoAnswer(f"does not answer {method} in time{self._last_words()}") from None
+        assert self._process.stdout is not None  # noqa: S101  for the type checker
+        line = self._process.stdout.readline()
+        if time.monotonic() >= self._deadline:
+            raise NoAnswer(f"does not answer {method} in time{self._last_words()}")
         if not line:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
@@ -144,19 +140,13 @@ class _Conversation:
         return message
 
     def _last_words(self) -> str:
-        self._threads[1].join(1.0 if self._process.poll() is not None else 0.0)
+        self._stderr_reader.join(1.0 if self._process.poll() is not None else 0.0)
         lines = bytes(self._stderr).decode("utf-8", "replace").strip().splitlines()
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
-    def _read_lines(self, pipe: IO[bytes]) -> None:
+    def _keep_stderr(self) -> None:
         with suppress(OSError, ValueError):
-            for line in pipe:
-                self._lines.put(line)
-        self._lines.put(b"")
-
-    def _keep_stderr(self, pipe: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
-            for line in pipe:
+            for line in self._process.stderr or ():
                 self._stderr += line
                 del self._stderr[:-_STDERR_KEPT]
 
@@ -169,8 +159,5 @@ def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
-        if sys.platform != "win32":
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
+        kill_all(process)
         process.wait()
