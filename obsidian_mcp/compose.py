@@ -185,7 +185,7 @@ def built_in_tools(config: Config) -> Bridge:
     gateway = config.http.chat
     if gateway is None:
         return rad.built_in()
-    from obsidian_mcp.adapters.chat_gateway import Gateway
+    from obsidian_mcp.adapters.openai_api import Gateway
 
     return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
 
@@ -254,7 +254,7 @@ def embedding_choice(config: Config) -> Choice | None:
 def embedder(config: Config, choice: Choice) -> Embedder:
     """Return the chosen model. Nothing is loaded yet."""
     if choice.url:
-        from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
+        from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 
         return EmbeddingEndpoint(choice.url, choice.model, config.embeddings_key, config.timeout)
     from obsidian_mcp.adapters.embedding_model import EmbeddingModel

@@ -20,10 +20,10 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the extra `semantic` is not installed")
 pytest.importorskip("onnx", reason="it makes the tiny model")
 
-from obsidian_mcp.adapters import embedding_endpoint
-from obsidian_mcp.adapters.embedding_endpoint import EmbeddingEndpoint
+from obsidian_mcp.adapters import openai_api
 from obsidian_mcp.adapters.embedding_model import EmbeddingModel, missing_packages
 from obsidian_mcp.adapters.index_database import open_index
+from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 from obsidian_mcp.adapters.vector_store import VectorStore
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.indexer import Indexer
@@ -127,7 +127,7 @@ def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-
 
 
 def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-04
-    monkeypatch.setattr(embedding_endpoint, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(openai_api, "QUICK_SECONDS", 0.1)
     with endpoint() as url:
         model = EmbeddingEndpoint(url, "cold", "", 20)
         with pytest.raises(SemanticUnavailable, match="does not answer"):
