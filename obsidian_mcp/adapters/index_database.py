@@ -59,7 +59,7 @@ def versioned(place: Path) -> Path:
     with contextlib.suppress(OSError):
         for found in place.parent.iterdir():
             if name.fullmatch(found.name) and found != file and found.stat().st_mtime < oldest:
-                _remove(found)
+                remove_database(found)
     return file
 
 
@@ -208,7 +208,7 @@ class IndexDatabase:
                 if _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
                     self._step_down(_reason(error))
                 elif self.file is not None and _identity(self.file) == self._identity:
-                    _remove(self.file)
+                    remove_database(self.file)
             self._open()
 
     def _open(self) -> None:
@@ -230,7 +230,7 @@ class IndexDatabase:
                 if isinstance(error, OSError) or _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
                     self._step_down(_reason(error))
                 elif _code(error) not in _BUSY:
-                    _remove(self.file)
+                    remove_database(self.file)
             else:
                 self._writer = connection
                 return
@@ -333,8 +333,8 @@ def _parts(file: Path) -> list[Path]:
     return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
 
 
-def _remove(file: Path) -> None:
-    """Best effort: on Windows a file that another process has open stays."""
+def remove_database(file: Path) -> None:
+    """Remove a database, best effort: on Windows a file that another process has open stays."""
     for part in _parts(file):
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +15,8 @@ from obsidian_mcp.core.index.rows import stored, to_path
 from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
+
+from .index_database import remove_database
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,9 +69,7 @@ class VectorStore:
         if self._connection is not None:
             self._connection.close()
         self._connection, self._version = None, -1
-        for suffix in ("", "-wal", "-shm"):  # an old log would be played into the new file
-            with suppress(OSError):
-                self._file.with_name(self._file.name + suffix).unlink()
+        remove_database(self._file)
 
     def digests(self) -> Mapping[VaultPath, bytes]:
         with self._opened() as connection:
