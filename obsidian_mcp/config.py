@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -155,10 +155,10 @@ def read(
         vaults=tuple(expanded(folder.strip()) for folder in named),
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
-        cache=_own_folder(env, "CACHE"),
-        state=_own_folder(env, "STATE"),
+        cache=_own_path(env, "CACHE"),
+        state=_own_path(env, "STATE"),
         app_folders=_app_folders(env, home, sys.platform),
-        policy_file=_policy_file(env),
+        policy_file=_own_path(env, "POLICY", "policy.toml"),
         embeddings_key=Secret(_text(env, "EMBEDDINGS_KEY")),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
@@ -274,27 +274,20 @@ def _today(text: str) -> datetime | None:
         ) from None
 
 
-def _own_folder(env: Mapping[str, str], kind: Literal["CACHE", "STATE"]) -> Path:
-    if named := env.get(f"OBSIDIAN_MCP_{kind}"):
+def _own_path(env: Mapping[str, str], name: Literal["CACHE", "STATE", "POLICY"], file: str = "") -> Path:
+    """The path that a variable names, else ours in the home folder. Raises: InvalidArguments where there is none."""
+    if named := env.get(f"OBSIDIAN_MCP_{name}"):
         return expanded(named)
     import platformdirs
 
-    return _in_home(platformdirs.user_cache_path if kind == "CACHE" else platformdirs.user_state_path)
-
-
-def _policy_file(env: Mapping[str, str]) -> Path:
-    if named := env.get("OBSIDIAN_MCP_POLICY"):
-        return expanded(named)
-    import platformdirs
-
-    return _in_home(platformdirs.user_config_path) / "policy.toml"
-
-
-def _in_home(place: Callable[..., Path]) -> Path:
-    """Our folder in the home folder. Raises: InvalidArguments where the account has none."""
+    folders = {
+        "CACHE": platformdirs.user_cache_path,
+        "STATE": platformdirs.user_state_path,
+        "POLICY": platformdirs.user_config_path,
+    }
     with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~
-        if (path := place("obsidian-mcp", appauthor=False)).is_absolute():
-            return path
+        if (folder := folders[name]("obsidian-mcp", appauthor=False)).is_absolute():
+            return folder / file
     raise InvalidArguments(
         "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
         "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
