@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.files.ports import Client, Obsidian, client
@@ -63,14 +64,6 @@ class Media(Protocol):
         ...
 
 
-class Outside(Protocol):
-    """Files outside the vaults."""
-
-    def read(self, path: str, most: int) -> bytes:
-        """A file of at most so many bytes. Raises: PermissionDenied, NoteNotFound, StorageFailed."""
-        ...
-
-
 MAX_CLIENTS = 10_000
 """Clients that are remembered to have read hidden text; beyond, the oldest are forgotten."""
 
@@ -99,5 +92,9 @@ class App(NamedTuple):
     vaults: Vaults
     config: Config
     media: Media
-    outside: Outside
+    read_outside: Callable[[str, int], bytes]
+    """Return a file outside the vaults, of at most so many bytes.
+
+    Raises: PermissionDenied, NoteNotFound, StorageFailed.
+    """
     hidden_text_reads: HiddenTextReads

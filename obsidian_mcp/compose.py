@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from obsidian_mcp.adapters import media
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.log import logger
-from obsidian_mcp.adapters.media import LocalMedia
-from obsidian_mcp.adapters.outside import AllowedFolders
+from obsidian_mcp.adapters.outside import read_allowed
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
 from obsidian_mcp.core.periodic.calendar import Calendar
@@ -58,8 +58,8 @@ def build(config: Config, *, serving: bool = False) -> App:
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
-        media=LocalMedia(),
-        outside=AllowedFolders(config.import_folders),
+        media=media,
+        read_outside=partial(read_allowed, config.import_folders),
         hidden_text_reads=HiddenTextReads(),
     )
 

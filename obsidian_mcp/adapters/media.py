@@ -1,4 +1,4 @@
-"""Pictures made smaller, and the text of PDF files: Pillow and pypdf, where they are installed (extra `media`).
+"""Pictures made smaller, and the text of PDF files: `app.Media` by Pillow and pypdf, if they are installed.
 
 Both are imported at first use: they cost time, and most servers never need them.
 """
@@ -19,77 +19,75 @@ QUALITIES = (85, 70, 50)
 SMALLEST_SIDE = 200
 
 
-class LocalMedia:
-    """`app.Media` in this process, by the libraries of the extra `media`."""
+def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
+    """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels. Raises: NotShowable."""
+    try:
+        from PIL import Image, ImageOps, UnidentifiedImageError
+    except ImportError as error:
+        raise NotShowable(f"The image is too large to be shown, and nothing is there to shrink it. {INSTALL}") from (
+            error
+        )
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            if opened.width * opened.height > MOST_PIXELS:
+                raise NotShowable(f"The image has {opened.width} x {opened.height} pixels, too many to open.")
+            image = ImageOps.exif_transpose(opened).convert("RGBA")
+    except UnidentifiedImageError as error:  # its text names an object of Python
+        raise NotShowable("The image cannot be opened: its bytes are of no known format.") from error
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        Warning,
+        Image.DecompressionBombError,
+    ) as error:
+        raise NotShowable(f"The image cannot be opened: {error}.") from error
+    side = min(longest_side, max(image.size))
+    while side >= SMALLEST_SIDE or side == max(image.size):
+        small = image.copy()
+        small.thumbnail((side, side))
+        paper = Image.new("RGB", small.size, "white")  # JPEG knows no transparency
+        paper.paste(small, mask=small)
+        for quality in QUALITIES:
+            deadline.checkpoint()
+            out = io.BytesIO()
+            paper.save(out, "JPEG", quality=quality, optimize=True)
+            if out.tell() <= most_bytes:
+                return out.getvalue()
+        side //= 2
+    raise NotShowable("The image cannot be made small enough.")
 
-    def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
-        """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels. Raises: NotShowable."""
-        try:
-            from PIL import Image, ImageOps, UnidentifiedImageError
-        except ImportError as error:
-            raise NotShowable(
-                f"The image is too large to be shown, and nothing is there to shrink it. {INSTALL}"
-            ) from (error)
-        try:
-            with Image.open(io.BytesIO(data)) as opened:
-                if opened.width * opened.height > MOST_PIXELS:
-                    raise NotShowable(f"The image has {opened.width} x {opened.height} pixels, too many to open.")
-                image = ImageOps.exif_transpose(opened).convert("RGBA")
-        except UnidentifiedImageError as error:  # its text names an object of Python
-            raise NotShowable("The image cannot be opened: its bytes are of no known format.") from error
-        except (
-            OSError,
-            ValueError,
-            SyntaxError,
-            Warning,
-            Image.DecompressionBombError,
-        ) as error:
-            raise NotShowable(f"The image cannot be opened: {error}.") from error
-        side = min(longest_side, max(image.size))
-        while side >= SMALLEST_SIDE or side == max(image.size):
-            small = image.copy()
-            small.thumbnail((side, side))
-            paper = Image.new("RGB", small.size, "white")  # JPEG knows no transparency
-            paper.paste(small, mask=small)
-            for quality in QUALITIES:
-                deadline.checkpoint()
-                out = io.BytesIO()
-                paper.save(out, "JPEG", quality=quality, optimize=True)
-                if out.tell() <= most_bytes:
-                    return out.getvalue()
-            side //= 2
-        raise NotShowable("The image cannot be made small enough.")
 
-    def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-        """Return the number of pages, and the text of the pages `first` to `last` in at most `most` characters.
+def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
+    """Return the number of pages, and the text of the pages `first` to `last` in at most `most` characters.
 
-        Raises: NotShowable.
-        """
-        try:
-            import pypdf
-            from pypdf.errors import PyPdfError
-        except ImportError as error:
-            raise NotShowable(f"Nothing is there to read PDF files. {INSTALL}") from error
-        import logging
+    Raises: NotShowable.
+    """
+    try:
+        import pypdf
+        from pypdf.errors import PyPdfError
+    except ImportError as error:
+        raise NotShowable(f"Nothing is there to read PDF files. {INSTALL}") from error
+    import logging
 
-        logging.getLogger("pypdf").setLevel(logging.ERROR)  # it reports every flaw of a file
-        try:
-            reader = pypdf.PdfReader(io.BytesIO(data))
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise NotShowable("The PDF is locked with a password.")
-            total = len(reader.pages)
-            texts: list[str] = []
-            length = 0
-            for number in range(first - 1, min(last, total)):
-                deadline.checkpoint()
-                text = reader.pages[number].extract_text()
-                length += len(text)
-                if texts and length > most:
-                    break
-                texts.append(text[:most])
-        except NotShowable:
-            raise
-        except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-            # It raises whatever the broken file makes it stumble over.
-            raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error
-        return total, texts
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it reports every flaw of a file
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise NotShowable("The PDF is locked with a password.")
+        total = len(reader.pages)
+        texts: list[str] = []
+        length = 0
+        for number in range(first - 1, min(last, total)):
+            deadline.checkpoint()
+            text = reader.pages[number].extract_text()
+            length += len(text)
+            if texts and length > most:
+                break
+            texts.append(text[:most])
+    except NotShowable:
+        raise
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        # It raises whatever the broken file makes it stumble over.
+        raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error
+    return total, texts

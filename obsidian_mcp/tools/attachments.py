@@ -201,7 +201,7 @@ def add_attachment(
     place = app.vaults.get(vault)
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
-    content = app.outside.read(source, MOST_ADDED) if source else _decoded(data)
+    content = app.read_outside(source, MOST_ADDED) if source else _decoded(data)
     with place.changing():
         source_path = place.find(note).path if note else ""
         target, entry = _free(place, _target(place, name, source_path), content)

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.outside import AllowedFolders
+from obsidian_mcp.adapters.outside import read_allowed
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import picture
 from obsidian_mcp.errors import (
@@ -333,7 +334,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
     (allowed / "way out.png").symlink_to(other / "photo.png")
     with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
         add(app, name="a.png", source=str(allowed / "photo.png"))
-    open_app = app._replace(outside=AllowedFolders([allowed]))
+    open_app = app._replace(read_outside=partial(read_allowed, [allowed]))
 
     assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
     for source in (other / "photo.png", allowed / "../other/photo.png", allowed / "way out.png"):
@@ -342,7 +343,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
     with pytest.raises(NoteNotFound):
         add(open_app, name="b.png", source=str(allowed / "none.png"))
     with pytest.raises(StorageFailed):
-        AllowedFolders([allowed]).read(str(allowed / "photo.png"), 10)
+        read_allowed([allowed], str(allowed / "photo.png"), 10)
 
 
 # --- on the wire
