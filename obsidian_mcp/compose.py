@@ -7,11 +7,11 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp.adapters import media
 from obsidian_mcp.adapters.app_access import AppAccess
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
+OPEN_FILES: Final = 1024
+"""Open files that a server may have, where the system allows it. A vault in use takes 12; macOS begins with 256."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
@@ -52,9 +54,7 @@ def build(config: Config, *, serving: bool = False) -> App:
     key = _key(config)
     config = _held(config, key)
     if serving:
-        from obsidian_mcp.adapters.open_files import allow_open_files
-
-        allow_open_files()
+        _allow_open_files()
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
@@ -62,6 +62,16 @@ def build(config: Config, *, serving: bool = False) -> App:
         read_outside=partial(read_allowed, config.import_folders),
         hidden_text_reads=HiddenTextReads(),
     )
+
+
+def _allow_open_files() -> None:
+    """Raise the limit of this process to OPEN_FILES, or as far as the system allows it (TOOL-19)."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows, which has no such limit
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 < now < OPEN_FILES and (most < 0 or most > now):  # below 0: without a limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if most < 0 else min(OPEN_FILES, most), most))
 
 
 def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
@@ -151,7 +161,8 @@ def calendar(config: Config) -> Calendar:
     return Calendar(now, config.language, config.week_start)
 
 
-def _app_access(config: Config) -> AppAccess:
+def app_access(config: Config) -> AppAccess:
+    """Return the access to the app on this computer. Nothing is looked for yet."""
     return AppAccess(
         config.app.program,
         config.app.environment,
@@ -159,15 +170,6 @@ def _app_access(config: Config) -> AppAccess:
         assume_running=config.app.assume_running,
         timeout=config.timeout,
     )
-
-
-def official_command(config: Config, folder: Path, words: Sequence[str]) -> tuple[bytes, bytes, int]:
-    """Run the official `obsidian` command on a vault; return its output, its error output and its exit status.
-
-    Raises: ObsidianNotRunning, AppCommandFailed, OperationTimeout.
-    """
-    outcome = _app_access(config).run(folder, words)
-    return outcome.stdout, outcome.stderr, outcome.status
 
 
 def plugin(config: Config) -> PluginBridge:
@@ -211,18 +213,6 @@ def vault_folders(config: Config) -> dict[str, Path]:
     return folders
 
 
-class _Opened(NamedTuple):
-    """A vault in use, with what reports its changes."""
-
-    vault: Vault
-    watcher: Watcher | None
-
-    def close(self) -> None:
-        if self.watcher is not None:
-            self.watcher.stop()
-        self.vault.close()
-
-
 def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
     """Whether a vault has a folder, compared as names are."""
     found: list[str] = [""]
@@ -230,12 +220,6 @@ def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
         inside = [below for folder in found for below in disk.subfolders(folder) or ()]
         found = [below for below in inside if name_key(below.rpartition("/")[2]) == name_key(part)]
     return bool(found)
-
-
-def _open_index(place: Path) -> Index:
-    from obsidian_mcp.adapters.index_database import open_index, versioned
-
-    return open_index(versioned(place))
 
 
 def embedding_choice(config: Config) -> Choice | None:
@@ -262,10 +246,11 @@ def embedder(config: Config, choice: Choice) -> Embedder:
     return EmbeddingModel(Path(choice.folder))
 
 
-def _meaning(
-    config: Config, choice: Choice, indexer: Indexer, vault: Vault, file: Path, is_server: bool
-) -> Meaning | None:
-    """What finds the notes of a vault by their meaning; None where the packages for it are not installed."""
+def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_server: bool) -> Meaning | None:
+    """What finds the notes of a vault by their meaning; None where it is off or its packages are not installed."""
+    choice = embedding_choice(config)
+    if choice is None:
+        return None
     from obsidian_mcp.adapters.embedding_model import missing_packages
     from obsidian_mcp.adapters.vector_store import VectorStore
     from obsidian_mcp.core.semantic.meaning import Meaning
@@ -299,10 +284,10 @@ class FolderVaults:
         self._key = key
         self._is_server = serving
         self._watches = serving and config.watch
-        self._author = "" if serving else ONE_SHOT
-        self._app = _app_access(config)
+        self._app = app_access(config)
         self._lock = threading.Lock()
-        self._open: dict[Path, _Opened] = {}
+        self._open: dict[Path, Vault] = {}
+        self._watchers: list[Watcher] = []
         self._scopes: dict[Path, tuple[VaultPath, ...]] = {}
         self._news = threading.Event()
         self._closed = False
@@ -333,16 +318,9 @@ class FolderVaults:
 
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
+        threading.Thread(target=self._prepare, name="warm", daemon=True).start()
 
-        def open_default() -> None:
-            try:
-                self._prepared()
-            except AppError as error:  # the first call tells the client
-                logger(__name__).warning("%s", error.message)
-
-        threading.Thread(target=open_default, name="warm", daemon=True).start()
-
-    def _prepared(self) -> None:
+    def _prepare(self) -> None:
         gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
         try:
             vault = self._opened(self._folder(""))
@@ -351,6 +329,8 @@ class FolderVaults:
             vault.search.prepare()
             if not self._config.read_only:
                 vault.recover()
+        except AppError as error:  # the first call tells the client
+            logger(__name__).warning("%s", error.message)
         finally:
             gc.freeze()
             gc.enable()
@@ -363,16 +343,18 @@ class FolderVaults:
 
     def _reported(self) -> bool:
         """Whether the system reports every change in the vaults that are open."""
-        watchers = [opened.watcher for opened in list(self._open.values())]
-        return all(watcher is not None and watcher.mode == "events" for watcher in watchers)
+        watchers = list(self._watchers)
+        return len(watchers) == len(self._open) and all(watcher.mode == "events" for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
         with self._lock:  # what is being opened is in the lists by then, and nothing is opened any more
             self._closed = True
         self._news.set()
-        for opened in self._open.values():
-            opened.close()
+        for watcher in self._watchers:
+            watcher.stop()
+        for vault in self._open.values():
+            vault.close()
 
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first (POL-12, POL-14).
@@ -426,9 +408,9 @@ class FolderVaults:
                 if self._closed:
                     raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
                 self._open[folder] = self._begun(folder)
-            return self._open[folder].vault
+            return self._open[folder]
 
-    def _begun(self, folder: Path) -> _Opened:
+    def _begun(self, folder: Path) -> Vault:
         """Raises: PolicyInvalid, AppCommandFailed."""
         disk = Disk(folder)
         allowed = policy_of(self._config, folder)
@@ -441,59 +423,53 @@ class FolderVaults:
                 )
         through_app, app = self._through_app(folder, disk)
         reported = threading.Event()
-        watcher = self._watcher(disk.root, reported) if self._watches else None
-        place = vault_id(disk.root)
-        journal = SqliteJournal(self._config.state / place, process=self._author)
+
+        def report() -> None:
+            reported.set()
+            self._news.set()
+
+        watcher: Watcher | None = None
+        if self._watches:
+            from obsidian_mcp.adapters.watcher import Watcher
+
+            watcher = Watcher(disk.root, report)
+        cache = self._config.cache / vault_id(disk.root)
+
+        def open_index() -> Index:
+            from obsidian_mcp.adapters import index_database
+
+            return index_database.open_index(index_database.versioned(cache / f"index{allowed.fingerprint}.sqlite3"))
+
+        def begin_background(indexer: Indexer) -> Meaning | None:
+            from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
+            from obsidian_mcp.adapters.pdf_reader import PdfReader
+
+            is_server = self._is_server
+            indexer.is_patient = not is_server
+            look = vault.catch_up if watcher else None
+            IndexWorkers(indexer, disk.root, look, reported, NICENESS if is_server else 0).start()
+            PdfReader(indexer, disk.root, NICENESS, is_reading=is_server)
+            return _meaning(self._config, indexer, vault, cache / f"vectors{allowed.fingerprint}", is_server=is_server)
+
+        journal = SqliteJournal(self._config.state / cache.name, process="" if self._is_server else ONE_SHOT)
         vault = Vault(
             folder.name,
             disk,
             watcher or Scanning(),
             journal,
-            partial(_open_index, self._config.cache / place / f"index{allowed.fingerprint}.sqlite3"),
+            open_index,
             allowed,
             app,
             through_app,
             calendar(self._config),
-            lambda indexer: self._store_beside(
-                indexer, vault, disk.root, vault.catch_up if watcher else None, reported, allowed
-            ),
+            begin_background,
         )
         if watcher is not None:
             watcher.start()
+            self._watchers.append(watcher)
         if self._is_server:
             _ = vault.indexer  # from now on changes are taken in beside the calls
-        return _Opened(vault, watcher)
-
-    def _watcher(self, root: Path, reported: threading.Event) -> Watcher:
-        from obsidian_mcp.adapters.watcher import Watcher
-
-        return Watcher(root, partial(self._report, reported))
-
-    def _store_beside(
-        self,
-        indexer: Indexer,
-        vault: Vault,
-        root: Path,
-        look: Callable[[], float | None] | None,
-        reported: threading.Event,
-        allowed: policy.Policy,
-    ) -> Meaning | None:
-        """Have the index of a vault stored beside the calls; return what finds notes by their meaning."""
-        from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
-        from obsidian_mcp.adapters.pdf_reader import PdfReader
-
-        indexer.is_patient = not self._is_server
-        IndexWorkers(indexer, root, look, reported, NICENESS if self._is_server else 0).start()
-        PdfReader(indexer, root, NICENESS, is_reading=self._is_server)
-        choice = embedding_choice(self._config)
-        if choice is None:
-            return None
-        folder = self._config.cache / vault_id(root)
-        return _meaning(self._config, choice, indexer, vault, folder / f"vectors{allowed.fingerprint}", self._is_server)
-
-    def _report(self, reported: threading.Event) -> None:
-        reported.set()
-        self._news.set()
+        return vault
 
     def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
         """Who changes the files of a vault in the app's stead, and who answers questions. Raises: AppCommandFailed."""

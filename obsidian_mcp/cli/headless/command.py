@@ -175,14 +175,14 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
     given += ["--copy"] if words.copy else []
     try:
-        output, errors, status = compose.official_command(settings, folder, [command.name, *given])
+        outcome = compose.app_access(settings).run(folder, [command.name, *given])
     except ObsidianNotRunning:
         return
-    for stream, data in ((sys.stdout, output), (sys.stderr, errors)):
+    for stream, data in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):
         stream.flush()
         stream.buffer.write(data)
         stream.buffer.flush()
-    raise _Ended(status)
+    raise _Ended(outcome.status)
 
 
 def _print(answer: str) -> None:
