@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import psutil
 
-
-@dataclass(frozen=True, slots=True)
-class ProcessRow:
-    """What the system reports about one process; `exe` is "" and `cmdline` is () if it does not report them."""
-
-    name: str
-    exe: str
-    cmdline: tuple[str, ...]
-
+T = TypeVar("T")
 
 _CANDIDATE = re.compile(r"obsid|electron", re.IGNORECASE)
 """Names worth a closer look; the path and arguments of every other process are never read."""
@@ -33,31 +25,32 @@ _ASAR = re.compile(r"(?i)[/\\]obsidian[/\\](resources[/\\])?(app|obsidian)\.asar
 """What a packager's launcher gives to the system's Electron (Arch, Nix)."""
 
 
-def is_app(row: ProcessRow, platform: str) -> bool:
+def is_app(name: str, exe: str, cmdline: Sequence[str], platform: str) -> bool:
     """Whether this process shows that the app is running on `platform` (a value of `sys.platform`).
 
+    `exe` and `cmdline` are empty if the system does not report them.
     True for the app itself and for its Electron helpers. False for `obsidian-mcp`, for the `obsidian` command-line
     program, for the app's own binary while it only carries a command, and for any other program of that name.
     """
-    program = row.exe or next(iter(row.cmdline), "").partition(" --")[0]
+    program = exe or next(iter(cmdline), "").partition(" --")[0]
     program = program.removesuffix(" (deleted)")  # the file was replaced by an update (Linux)
-    arguments = row.cmdline[1:]
+    arguments = cmdline[1:]
     if platform == "darwin":
         if not program:
-            return row.name == "Obsidian"
+            return name == "Obsidian"
         return bool(_MAC_PROGRAM.search(program)) and (_is_child(arguments) or not _is_command(arguments))
     if platform == "win32":
         if not program:  # an elevated app hides everything but its name
-            return row.name.lower() == "obsidian.exe"
+            return name.lower() == "obsidian.exe"
         if program.rpartition("\\")[2].lower() != "obsidian.exe":
             return False
         return _is_child(arguments) or (bool(_WINDOWS_PLACE.search(program)) and not _is_command(arguments))
     leaf = program.rpartition("/")[2]
     if leaf.startswith((".electron", "electron")):
         return any(_ASAR.search(argument) for argument in arguments) and not _is_command(arguments)
-    if leaf != "obsidian" or not row.cmdline:  # without a command line it is a zombie
+    if leaf != "obsidian" or not cmdline:  # without a command line it is a zombie
         return False
-    return _is_child(row.cmdline) or (bool(_LINUX_PLACE.match(program)) and not _is_command(arguments))
+    return _is_child(cmdline) or (bool(_LINUX_PLACE.match(program)) and not _is_command(arguments))
 
 
 def _is_child(arguments: Iterable[str]) -> bool:
@@ -97,7 +90,7 @@ class AppProcess:
             name = process.name()
             if not _CANDIDATE.search(name):
                 return False
-            return is_app(ProcessRow(name, _exe(process), _cmdline(process)), self._platform)
+            return is_app(name, _allowed(process.exe, ""), _allowed(process.cmdline, []), self._platform)
         except psutil.Error:
             return False
 
@@ -109,15 +102,9 @@ def _is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def _exe(process: psutil.Process) -> str:
+def _allowed(question: Callable[[], T], otherwise: T) -> T:
+    """The answer to a question about a process; `otherwise` if the system refuses it."""
     try:
-        return process.exe()
+        return question()
     except psutil.AccessDenied:
-        return ""
-
-
-def _cmdline(process: psutil.Process) -> tuple[str, ...]:
-    try:
-        return tuple(process.cmdline())
-    except psutil.AccessDenied:
-        return ()
+        return otherwise

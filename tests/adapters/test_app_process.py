@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import psutil
 import pytest
 
-from obsidian_mcp.adapters.app_process import AppProcess, ProcessRow, is_app
+from obsidian_mcp.adapters.app_process import AppProcess, is_app
 
 MAC = "/Applications/Obsidian.app/Contents"
 LOCAL = r"C:\Users\Ann\AppData\Local\Programs\Obsidian"
@@ -73,6 +74,14 @@ NOT_APP = [
 ]
 
 
+class ProcessRow(NamedTuple):
+    """What the system reports about one process."""
+
+    name: str
+    exe: str
+    cmdline: tuple[str, ...]
+
+
 def row(name: str, exe: str, arguments: list[str] | None) -> ProcessRow:
     return ProcessRow(name, exe, () if arguments is None else (exe, *arguments))
 
@@ -80,7 +89,7 @@ def row(name: str, exe: str, arguments: list[str] | None) -> ProcessRow:
 @pytest.mark.parametrize(("platform", "name", "exe", "arguments"), APP)
 def test_the_app_is_recognised(platform: str, name: str, exe: str, arguments: list[str] | None) -> None:
     # APP-01
-    assert is_app(row(name, exe, arguments), platform)
+    assert is_app(*row(name, exe, arguments), platform)
 
 
 @pytest.mark.parametrize(("platform", "name", "exe", "arguments"), NOT_APP)
@@ -88,11 +97,11 @@ def test_another_program_is_not_taken_for_the_app(
     platform: str, name: str, exe: str, arguments: list[str] | None
 ) -> None:
     # APP-02
-    assert not is_app(row(name, exe, arguments), platform)
+    assert not is_app(*row(name, exe, arguments), platform)
 
 
 def test_a_helper_that_rewrote_its_arguments_into_one_string_counts() -> None:
-    assert is_app(ProcessRow("obsidian", "", ("/home/ann/obsidian --type=renderer --lang=en",)), "linux")
+    assert is_app("obsidian", "", ("/home/ann/obsidian --type=renderer --lang=en",), "linux")
 
 
 @dataclass
