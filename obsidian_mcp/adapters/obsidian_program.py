@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
 
@@ -202,11 +202,19 @@ def find_program(
 
     Raises: AppCommandFailed when `configured` names no program that can be used.
     """
+
+    def is_ours(path: str) -> bool:
+        return PureWindowsPath(real_path(path)).name == _OWN_NAME
+
     if configured and configured.strip():
-        return _named(configured.strip(), environment, platform, is_program, real_path)
+        return _named(configured.strip(), environment, platform, is_program, is_ours)
     for candidate in _candidates(platform, environment):
-        if is_program(candidate) and _leaf(real_path(candidate), platform) != _OWN_NAME:
-            return (_command_line_twin(candidate, platform, is_program, real_path),)
+        if is_program(candidate) and not is_ours(candidate):
+            # `obsidian` on PATH may be the app itself, which opens a window and answers nothing; its folder then holds
+            # the command-line program.
+            twin = real_path(candidate).rpartition("/")[0] + "/obsidian-cli"
+            has_twin = platform != "win32" and real_path(candidate) != twin and is_program(twin)
+            return (twin if has_twin else candidate,)
     return None
 
 
@@ -215,7 +223,7 @@ def _named(
     environment: Mapping[str, str],
     platform: str,
     is_program: Callable[[str], bool],
-    real_path: Callable[[str], str],
+    is_ours: Callable[[str], bool],
 ) -> tuple[str, ...]:
     words = [configured]
     if not is_program(configured) and any(character.isspace() for character in configured):
@@ -223,9 +231,9 @@ def _named(
     program = words[0].strip('"') if words else configured
     if not any(separator in program for separator in "/\\"):
         there = (path for path in _on_path(program, platform, environment) if is_program(path))
-        program = next((path for path in there if _leaf(real_path(path), platform) != _OWN_NAME), program)
+        program = next((path for path in there if not is_ours(path)), program)
     if platform == "win32":
-        if program.lower().endswith(".exe") and _leaf(program, platform).lower() == "obsidian.exe":
+        if program.lower().endswith(".exe") and PureWindowsPath(program).name.lower() == "obsidian.exe":
             program = program[:-4] + ".com"  # the .exe detaches from its output: every answer would be empty
         if program.lower().endswith((".bat", ".cmd")):
             raise AppCommandFailed(
@@ -233,7 +241,7 @@ def _named(
                 "there: name Obsidian.com, which lies beside Obsidian.exe.",
                 program=program,
             )
-    if _leaf(real_path(program), platform) == _OWN_NAME:
+    if is_ours(program):
         raise AppCommandFailed(
             f"OBSIDIAN_MCP_CLI names {configured!r}, which is a link to this program. Name the app's obsidian command.",
             program=program,
@@ -275,22 +283,3 @@ def _on_path(name: str, platform: str, environment: Mapping[str, str]) -> Iterat
     for folder in folders.split(divider):
         if folder:
             yield folder.rstrip(separator) + separator + name
-
-
-def _command_line_twin(
-    program: str, platform: str, is_program: Callable[[str], bool], real_path: Callable[[str], str]
-) -> str:
-    """The command-line program beside what was found.
-
-    `obsidian` on PATH may be the app itself, which opens a window and answers nothing; its folder then holds
-    `obsidian-cli`.
-    """
-    if platform == "win32":
-        return program
-    resolved = real_path(program)
-    twin = resolved.rpartition("/")[0] + "/obsidian-cli"
-    return twin if resolved != twin and is_program(twin) else program
-
-
-def _leaf(path: str, platform: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2] if platform == "win32" else path.rpartition("/")[2]
