@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class AppAccess:
         self._assume_running = assume_running
         self._timeout = timeout
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._process: AppProcess | None = None
         self._present = (float("-inf"), False)
         self._commands: dict[Path, ObsidianCommand] = {}
@@ -91,23 +92,20 @@ class AppAccess:
         Raises: AppCommandFailed if the program is missing, ObsidianNotRunning if the app does not run either.
         """
         with self._lock:
-            known = self._commands.get(folder)
-        if known is not None:
-            return known
-        from .app_registry import registered
-        from .obsidian_cli import ObsidianCommand
+            if folder not in self._commands:
+                from .app_registry import registered
+                from .obsidian_cli import ObsidianCommand
 
-        program = self._official()
-        row = registered(folder, self._app_folders)
-        command = ObsidianCommand(
-            program,
-            folder.name if row is None else row.id,  # two vaults may have one name, none have one id
-            self._timeout,
-            running=None if self._assume_running else self.is_running,
-            same_folder=lambda path, files: is_same_vault(folder, path, files),
-        )
-        with self._lock:
-            return self._commands.setdefault(folder, command)
+                program = self._official()
+                row = registered(folder, self._app_folders)
+                self._commands[folder] = ObsidianCommand(
+                    program,
+                    folder.name if row is None else row.id,  # two vaults may have one name, none have one id
+                    self._timeout,
+                    running=self.is_running,
+                    same_folder=partial(is_same_vault, folder),
+                )
+            return self._commands[folder]
 
     def run(self, folder: Path, words: Sequence[str]) -> Outcome:
         """Run the official program with these words on the vault in this folder, and return its output and status.

@@ -50,7 +50,6 @@ class AppFiles:
         is_open: Callable[[], bool] | None = None,
         *,
         late_seconds: float = LATE_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`command` is called at every change, because it may be missing or new. With `is_open`, the app is used only
         while that returns True and the app answers; without it, changes fail if the app does not answer.
@@ -59,7 +58,6 @@ class AppFiles:
         self._command = command
         self._is_open = is_open
         self._late_seconds = late_seconds
-        self._clock = clock
         self._left_alone_until = float("-inf")
 
     def write(self, disk: str, data: bytes) -> None:
@@ -206,7 +204,7 @@ class AppFiles:
         """The command; None where the app need not be used and is not there."""
         if self._is_open is None:
             return self._command()
-        if self._clock() < self._left_alone_until or not self._is_open():
+        if time.monotonic() < self._left_alone_until or not self._is_open():
             return None
         try:
             command = self._command()
@@ -215,15 +213,15 @@ class AppFiles:
             return None
         except AppError as error:
             log.warning("notes are written without the app: %s", error.message)
-            self._left_alone_until = self._clock() + AGAIN_SECONDS
+            self._left_alone_until = time.monotonic() + AGAIN_SECONDS
             return None
         return command
 
     def _comes_true(self, done: Callable[[], bool], error: AppError) -> bool:
         """Whether a change was made although the app's answer does not say so, or will be in a moment."""
-        end = self._clock() + (self._late_seconds if _is_uncertain(error) else 0.0)
+        end = time.monotonic() + (self._late_seconds if _is_uncertain(error) else 0.0)
         while not done():
-            if self._clock() >= end:
+            if time.monotonic() >= end:
                 return False
             time.sleep(LOOK_SECONDS)
         return True

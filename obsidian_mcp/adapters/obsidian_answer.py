@@ -126,11 +126,6 @@ class Answer:
         """Whether a signal ended the program (-6, or 134 as a shell says it), or -1: its output may be incomplete."""
         return self.status < 0 or self.status > 127
 
-    def done(self, *verbs: str) -> str | None:
-        """Return what follows the verb in the line by which a command reports success (`Created: a.md`), else None."""
-        begins = tuple(f"{verb}: " for verb in verbs)
-        return next((line.partition(": ")[2] for line in self.lines if line.startswith(begins)), None)
-
     def own_refusal(self) -> AppError | None:
         """Return the error if the whole answer names exactly the path of this request, else None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))

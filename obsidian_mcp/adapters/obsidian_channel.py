@@ -48,7 +48,7 @@ class Channel:
         program: Program,
         vault: str | None,
         timeout: float,
-        running: Callable[[], bool] | None,
+        running: Callable[[], bool],
         same_folder: SameFolder | None = None,
     ) -> None:
         if vault is not None and (not vault.strip() or not can_carry(vault)):
@@ -56,7 +56,8 @@ class Channel:
         self.program = program
         self.vault = vault
         self.timeout = timeout
-        self._running = running
+        self.is_app_running = running
+        """Checked before each call, so that no call ever starts the app."""
         self._same_folder = same_folder
         self._is_verified = same_folder is None
         self._lock = threading.Lock()
@@ -107,10 +108,6 @@ class Channel:
             )
         self._is_verified = True
 
-    def is_app_down(self) -> bool:
-        """Whether the app is known not to run. Checked before each call, so that no call ever starts the app."""
-        return self._running is not None and not self._running()
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -130,7 +127,7 @@ class Turn:
             raise OperationTimeout(
                 f"Obsidian needed more than {self.channel.timeout:g} seconds for this. Try again in a moment."
             )
-        if self.channel.is_app_down():
+        if not self.channel.is_app_running():
             raise ObsidianNotRunning
         outcome = self.channel.program.run(arguments, remaining)
         answer = Answer(request, outcome.stdout, outcome.status)
@@ -200,7 +197,7 @@ class Turn:
         """Return the error for an answer of the wrong form; no output is a failure too (CMD-04)."""
         if answer.text:
             return answer.unknown()
-        if self.channel.is_app_down():
+        if not self.channel.is_app_running():
             return ObsidianNotRunning()
         return AppCommandFailed(
             f"The obsidian command gave no answer to {answer.request.command!r} (exit status {answer.status}). "

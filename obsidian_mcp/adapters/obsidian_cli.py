@@ -52,12 +52,12 @@ class ObsidianCommand:
         vault: str | None = None,
         timeout: float = 30.0,
         *,
-        running: Callable[[], bool] | None = None,
+        running: Callable[[], bool] = lambda: True,
         same_folder: SameFolder | None = None,
     ) -> None:
         """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one method.
 
-        `running` returns whether the app is running; without it the command's own message counts. `same_folder` is
+        `running` returns whether the app may be running: then the command's own message counts. `same_folder` is
         called once and returns whether the app's vault of this name is the one that is meant.
         """
         self._channel = Channel(program, vault, timeout, running, same_folder)
@@ -203,9 +203,9 @@ class ObsidianCommand:
 
     # What only the app has
 
-    def commands(self, prefix: str = "") -> tuple[str, ...]:
+    def commands(self) -> tuple[str, ...]:
         """Return the ids of the commands that the app and its plugins offer, sorted."""
-        return tuple(sorted(self._list(Request("commands", {"filter": prefix} if prefix else {}))))
+        return tuple(sorted(self._list(Request("commands"))))
 
     def run_command(self, command_id: str) -> str:
         """Run a command of the app or of a plugin and return the app's answer.
@@ -307,11 +307,12 @@ class ObsidianCommand:
 
 
 def _said(turn: Turn, answer: Answer, *verbs: str) -> str:
-    """What stands behind the verb in the success line that a change must have (CMD-04)."""
-    done = answer.done(*verbs)
-    if done is None:
-        raise turn.failure(answer)
-    return done
+    """What stands behind the verb in the success line that a change must have, such as `Created: a.md` (CMD-04)."""
+    begins = tuple(f"{verb}: " for verb in verbs)
+    for line in answer.lines:
+        if line.startswith(begins):
+            return line.partition(": ")[2]
+    raise turn.failure(answer)
 
 
 def _change(turn: Turn, request: Request, target: VaultPath, verb: str) -> None:
