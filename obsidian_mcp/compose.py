@@ -269,9 +269,7 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
     if is_server:
         from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
 
-        worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"))
-        meaning.stop = worker.stop
-        worker.start()
+        meaning.stop = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock")).stop
     return meaning
 
 

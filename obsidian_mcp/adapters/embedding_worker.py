@@ -29,13 +29,11 @@ class EmbeddingWorker:
     """A thread that embeds what is pending; of several programs on one vault, one does. It goes on where it stopped."""
 
     def __init__(self, meaning: Meaning, lock: Path) -> None:
+        """Start the thread."""
         self._meaning = meaning
         self._lock = FileLock(lock, timeout=0)
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
+        threading.Thread(target=self._run, name="embedding", daemon=True).start()
 
     def stop(self) -> None:
         """End without waiting; what is not stored is made again at the next start."""
