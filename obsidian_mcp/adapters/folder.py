@@ -82,10 +82,6 @@ class VaultFolder:
 
     # -- places --------------------------------------------------------------------------------------------------
 
-    def join(self, disk: str) -> str:
-        """Return the absolute path without a check."""
-        return os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
-
     def contained(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
         path = extended(self.root)
@@ -135,7 +131,7 @@ class VaultFolder:
 
         Raises: OSError.
         """
-        path = self.join(disk)
+        path = os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
             with os.scandir(path if folder is None else folder) as entries:

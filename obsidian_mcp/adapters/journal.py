@@ -122,15 +122,13 @@ class SqliteJournal:
         try:
             try:
                 self._make_folder()
-                self._lock.acquire(poll_interval=POLL_SECONDS)
+                held = self._lock.acquire(poll_interval=POLL_SECONDS)
             except Timeout as error:
                 raise self._too_long() from error
             except OSError as error:
                 raise _failed(error, self._folder) from error
-            try:
+            with held:
                 yield
-            finally:
-                self._lock.release()
         finally:
             self._writers.release()
 

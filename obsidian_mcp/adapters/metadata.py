@@ -10,12 +10,7 @@ import contextlib
 import os
 import stat as stat_module
 import sys
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import ctypes
 
 COPYFILE_ACL_AND_XATTR = 0b101
 
@@ -44,7 +39,9 @@ def take_over(source: int, target: int) -> None:
 def _take_over_attributes(source: int, target: int) -> None:
     """The access control list is one of the attributes on Linux, and has a call of its own on macOS."""
     if sys.platform == "darwin":
-        _system_library().fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
+        import ctypes  # readers do without
+
+        ctypes.CDLL(None).fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
     elif sys.platform == "linux":
         with contextlib.suppress(OSError):  # a disk without attributes
             wanted = os.listxattr(source)
@@ -55,13 +52,6 @@ def _take_over_attributes(source: int, target: int) -> None:
             for name in wanted:
                 with contextlib.suppress(OSError):  # one that only the system may set
                     os.setxattr(target, name, os.getxattr(source, name))
-
-
-@cache
-def _system_library() -> ctypes.CDLL:
-    import ctypes  # readers do without
-
-    return ctypes.CDLL(None, use_errno=True)
 
 
 def replace(temporary: str, name: str, folder: int | None) -> None:

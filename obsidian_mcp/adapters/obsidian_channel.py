@@ -70,7 +70,9 @@ class Channel:
 
         Raises: OperationTimeout, VaultNotFound.
         """
-        allowed = self._allowed(limit)
+        allowed = self.timeout if limit is None else min(limit, self.timeout)
+        if (ending := deadline.current.get()) is not None:
+            allowed = min(allowed, ending.remaining)
         end = time.monotonic() + allowed
         if not self._lock.acquire(timeout=allowed):
             raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
@@ -84,11 +86,6 @@ class Channel:
             raise
         finally:
             self._lock.release()
-
-    def _allowed(self, limit: float | None) -> float:
-        allowed = self.timeout if limit is None else min(limit, self.timeout)
-        ending = deadline.current.get()
-        return allowed if ending is None else min(allowed, ending.remaining)
 
     def _verify(self, turn: Turn) -> None:
         path = turn.folder()

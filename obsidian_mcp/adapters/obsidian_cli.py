@@ -17,7 +17,6 @@ from .obsidian_answer import (
     NOTHING_FOUND,
     Answer,
     Request,
-    can_carry,
     exact_text,
     is_expanded,
     is_numbered_sibling,
@@ -31,8 +30,6 @@ from .obsidian_answer import (
 )
 from .obsidian_channel import Channel, Program, SameFolder, Turn
 
-__all__ = ["ObsidianCommand", "can_carry"]
-
 _UNRESOLVED = " (unresolved)"
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
 
@@ -43,7 +40,8 @@ class ObsidianCommand:
     Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for
     an answer that it does not recognise, silence included. Methods that take the path of a file also raise
     NoteNotFound, and PermissionDenied or InvalidName for a path that is none (`vault_path.parse`). A value that the
-    command would change on its way is refused: AppCommandFailed with `reason="cannot_carry"` (see `can_carry`).
+    command would change on its way is refused: AppCommandFailed with `reason="cannot_carry"`
+    (`obsidian_answer.can_carry`).
     """
 
     def __init__(

@@ -95,7 +95,22 @@ class VectorStore:
     def nearest(self, vector: bytes, most: int) -> list[Near]:
         import numpy as np
 
-        return self._nearest(np.frombuffer(vector, dtype="<f4"), most)
+        wanted = np.frombuffer(vector, dtype="<f4")
+        with self._opened() as connection:
+            self._load(connection)
+            matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
+        if matrix is None or not paths or matrix.shape[1] != len(wanted):
+            return []
+        similarity = matrix @ wanted
+        best = np.maximum.reduceat(similarity, bounds)
+        order = np.argsort(-best, kind="stable")[:most]
+        found = []
+        for number in order:
+            first = bounds[number]
+            last = bounds[number + 1] if number + 1 < len(bounds) else len(starts)
+            piece = first + int(similarity[first:last].argmax())
+            found.append(Near(paths[number], starts[piece], float(best[number])))
+        return found
 
     def like(self, path: VaultPath, most: int) -> list[Near]:
         import numpy as np
@@ -106,32 +121,13 @@ class VectorStore:
         if row is None:
             return []
         mean = np.frombuffer(row[1], dtype="<f2").astype("f4").reshape(len(json.loads(row[0])), -1).mean(axis=0)
-        length = float(np.linalg.norm(mean)) or 1.0
-        return [near for near in self._nearest(mean / length, most + 1) if near.path != path][:most]
+        unit = mean / (float(np.linalg.norm(mean)) or 1.0)
+        return [near for near in self.nearest(unit.astype("<f4").tobytes(), most + 1) if near.path != path][:most]
 
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
-
-    def _nearest(self, vector: Any, most: int) -> list[Near]:
-        import numpy as np
-
-        with self._opened() as connection:
-            self._load(connection)
-            matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
-        if matrix is None or not paths or matrix.shape[1] != len(vector):
-            return []
-        similarity = matrix @ vector
-        best = np.maximum.reduceat(similarity, bounds)
-        order = np.argsort(-best, kind="stable")[:most]
-        found = []
-        for number in order:
-            first = bounds[number]
-            last = bounds[number + 1] if number + 1 < len(bounds) else len(starts)
-            piece = first + int(similarity[first:last].argmax())
-            found.append(Near(paths[number], starts[piece], float(best[number])))
-        return found
 
     def _load(self, connection: sqlite3.Connection) -> None:
         """Read the matrix anew where the file has changed."""

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.adapters.obsidian_answer import exact_text
-from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand, can_carry
+from obsidian_mcp.adapters.obsidian_answer import can_carry, exact_text
+from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, Outcome, this_environment
 from obsidian_mcp.core.files.obsidian import UnresolvedLink, Version
 from obsidian_mcp.errors import (
