@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -192,9 +192,7 @@ class SqliteJournal:
             database.execute("DELETE FROM change WHERE number = ?", (number,))
 
     def unfinished(self) -> list[Recorded]:
-        with self._database() as database:
-            rows = database.execute("SELECT number FROM change WHERE done = 0 ORDER BY number DESC").fetchall()
-            return [self._read(database, number, {}, content=True) for (number,) in rows]
+        return self._recorded("done = 0 ORDER BY number DESC", content=True)
 
     def latest(self) -> int:
         with self._database() as database:
@@ -202,9 +200,7 @@ class SqliteJournal:
             return found or 0
 
     def since(self, number: int) -> list[Recorded]:
-        with self._database() as database:
-            rows = database.execute("SELECT number FROM change WHERE number > ? AND done = 1", (number,)).fetchall()
-            return [self._read(database, number, {}, content=False) for (number,) in rows]
+        return self._recorded("number > :number AND done = 1", content=False, number=number)
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
@@ -217,30 +213,31 @@ class SqliteJournal:
             where += f" AND number IN (SELECT change FROM step WHERE {matches})"  # noqa: S608  our own text
         with self._database() as database:
             total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
-            rows = database.execute(
-                f"SELECT number FROM change WHERE {where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}",  # noqa: S608
-                values,
-            ).fetchall()
-            undone = _undone(database)
-            return [self._read(database, number, undone, content=False) for (number,) in rows], total
+        page = f"{where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}"
+        return self._recorded(page, content=False, **values), total
 
     def change(self, number: int) -> Recorded | None:
-        with self._database() as database:
-            known = database.execute("SELECT 1 FROM change WHERE number = ? AND done = 1", (number,)).fetchone()
-            return self._read(database, number, _undone(database), content=True) if known else None
+        found = self._recorded("number = :number AND done = 1", content=True, number=number)
+        return found[0] if found else None
 
-    def _read(self, database: sqlite3.Connection, number: int, undone: Mapping[int, int], *, content: bool) -> Recorded:
-        moment, tool, undoes, *author = database.execute(
-            "SELECT time, tool, undoes, process, client FROM change WHERE number = ?", (number,)
-        ).fetchone()
-        steps = []
-        for kind, disk, target, before, after in database.execute(
-            "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER BY position", (number,)
-        ).fetchall():
-            old = self._content(database, before) if content else None
-            new = self._content(database, after) if content else None
-            steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
-        return Recorded(number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author))
+    def _recorded(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
+        """Return the changes that fulfil a condition of SQL; with `content` the bytes of their steps too."""
+        columns = "number, time, tool, undoes, process, client"
+        changes = []
+        with self._database() as database:
+            rows = database.execute(f"SELECT {columns} FROM change WHERE {condition}", values).fetchall()  # noqa: S608
+            undone = _undone(database) if rows else {}
+            for number, moment, tool, undoes, *author in rows:
+                steps = []
+                for kind, disk, target, before, after in database.execute(
+                    "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER BY position", (number,)
+                ).fetchall():
+                    old = self._content(database, before) if content else None
+                    new = self._content(database, after) if content else None
+                    steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
+                record = Recorded(number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author))
+                changes.append(record)
+        return changes
 
     def _content(self, database: sqlite3.Connection, digest: str | None) -> bytes | None:
         if digest is None:
