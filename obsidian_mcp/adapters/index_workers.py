@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -135,19 +136,21 @@ class IndexWorkers:
                     batch = self._indexer.take()
                     if batch is None:
                         break
-                    running[self._submit(batch)] = batch
+                    if (future := self._submitted(batch)) is not None:
+                        running[future] = batch
+                    else:
+                        self._end(batch, partial(self._indexer.ingest, batch))
                 if not running:
                     return
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
-                    self._end(running.pop(future), future)
+                    self._end(running.pop(future), future.result)
         finally:  # after an error: whoever waits for these files would wait for ever
             for batch in running.values():
                 self._indexer.release(batch)
 
-    def _submit(self, batch: Batch) -> Future[list[FileEntry]]:
-        from concurrent.futures import Future
-
+    def _submitted(self, batch: Batch) -> Future[list[FileEntry]] | None:
+        """Give a batch to the processes; None where this one is to store it."""
         from .index_pool import WorkerPool, store
 
         file = self._indexer.index.database.file
@@ -158,18 +161,14 @@ class IndexWorkers:
                 return self._pool.submit(store, self._root, file, batch)
         except (ImportError, OSError, RuntimeError) as error:  # no process or semaphore can be made, or one died
             self._do_without(error)
-        here: Future[list[FileEntry]] = Future()
-        try:
-            here.set_result(self._indexer.ingest(batch))
-        except Exception as error:  # noqa: BLE001  as a pool does
-            here.set_exception(error)
-        return here
+        return None
 
-    def _end(self, batch: Batch, future: Future[list[FileEntry]]) -> None:
+    def _end(self, batch: Batch, stored: Callable[[], list[FileEntry]]) -> None:
+        """Take note of a batch that is stored, with the files that `stored` returns, or see to it that it will be."""
         from concurrent.futures.process import BrokenProcessPool
 
         try:
-            self._indexer.done(batch, future.result())
+            self._indexer.done(batch, stored())
         except Replaced:
             self._indexer.release(batch)
             with suppress(Busy, Replaced):  # where a worker cannot use the file, this process finds out why
