@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -92,22 +92,19 @@ class PdfReader:
         from filelock import FileLock, Timeout
 
         file = self._indexer.index.database.file
-        lock = FileLock(f"{file}-pdf", timeout=0) if file else None
+        lock: AbstractContextManager[object] = FileLock(f"{file}-pdf", timeout=0) if file else nullcontext()
         try:
-            if lock is not None:
-                lock.acquire()
-            while not self._stopping.is_set() and (entry := self._indexer.pdfs.next()) is not None:
-                is_read = not self._indexer.index.stale([entry])
-                record = None if is_read else self._read(entry)
-                if not self._stopping.is_set():
-                    self._indexer.pdfs.store(entry, record)
+            with lock:
+                while not self._stopping.is_set() and (entry := self._indexer.pdfs.next()) is not None:
+                    is_read = not self._indexer.index.stale([entry])
+                    record = None if is_read else self._read(entry)
+                    if not self._stopping.is_set():
+                        self._indexer.pdfs.store(entry, record)
         except Timeout:
             self._indexer.pdfs.forget_read()
             raise
         finally:
             self._end_worker()
-            if lock is not None:
-                lock.release()
 
     def _read(self, entry: FileEntry) -> Record:
         from obsidian_mcp.core.index import extract  # the parser; a process without PDFs to read does without
