@@ -39,13 +39,8 @@ def add(
 
         narrowed("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
-    table = {
-        "sha256": policy.digest(key).hex(),
-        **({"vaults": opened} if opened else {}),
-        **({"scope": str(parse_folder(scope))} if scope else {}),
-        **({"read_only": True} if read_only else {}),
-        **({"tools": tools} if tools else {}),
-    }
+    limits = {"vaults": opened, "scope": scope and str(parse_folder(scope)), "read_only": read_only, "tools": tools}
+    table = {"sha256": policy.digest(key).hex(), **{name: limit for name, limit in limits.items() if limit}}
     try:
         after = entries.put_table(text, "keys", name, table)
     except ValueError:

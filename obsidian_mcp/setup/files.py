@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import stat
@@ -103,19 +104,18 @@ def _back_up(content: Content) -> Path:
     """A copy beside the file, readable by no one who could not read the file: it may hold keys of other servers."""
     path = content.path
     stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read
-    number = 1
-    while True:
+    for number in itertools.count(1):
         backup = path.with_name(f"{stem}.bak" if number == 1 else f"{stem}-{number}.bak")
         try:
             descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(path.stat().st_mode))
         except FileExistsError:
-            number += 1
             continue
         with os.fdopen(descriptor, "wb") as file:
             file.write(_encoded(content.text or "", bom=content.bom))
             file.flush()
             os.fsync(file.fileno())
-        return backup
+        break
+    return backup
 
 
 def _encoded(text: str, *, bom: bool) -> bytes:
