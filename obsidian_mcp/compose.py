@@ -122,7 +122,7 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
 
 def _policy_text(config: Config) -> str:
     file = config.policy_file
-    if file is None or not file.exists():
+    if not file.exists():
         return ""
     try:
         return file.read_text(encoding="utf-8")

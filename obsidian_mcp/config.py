@@ -102,7 +102,7 @@ class Config(NamedTuple):
     """Folder of the journals: old versions of what was changed."""
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
-    policy_file: Path | None = None
+    policy_file: Path = Path(".config/policy.toml")
     """What the user allows (specs/policy.md); need not exist."""
     embeddings_key: str = Secret()
     """Of the endpoint that embeds notes, where it needs one."""

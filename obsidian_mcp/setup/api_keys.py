@@ -28,7 +28,8 @@ def add(
     """
     if not policy.is_key_name(name):
         raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
-    file, content, text = _read(config)
+    file, content = config.policy_file, files.read(config.policy_file)
+    text = content.text or ""
     if name in {key.name for key in policy.keys(text)}:
         raise InvalidArguments(
             f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove {name}."
@@ -54,7 +55,8 @@ def add(
 
 def remove(config: Config, name: str) -> Path:
     """Take a key out of the policy file, and return the file. Raises: InvalidArguments, PolicyInvalid."""
-    file, content, text = _read(config)
+    file, content = config.policy_file, files.read(config.policy_file)
+    text = content.text or ""
     known = [key.name for key in policy.keys(text)]
     if name not in known:
         raise InvalidArguments(f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}.")
@@ -99,11 +101,3 @@ def _vault(config: Config, named: str) -> str:
     if (folder := expanded(named)).is_dir():
         return str(folder.absolute())
     raise InvalidArguments(f"There is no vault {named!r}. Give its folder, or one of {', '.join(served) or 'none'}.")
-
-
-def _read(config: Config) -> tuple[Path, files.Content, str]:
-    file = config.policy_file
-    if file is None:
-        raise InvalidArguments("There is no policy file to hold keys. Name one in OBSIDIAN_MCP_POLICY.")
-    content = files.read(file)
-    return file, content, content.text or ""

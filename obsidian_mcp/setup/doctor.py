@@ -104,10 +104,9 @@ def folders(config: Config) -> Iterator[Finding]:
 
 def allowed(config: Config) -> Iterator[Finding]:
     """Where the policy is, or would be; what is wrong in it is told with each vault."""
-    if config.policy_file is not None:
-        there = config.policy_file.exists()
-        rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
-        yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
+    there = config.policy_file.exists()
+    rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
+    yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
 def keys(config: Config) -> Iterator[Finding]:

@@ -257,7 +257,7 @@ def _nothing_restricts() -> bool:
         settings = config.read()
     except InvalidArguments:
         return False
-    return not settings.read_only and (settings.policy_file is None or not settings.policy_file.exists())
+    return not settings.read_only and not settings.policy_file.exists()
 
 
 def _write(data: bytes) -> None:
