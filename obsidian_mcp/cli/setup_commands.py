@@ -16,7 +16,7 @@ import click
 from obsidian_mcp import config
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
-from obsidian_mcp.setup.clients import CLIENTS
+from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
 
 from .options import vault_option
 
@@ -317,14 +317,11 @@ def _next_step(change: Change, system: System) -> str:
     if change.action == "removed":
         return f"Restart {change.client.title}; until then it keeps the server."
     step = change.client.next_step(system)
-    if change.client.id == "claude-desktop":
-        from obsidian_mcp.adapters.claude_desktop import is_running
-
-        if is_running(system.platform):
-            return (
-                "Claude Desktop is running, and while it does it may write its old copy of the file back. "
-                f"{step} If the server is missing then, quit it, run this command again, and start it."
-            )
+    if change.client.id == "claude-desktop" and is_claude_running(system.platform):
+        return (
+            "Claude Desktop is running, and while it does it may write its old copy of the file back. "
+            f"{step} If the server is missing then, quit it, run this command again, and start it."
+        )
     return step
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,33 @@ def _quit_claude(system: System) -> str:
         "win32": "right-click its icon beside the clock and choose Quit (closing the window is not enough)",
     }.get(system.platform, "choose Quit in its tray icon (closing the window is not enough)")
     return f"Quit Claude Desktop fully: {how}. Then start it again; the server is under + > Connectors."
+
+
+_CLAUDE_PROGRAM = {
+    "darwin": re.compile(r"/Claude\.app/Contents/MacOS/Claude$"),
+    "win32": re.compile(r"(?i)\\(WindowsApps\\Claude_[^\\]*|AnthropicClaude)\\(.*\\)?claude\.exe$"),
+    "linux": re.compile(r"/claude-desktop(/.*)?$"),
+}
+"""Where the program of Claude Desktop lies. `claude` alone is the command line of Claude Code."""
+
+
+def is_claude(path: str, platform: str) -> bool:
+    """Whether the executable at `path` is Claude Desktop's."""
+    pattern = _CLAUDE_PROGRAM.get(platform)
+    return pattern is not None and pattern.search(path) is not None
+
+
+def is_claude_running(platform: str) -> bool:
+    """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file back (INST-08)."""
+    import psutil  # takes 20 ms to import
+
+    for process in psutil.process_iter():
+        try:
+            if is_claude(process.exe(), platform):
+                return True
+        except psutil.Error:  # gone, or somebody else's
+            continue
+    return False
 
 
 CLIENTS: dict[str, Client] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.adapters.claude_desktop import is_program, is_running
+from obsidian_mcp.setup.clients import is_claude, is_claude_running
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from obsidian_mcp.adapters.claude_desktop import is_program, is_running
     ],
 )
 def test_the_app_is_known_by_where_its_program_lies(path: str, platform: str, is_app: bool) -> None:
-    assert is_program(path, platform) is is_app
+    assert is_claude(path, platform) is is_app
 
 
 def test_processes_of_others_and_those_that_end_meanwhile_do_no_harm() -> None:
-    assert is_running("freebsd") is False
+    assert is_claude_running("freebsd") is False
