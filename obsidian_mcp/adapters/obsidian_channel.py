@@ -46,11 +46,17 @@ class Channel:
     def __init__(
         self,
         program: Program,
-        vault: str | None,
-        timeout: float,
-        running: Callable[[], bool],
+        vault: str | None = None,
+        timeout: float = 30.0,
+        *,
+        running: Callable[[], bool] = lambda: True,
         same_folder: SameFolder | None = None,
     ) -> None:
+        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn.
+
+        `running` returns whether the app may be running: then the command's own message counts. `same_folder` is
+        called once and returns whether the app's vault of this name is the one that is meant.
+        """
         if vault is not None and (not vault.strip() or not can_carry(vault)):
             raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
         self.program = program

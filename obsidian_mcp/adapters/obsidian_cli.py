@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -28,13 +27,13 @@ from .obsidian_answer import (
     same_path,
     unexpected,
 )
-from .obsidian_channel import Channel, Program, SameFolder, Turn
+from .obsidian_channel import Channel, Turn
 
 _UNRESOLVED = " (unresolved)"
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
 
 
-class ObsidianCommand:
+class ObsidianCommand(Channel):
     """One vault of the running app. Safe to share between threads: one call at a time reaches the app.
 
     Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for
@@ -44,25 +43,9 @@ class ObsidianCommand:
     (`obsidian_answer.can_carry`).
     """
 
-    def __init__(
-        self,
-        program: Program,
-        vault: str | None = None,
-        timeout: float = 30.0,
-        *,
-        running: Callable[[], bool] = lambda: True,
-        same_folder: SameFolder | None = None,
-    ) -> None:
-        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one method.
-
-        `running` returns whether the app may be running: then the command's own message counts. `same_folder` is
-        called once and returns whether the app's vault of this name is the one that is meant.
-        """
-        self._channel = Channel(program, vault, timeout, running, same_folder)
-
     def check(self, seconds: float | None = None) -> None:
         """Check that this vault of the app answers within `seconds`. Raises as every method."""
-        with self._channel.turn(seconds):
+        with self.turn(seconds):
             pass
 
     # Notes
@@ -75,7 +58,7 @@ class ObsidianCommand:
         `reason="inexact"`: then read the file itself (CMD-06).
         """
         target = vault_path.parse(path)
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
                 answer = turn.call(Request("read", {"path": target}))
                 described = _describe(turn, target)
@@ -108,7 +91,7 @@ class ObsidianCommand:
         parameters = {"path": str(target)} | ({"content": content} if content else {})
         request = Request("create", parameters, ("overwrite",) if overwrite else ())
         request.arguments(None)  # a text that cannot be carried is refused before the first call
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             if not overwrite and _exists(turn, target):
                 raise note_exists(target)
             made = _said(turn, turn.change(request), "Created", "Overwrote")
@@ -123,7 +106,7 @@ class ObsidianCommand:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _required(content, "content")}
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             _change(turn, Request("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
     def move(self, path: str, to: str) -> None:
@@ -136,19 +119,19 @@ class ObsidianCommand:
             raise InvalidName(
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
 
     def delete(self, path: str, *, permanent: bool = False) -> None:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
         target = vault_path.parse(path)
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             _delete(turn, target, permanent=permanent)
 
     def open(self, path: str) -> VaultPath:
         """Show a file in the app and return its path."""
         target = vault_path.parse(path)
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             _change(turn, Request("open", {"path": target}), target, "Opened")
         return target
 
@@ -156,7 +139,7 @@ class ObsidianCommand:
 
     def version(self) -> str:
         """Return the version of the app."""
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             answer = turn.ask(Request("version", any_vault=True))
             match = re.fullmatch(r"(\d\S*)(?: \(installer \S+\))?", answer.text)
             if match is None:
@@ -211,7 +194,7 @@ class ObsidianCommand:
         Raises: AppCommandFailed, also for an id that does not exist.
         """
         identifier = _required(command_id, "command id")
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             answer = turn.ask(Request("command", {"id": identifier}))
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
                 raise AppCommandFailed(
@@ -239,7 +222,7 @@ class ObsidianCommand:
         target = vault_path.parse(path)
         if version < 1:
             raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             answer = turn.ask(Request("history:read", {"path": target, "version": str(version)}))
             if not answer.text or (
                 len(answer.lines) == 1 and (answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text))
@@ -273,7 +256,7 @@ class ObsidianCommand:
         sent = _required(code, "code")
         if is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             answer = turn.ask(Request("eval", {"code": sent}))
             value = re.search(r"(?m)^=> ?", answer.text)  # lines that plugins log come first
             if value is None:
@@ -283,12 +266,12 @@ class ObsidianCommand:
     # Kinds of requests
 
     def _list(self, request: Request) -> list[str]:
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             return _listed(turn, turn.ask(request))
 
     def _json(self, request: Request) -> Any:
         """The list that a request for JSON is answered with."""
-        with self._channel.turn() as turn:
+        with self.turn() as turn:
             answer = turn.ask(request)
             if NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
                 return []
