@@ -217,22 +217,18 @@ class IndexDatabase:
             self.file = self._place
             try:
                 self.file.parent.mkdir(parents=True, exist_ok=True)
-                connection = _connect(str(self.file))
-                try:
-                    _write_ahead(connection)
-                    self._prepare(connection)
-                    self._identity = _identity(self.file)
-                except BaseException:
-                    connection.close()
-                    raise
+                self._writer = _connect(str(self.file))
+                _write_ahead(self._writer)
+                self._prepare(self._writer)
+                self._identity = _identity(self.file)
             except (sqlite3.DatabaseError, OSError) as error:
+                self._close_all()
                 self._starts += 1
                 if isinstance(error, OSError) or _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
                     self._step_down(_reason(error))
                 elif _code(error) not in _BUSY:
                     remove_database(self.file)
             else:
-                self._writer = connection
                 return
         self.file = None
         self._writer = _connect(":memory:")
