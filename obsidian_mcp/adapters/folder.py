@@ -273,17 +273,13 @@ class VaultFolder:
     def exists(self, disk: str) -> bool:
         try:
             with self.place(disk) as place:
-                try:
+                if place.there():
                     place.real(disk)
-                except OSError as error:
-                    if error.errno not in ABSENT:
-                        raise
-                    self._check_stub(place, disk)
-                    return False
+                    return True
+                self._check_stub(place, disk)
         except OSError as error:
             _check_absent(error, disk)
-            return False
-        return True
+        return False
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
         most = READ_LIMIT if limit is None else limit

@@ -95,11 +95,13 @@ class Watcher:
 
             # it finds a new folder twice, and prints the list of all folders then
             warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
-            on_event = self._on_event
+            report = self.report
 
             class Handler(FileSystemEventHandler):
                 def on_any_event(self, event: FileSystemEvent) -> None:
-                    on_event(event)
+                    for path in (event.src_path, event.dest_path):
+                        if path:
+                            report(os.fsdecode(path))
 
             with _starting:
                 before = threading.enumerate()
@@ -173,11 +175,6 @@ class Watcher:
             self._overflow = self._blind = True
             self._paths.clear()
         self._notify()
-
-    def _on_event(self, event: FileSystemEvent) -> None:
-        for path in (event.src_path, event.dest_path):
-            if path:
-                self.report(os.fsdecode(path))
 
     def report(self, path: str) -> None:
         """Note that the file at an absolute path may have changed."""
