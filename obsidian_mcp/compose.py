@@ -446,7 +446,7 @@ class FolderVaults:
             indexer.is_patient = not is_server
             look = vault.catch_up if watcher else None
             IndexWorkers(indexer, disk.root, look, reported, NICENESS if is_server else 0).start()
-            PdfReader(indexer, disk.root, NICENESS, is_reading=is_server)
+            PdfReader(indexer, disk.root, is_reading=is_server)
             return _meaning(self._config, indexer, vault, cache / f"vectors{allowed.fingerprint}", is_server=is_server)
 
         journal = SqliteJournal(self._config.state / cache.name, process="" if self._is_server else ONE_SHOT)

@@ -17,6 +17,7 @@ from obsidian_mcp.core.index.index import Busy, Record, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import stored
 
+from .index_workers import NICENESS
 from .log import logger
 from .media import INSTALL
 
@@ -32,12 +33,11 @@ RETRY_SECONDS: Final = 5.0
 class PdfReader:
     """`PdfBackground` of one vault's indexer: a thread and a process that read PDFs. One of several programs reads."""
 
-    def __init__(self, indexer: Indexer, root: Path, niceness: int, *, is_reading: bool) -> None:
-        """`root` is the vault's folder, `niceness` how much lower than this process's the priority of a reader is."""
+    def __init__(self, indexer: Indexer, root: Path, *, is_reading: bool) -> None:
+        """`root` is the vault's folder."""
         self.is_reading = is_reading and not _missing()
         self._indexer = indexer
         self._root = root
-        self._niceness = niceness
         self._work = threading.Event()
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
@@ -138,7 +138,7 @@ class PdfReader:
         if self._process is None or self._process.poll() is not None:
             self._end_worker()
             self._process = subprocess.Popen(  # noqa: S603  our own module
-                [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(self._root), str(self._niceness)],
+                [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(self._root), str(NICENESS)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
