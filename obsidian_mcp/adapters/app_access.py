@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 
+from .app_registry import is_same_folder, registered
+
 if TYPE_CHECKING:
     from .app_process import AppProcess
     from .obsidian_cli import ObsidianCommand
@@ -26,7 +28,7 @@ SAME_FILES = 0.9
 
 
 class AppAccess:
-    """Access to the running app and its command. Thread-safe; imports wait for the first use (CLI-20)."""
+    """Access to the running app and its command. Thread-safe; slow imports wait for the first use (CLI-20)."""
 
     def __init__(
         self,
@@ -81,8 +83,6 @@ class AppAccess:
         """Whether the app runs and has the vault in this folder open; an app in another container counts as if."""
         if not self.is_running():
             return False
-        from .app_registry import registered
-
         row = registered(folder, self._app_folders)
         return row.open if row is not None else self._assume_running
 
@@ -93,7 +93,6 @@ class AppAccess:
         """
         with self._lock:
             if folder not in self._commands:
-                from .app_registry import registered
                 from .obsidian_cli import ObsidianCommand
 
                 program = self._official()
@@ -113,8 +112,6 @@ class AppAccess:
         Raises: ObsidianNotRunning if the app does not run or does not know the vault, AppCommandFailed if the program
         is missing, OperationTimeout.
         """
-        from .app_registry import registered
-
         row = registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
@@ -142,8 +139,6 @@ def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -
     A path that does not exist here belongs to another computer, seen from a container. For such a path, and for an
     empty one, the vaults are the same if SAME_FILES of the app's files exist here.
     """
-    from .app_registry import is_same_folder
-
     if path and Path(path).exists():
         return is_same_folder(path, folder)
     names = files()
