@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Literal
 
 from . import metadata
@@ -80,31 +78,22 @@ _FLAGS = {"renameat2": {"exclusive": 1, "exchange": 2}, "renameatx_np": {"exclus
 
 def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place) -> bool:
     """Rename with a flag of the system; False where there is none. Raises: OSError."""
-    if old.folder is None or new.folder is None or (found := _flagged_rename()) is None:
+    if old.folder is None or new.folder is None:
         return False
-    function, flags = found
     import ctypes  # readers do without
 
-    if not function(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), flags[kind]):
+    library = ctypes.CDLL(None, use_errno=True)
+    name = next((name for name in _FLAGS if hasattr(library, name)), None)
+    if name is None:
+        return False
+    function = getattr(library, name)
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if not function(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), _FLAGS[name][kind]):
         return True
     problem = ctypes.get_errno()
     if problem in _UNSUPPORTED:
         return False
     raise OSError(problem, os.strerror(problem), old.name)
-
-
-@cache
-def _flagged_rename() -> tuple[Callable[..., int], Mapping[str, int]] | None:
-    """The system's rename that takes flags (Linux, macOS), and the flags."""
-    import ctypes
-
-    library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
-    for name, flags in _FLAGS.items():
-        function = getattr(library, name, None)
-        if function is not None:
-            function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-            return function, flags
-    return None
 
 
 def discard(place: Place, name: str) -> None:
