@@ -16,13 +16,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 from obsidian_mcp import __version__, compose
+from obsidian_mcp.adapters.app_process import AppProcess
 from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.embedding_model import missing_packages
-from obsidian_mcp.adapters.obsidian_program import find_program, this_environment
+from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
+from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config, expanded
 from obsidian_mcp.core.vault.vault import Vault
@@ -69,8 +72,6 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
 
 
 def python() -> Iterator[Finding]:
-    from importlib import metadata
-
     versions = f"obsidian-mcp {__version__}, mcp {metadata.version('mcp')}"
     yield Finding(
         "Python", "fine", f"{platform.python_version()} ({sys.executable}), {versions}, {platform.platform(terse=True)}"
@@ -247,10 +248,6 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 def app(system: System) -> Iterator[Finding]:
     """The Obsidian app and its official command: both optional."""
-    from obsidian_mcp.adapters.app_process import AppProcess
-    from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
-    from obsidian_mcp.adapters.obsidian_program import ObsidianProgram
-
     running = AppProcess(system.platform).running()
     if running:
         yield Finding("Obsidian app", "fine", "is running")
