@@ -121,16 +121,15 @@ class Answer:
         """Whether the vault was not open yet and so did not know the command (CMD-08)."""
         return len(self.lines) == 1 and self.text.startswith(f'Error: Command "{self.request.command}" not found.')
 
-    @property
-    def is_crash(self) -> bool:
-        """Whether a signal ended the program (-6, or 134 as a shell says it), or -1: its output may be incomplete."""
-        return self.status < 0 or self.status > 127
-
     def own_refusal(self) -> AppError | None:
         """Return the error if the whole answer names exactly the path of this request, else None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
         if self.text == f'Error: File "{named}" not found.':
-            return not_found(named)
+            return NoteNotFound(
+                f"There is no file {named!r} in the vault as Obsidian knows it. Search or list files to find the right "
+                "path.",
+                path=named,
+            )
         if self.text == f'Error: Folder "{named}" not found.':
             return NoteNotFound(f"There is no folder {named!r} in the vault. List the folders to see them.", path=named)
         if self.text == f'Error: "{named}" is a folder, not a file.':
@@ -213,14 +212,6 @@ def _start(raw: bytes) -> int:
 # Paths
 
 
-def not_found(path: str) -> NoteNotFound:
-    """Return the error for a path without a file."""
-    return NoteNotFound(
-        f"There is no file {path!r} in the vault as Obsidian knows it. Search or list files to find the right path.",
-        path=path,
-    )
-
-
 def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
     """Return the error for a path that is taken; `leftover` is the file that the app wrote instead."""
     extra = {} if leftover is None else {"leftover": leftover}
@@ -247,18 +238,6 @@ def shortened(text: str) -> str:
 
 
 # JSON values
-
-
-def json_objects(value: object) -> list[dict[str, object]]:
-    """Return a list of objects, [] for None.
-
-    Raises: AppCommandFailed, as the functions below, for a shape that this program does not know.
-    """
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        raise unexpected(value)
-    return value
 
 
 def json_text(row: Mapping[str, object], key: str) -> str:

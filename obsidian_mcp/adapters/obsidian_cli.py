@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +20,6 @@ from .obsidian_answer import (
     exact_text,
     is_expanded,
     is_numbered_sibling,
-    json_objects,
     json_optional,
     json_text,
     note_exists,
@@ -99,7 +99,10 @@ class ObsidianCommand(Channel):
                 return
             if not is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
-            leftover = _withdraw(turn, made)
+            leftover: str | None = made  # our own call has just made it; to the trash with it
+            with suppress(AppError):
+                _delete(turn, vault_path.parse(made), permanent=False)
+                leftover = None
         raise note_exists(target, leftover=leftover)
 
     def append(self, path: str, content: str, *, inline: bool = False) -> None:
@@ -266,8 +269,14 @@ class ObsidianCommand(Channel):
     # Kinds of requests
 
     def _list(self, request: Request) -> list[str]:
+        """The lines of a list, [] for a sentence like "No links found."."""
         with self.turn() as turn:
-            return _listed(turn, turn.ask(request))
+            answer = turn.ask(request)
+            # A signal (-6, or 134 as a shell says it) or -1 ended the program: its output may be incomplete.
+            is_crash = answer.status < 0 or answer.status > 127
+            if not answer.text or is_crash or answer.is_refusal:
+                raise turn.failure(answer)
+        return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
     def _json(self, request: Request) -> Any:
         """The list that a request for JSON is answered with."""
@@ -281,7 +290,13 @@ class ObsidianCommand(Channel):
                 raise turn.failure(answer) from error
 
     def _rows(self, request: Request) -> list[dict[str, object]]:
-        return json_objects(self._json(request))
+        """The same, of objects; [] for null."""
+        rows = self._json(request)
+        if rows is None:
+            return []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise unexpected(rows)
+        return rows
 
 
 # Answers
@@ -325,28 +340,12 @@ def _delete(turn: Turn, target: VaultPath, *, permanent: bool) -> None:
     _change(turn, Request("delete", {"path": target}, flags), target, verb)
 
 
-def _withdraw(turn: Turn, made: str) -> str | None:
-    """Move a numbered sibling that our own call has just made to the trash; its path where that failed."""
-    try:
-        _delete(turn, vault_path.parse(made), permanent=False)
-    except AppError:
-        return made
-    return None
-
-
 def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:
     return AppCommandFailed(
         f"Obsidian worked on {written!r} instead of {target!r}. Look at that file before trying again.",
         path=target,
         written=written,
     )
-
-
-def _listed(turn: Turn, answer: Answer) -> list[str]:
-    """The lines of a list, [] for a sentence like "No links found."."""
-    if not answer.text or answer.is_crash or answer.is_refusal:
-        raise turn.failure(answer)
-    return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
 
 def _sources(value: object) -> tuple[str, ...]:
