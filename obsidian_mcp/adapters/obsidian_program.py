@@ -72,16 +72,17 @@ class ObsidianProgram:
         with process:
             try:
                 stdout, stderr = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired as error:
-                _end(process)
+            except BaseException as error:
+                kill_all(process)
+                with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+                    process.communicate(timeout=_LAST_WORDS)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
                 raise OperationTimeout(
                     f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be "
                     "busy or may be waiting for an answer in one of its windows; if this was a change, look whether "
                     "it was made before trying again.",
                 ) from error
-            except BaseException:
-                _end(process)
-                raise
         return Outcome(stdout, stderr, process.returncode)
 
 
@@ -95,13 +96,6 @@ def _not_started(program: str, error: OSError) -> AppError:
     return AppCommandFailed(
         f"The obsidian command {program!r} cannot be started ({error.strerror}). {INSTALL_HINT}", program=program
     )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program and everything it started; never blocks for long."""
-    kill_all(process)
-    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-        process.communicate(timeout=_LAST_WORDS)
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
@@ -138,13 +132,11 @@ def complete_environment(
     What is already set stays as it is. A client built on Electron may pass ELECTRON_RUN_AS_NODE on, which would make
     the app's binary a JavaScript interpreter: it is left out.
     """
-    needed = (
-        {"USERPROFILE": home, "USERNAME": user}
-        if platform == "win32"
-        else {"HOME": home, "USER": user, "LOGNAME": user}
-    )
     if platform == "win32":
+        needed = {"USERPROFILE": home, "USERNAME": user}
         needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
+    else:
+        needed = {"HOME": home, "USER": user, "LOGNAME": user}
     needed |= {"XDG_RUNTIME_DIR": runtime_folder or "", "TMPDIR": temporary_folder or ""}
     missing = {name: value for name, value in needed.items() if value and not environment.get(name, "").strip()}
     kept = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
