@@ -29,8 +29,6 @@ from .types import Dialect, Reason, Refusal, Reply, Request, json_reply
 
 METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50
-ALLOW: Final = ("GET", "POST", "DELETE", "OPTIONS")
-"""GET and DELETE only for a session."""
 PREFLIGHT: Final = {
     **CORS,
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
@@ -63,9 +61,6 @@ class Malformed(Exception):
 
 
 class JsonRpc(Dialect):
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        return () if segments else ALLOW
-
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
