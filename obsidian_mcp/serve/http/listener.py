@@ -8,14 +8,12 @@ import math
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-from uvicorn.server import ServerState
 
 from obsidian_mcp.errors import AppError
 
@@ -30,8 +28,6 @@ HEAD_SECONDS: Final = 10.0
 """How long the head of a request may take from its first byte, the first of a connection from its opening."""
 STALL_SECONDS: Final = 30.0
 """How long a client may take nothing of an answer that waits for it."""
-_CONNECTION: Final = "obsidian_mcp.connection"
-"""Where the state of a request's ASGI scope has its protocol."""
 
 
 class _Protocol(H11Protocol):
@@ -40,17 +36,14 @@ class _Protocol(H11Protocol):
     Bytes which are no HTTP, sent while an answer is made, leave no traceback.
     """
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, {**app_state, _CONNECTION: self}, _loop)
-        self._head: asyncio.TimerHandle | None = None
-        self._stall: asyncio.TimerHandle | None = None
-        self._serving = False
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
+    _head: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
+
+    @property
+    def _is_serving(self) -> bool:
+        """Whether a request whose head has come waits for its answer."""
+        return self.cycle is not None and not self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -59,6 +52,12 @@ class _Protocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         self._expect_head()
         super().data_received(data)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self._head is not None and self._is_serving:
+            self._head.cancel()
+            self._head = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._head, self._stall):
@@ -75,21 +74,9 @@ class _Protocol(H11Protocol):
         if self._stall is not None:
             self._stall.cancel()
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        """One request, whose head has come."""
-        if self._head is not None:
-            self._head.cancel()
-            self._head = None
-        self._serving = True
-        try:
-            yield
-        finally:
-            self._serving = False
-
     def _expect_head(self) -> None:
-        if self._head is None and not self._serving:
-            self._head = asyncio.get_running_loop().call_later(HEAD_SECONDS, self.transport.abort)
+        if self._head is None and not self._is_serving:
+            self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
     def _watch_reader(self, before: int | None = None) -> None:
         """Drop a client that has taken nothing since this many bytes waited for it."""
@@ -97,15 +84,14 @@ class _Protocol(H11Protocol):
         if before is not None and unread >= before:
             self.transport.abort()
         else:
-            self._stall = asyncio.get_running_loop().call_later(STALL_SECONDS, self._watch_reader, unread)
+            self._stall = self.loop.call_later(STALL_SECONDS, self._watch_reader, unread)
 
     def send_400_response(self, msg: str) -> None:
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is None or cycle.response_complete:
+        if self.cycle is None or self.cycle.response_complete:
             super().send_400_response(msg)
         else:
-            cycle.disconnected = True
-            cycle.message_event.set()
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
             self.transport.close()
 
 
@@ -116,15 +102,9 @@ class Listener(uvicorn.Server):
         self, app: ASGIApp, *, drain: float, on_stop: Callable[[], None], idle_seconds: int = IDLE_SECONDS
     ) -> None:
         """`drain`: seconds that calls in flight get at the end. `on_stop` is called when it begins."""
-
-        async def served(scope: Scope, receive: Receive, send: Send) -> None:
-            connection = scope.get("state", {}).get(_CONNECTION)
-            with connection.serving() if connection is not None else nullcontext():
-                await app(scope, receive, send)
-
         super().__init__(
             uvicorn.Config(
-                served,
+                app,
                 http=_Protocol,
                 ws="none",
                 lifespan="on",
