@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
@@ -88,7 +88,7 @@ class CallOrder:
             turn.start()
 
 
-def changes_vault(message: Mapping[str, Any], tools: Mapping[str, Tool]) -> bool:
+def changes_vault(message: object, tools: Mapping[str, Tool]) -> bool:
     """Whether a JSON-RPC request calls one of the tools to change a vault."""
     match message:
         case {"method": "tools/call", "params": {"name": str(name), **params}}:

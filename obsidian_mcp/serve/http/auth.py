@@ -137,14 +137,14 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-async def read_body(receive: Receive, limit: int, seconds: float) -> bytes:
+async def read_body(receive: Receive, limit: int) -> bytes:
     """Return the whole body; of one over `limit` bytes only a part, also over `limit` bytes.
 
-    Raises: Refusal when it takes longer than `seconds`, ClientDisconnect when the client leaves.
+    Raises: Refusal when it takes longer than `BODY_SECONDS`, ClientDisconnect when the client leaves.
     """
     body = bytearray()
     try:
-        with anyio.fail_after(seconds):
+        with anyio.fail_after(BODY_SECONDS):
             while len(body) <= limit:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -153,7 +153,7 @@ async def read_body(receive: Receive, limit: int, seconds: float) -> bytes:
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
-        raise Refusal(Reason.TOO_SLOW, f"The body did not arrive within {seconds:g} s.") from None
+        raise Refusal(Reason.TOO_SLOW, f"The body did not arrive within {BODY_SECONDS:g} s.") from None
     return bytes(body)
 
 

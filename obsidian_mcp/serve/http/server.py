@@ -27,7 +27,7 @@ from obsidian_mcp.tools import Tool
 from obsidian_mcp.tools.rad import Bridge as Registry
 
 from . import listener
-from .auth import BODY_SECONDS, AccessControl, declared_length, is_loopback, read_body, too_large
+from .auth import AccessControl, declared_length, is_loopback, read_body, too_large
 from .dialects.bridge import CORS, Bridge
 from .dialects.burly import Burly
 from .dialects.jsonrpc import PREFLIGHT, JsonRpc, failure, speaks
@@ -35,7 +35,7 @@ from .dialects.openapi import OpenApi
 from .dialects.page import Challenge, HomePage
 from .dialects.rad import Rad
 from .dialects.types import Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
-from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, method_of, refused, replayed
+from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, refused, replayed
 from .tool_service import ToolService
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,6 @@ class Endpoint:
         *,
         path: tuple[str, ...] = (),
         below: int = 0,
-        body_seconds: float = BODY_SECONDS,
     ) -> None:
         """`path`: the dialect's name for a single path. `below`: how many segments the mount has."""
         self.dialect = dialect
@@ -68,7 +67,6 @@ class Endpoint:
         self.services = services
         self._path = path
         self._below = below
-        self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = self._request(scope)
@@ -104,7 +102,7 @@ class Endpoint:
             if declared_length(request) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if request.method == "POST":
-                request = replace(request, body=await read_body(receive, dialect.max_body, self._body_seconds))
+                request = replace(request, body=await read_body(receive, dialect.max_body))
             if len(request.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
         return await dialect.answer(request, self.services[bearer])
@@ -132,9 +130,8 @@ class McpEndpoint(Endpoint):
         sessions: Mapping[Bearer, Sessions],
         access: AccessControl,
         services: Mapping[Bearer, ToolService],
-        body_seconds: float,
     ) -> None:
-        super().__init__(rpc, access, services, path=("mcp",), body_seconds=body_seconds)
+        super().__init__(rpc, access, services, path=("mcp",))
         self._burly = burly
         self._sessions = sessions
 
@@ -150,7 +147,7 @@ class McpEndpoint(Endpoint):
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
         limit = max(self.dialect.max_body, self._burly.max_body)
         over = declared_length(request) > limit
-        request = replace(request, body=await read_body(receive, PEEKED_BYTES if over else limit, self._body_seconds))
+        request = replace(request, body=await read_body(receive, PEEKED_BYTES if over else limit))
         dialect = self.dialect if speaks(request) else self._burly
         try:
             self.access.meter(request)
@@ -163,7 +160,7 @@ class McpEndpoint(Endpoint):
             if (malformed := refused(request)) is not None:
                 return malformed
             body = replayed(request.body, receive)
-            if method_of(request) == "subscriptions/listen":
+            if (request.message or {}).get("method") == "subscriptions/listen":
                 await sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)
             else:
                 async with sessions.turn(request, scope, service):
@@ -181,7 +178,6 @@ def application(
     keyed: Mapping[bytes, App] = MappingProxyType({}),
     registered: Registry | None = None,
     built_in: Registry | None = None,
-    body_seconds: float = BODY_SECONDS,
     full: Callable[[App, Callable[[], Mapping[str, Tool]]], StreamableHTTPSessionManager] | None = None,
 ) -> Starlette:
     """Return the server as an ASGI application.
@@ -205,9 +201,9 @@ def application(
     burly = Burly(http.max_envelope)
 
     def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
-        return Endpoint(dialect, access, services, path=path, below=below, body_seconds=body_seconds)
+        return Endpoint(dialect, access, services, path=path, below=below)
 
-    mcp = McpEndpoint(JsonRpc(http.max_body), burly, sessions, access, services, body_seconds)
+    mcp = McpEndpoint(JsonRpc(http.max_body), burly, sessions, access, services)
     envelope, health = at(burly, "mcp"), at(burly, "health")
     bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)), below=2)
     rad = at(Rad(http.max_body), below=2, services=rad_services)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final, cast
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -36,31 +36,32 @@ class Sessions:
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
+        self._subscriptions = cast(VaultServer, manager.app).subscriptions
         self._stopping = anyio.Event()
         self._orders: dict[str, CallOrder] = {}
         """By session, while it has calls in flight."""
 
     def stop(self) -> None:
         """End the streams that have no end of their own; calls in flight go on."""
-        if isinstance(self._manager.app, VaultServer):
-            self._manager.app.subscriptions.close()
+        self._subscriptions.close()
         self._stopping.set()
 
     @asynccontextmanager
     async def turn(self, request: Request, scope: Scope, service: ToolService) -> AsyncIterator[None]:
         """Wait until the earlier calls of its session have taken effect. Raises: OperationTimeout."""
         session = request.headers.get("mcp-session-id", "")
-        if not session or not _is_ordered(request):
-            yield
-            return
-        order = self._orders.setdefault(session, CallOrder())
-        scope[CallOrder.SCOPE_KEY] = order
-        try:
-            async with order.turn(writes=changes_vault(request.json, service.tools()), seconds=service.timeout):
+        match request.message:
+            case {"id": _, "method": str(method)} as call if session and method not in UNORDERED:
+                order = self._orders.setdefault(session, CallOrder())
+                scope[CallOrder.SCOPE_KEY] = order
+                try:
+                    async with order.turn(writes=changes_vault(call, service.tools()), seconds=service.timeout):
+                        yield
+                finally:
+                    if order.idle:
+                        self._orders.pop(session, None)
+            case _:
                 yield
-        finally:
-            if order.idle:
-                self._orders.pop(session, None)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool, farewell: float = 0.0) -> None:
         """Serve one request. A `standing` stream ends only with the server and gets `farewell` seconds then."""
@@ -74,7 +75,7 @@ class Sessions:
             if message["type"] == "http.response.start":
                 started = True
                 if scope["method"] == "DELETE" and message["status"] == HTTPStatus.OK:
-                    self._forget(scope)
+                    self._subscriptions.forget(Headers(scope=scope)["mcp-session-id"])  # RES-08
                 extra = [(name.encode(), value.encode()) for name, value in EXPOSED.items()]
                 message = {**message, "headers": [*message.get("headers", []), *extra]}
             elif not message.get("more_body", False):
@@ -104,11 +105,6 @@ class Sessions:
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _forget(self, scope: Scope) -> None:
-        """End the subscriptions of a session that its client has ended (RES-08)."""
-        if isinstance(self._manager.app, VaultServer):
-            self._manager.app.subscriptions.forget(Headers(scope=scope)["mcp-session-id"])
-
 
 def belongs_to_session(request: Request) -> bool:
     """Whether the SDK serves a JSON-RPC request: one of a session, the first of one, or of a revision without sessions.
@@ -119,44 +115,25 @@ def belongs_to_session(request: Request) -> bool:
     if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
         return True
     try:
-        check(request.json)
-    except (ValueError, Malformed):
+        check(request.message)
+    except Malformed:
         return False
     if "mcp-session-id" in request.headers:
         return True
     accepted = request.headers.get("accept", "").lower()
-    return method_of(request) == "initialize" and "text/event-stream" in accepted and "application/json" in accepted
+    is_first = request.message is not None and request.message.get("method") == "initialize"
+    return is_first and "text/event-stream" in accepted and "application/json" in accepted
 
 
 def refused(request: Request) -> Reply | None:
     """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
-    try:
-        message = jsonrpc.checked(request.json) if isinstance(request.json, dict) else None
-    except ValueError:  # the SDK says so
+    if request.message is None:  # the SDK says so
         return None
-    if not isinstance(message, jsonrpc.Refusal):
+    found = jsonrpc.checked(request.message)
+    if not isinstance(found, jsonrpc.Refusal):
         return None
-    answer = message.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, message.reason, None)
+    answer = found.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, found.reason, None)
     return json_reply(answer, 400, CORS)
-
-
-def _is_ordered(request: Request) -> bool:
-    try:
-        match request.json:
-            case {"id": _, "method": str(method)}:
-                return method not in UNORDERED
-            case _:
-                return False
-    except ValueError:
-        return False
-
-
-def method_of(request: Request) -> Any:
-    """Return the method of a JSON-RPC message, None of anything else."""
-    try:
-        return request.json.get("method")
-    except (ValueError, AttributeError):
-        return None
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

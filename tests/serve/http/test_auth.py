@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
 from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
 from obsidian_mcp.serve.http.server import run
@@ -352,13 +353,15 @@ def test_too_many_requests_are_told_in_the_dialect_asked(app: App, witness: Brid
 
 
 @pytest.mark.anyio
-async def test_a_body_that_trickles_is_given_up() -> None:
+async def test_a_body_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "BODY_SECONDS", 0.1)
+
     async def trickle() -> dict[str, Any]:
         await anyio.sleep(0.01)
         return {"type": "http.request", "body": b"x", "more_body": True}
 
     with pytest.raises(Refusal) as refusal:
-        await read_body(trickle, 1_000_000, seconds=0.1)
+        await read_body(trickle, 1_000_000)
     assert refusal.value.reason is Reason.TOO_SLOW
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.dialects.openapi import document
 from tests.serve.serving import serving
 
@@ -73,10 +74,13 @@ def request(dice: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_nothing_that_is_sent_makes_the_server_fail(app: App, caplog: pytest.LogCaptureFixture, seed: int) -> None:
+def test_nothing_that_is_sent_makes_the_server_fail(
+    app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(auth, "BODY_SECONDS", 0.5)
     dice = random.Random(seed)
     statuses = set()
-    with caplog.at_level(logging.ERROR), serving(app, body_seconds=0.5) as url:
+    with caplog.at_level(logging.ERROR), serving(app) as url:
         parts = urlsplit(url)
         for _ in range(REQUESTS):
             sent = request(dice)

@@ -21,7 +21,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.serve.http import listener
+from obsidian_mcp.serve.http import auth, listener
 from obsidian_mcp.tools.rad import Bridge, Tool
 from tests.serve.serving import serving, started
 
@@ -189,9 +189,10 @@ def begin_session(url: str) -> str:
     return answer.headers["mcp-session-id"]
 
 
-def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App) -> None:
+def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     # LIFE-03
-    with serving(app, body_seconds=0.3) as url:
+    monkeypatch.setattr(auth, "BODY_SECONDS", 0.3)
+    with serving(app) as url:
         for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/obsidian_vault_info/call", "/mcp/v1/stdio"):
             connection = connect(url)
             connection.sendall(f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{{".encode())

@@ -41,6 +41,14 @@ class Request:
         """The JSON value of the body. Raises: ValueError saying what is wrong with it."""
         return parse(self.body)
 
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """The JSON object of the body; None where it is anything else."""
+        try:
+            return self.json if isinstance(self.json, dict) else None
+        except ValueError:
+            return None
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
