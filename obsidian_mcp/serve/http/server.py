@@ -193,11 +193,10 @@ def application(
     apps = dict[Bearer, App]([(None, app), *keyed.items()])
     services = {bearer: ToolService(one, *shared) for bearer, one in apps.items()}
     rad_services = {bearer: ToolService(one, *gateway) for bearer, one in apps.items()}
-    managers = {}
+    sessions = {}
     for bearer, one in apps.items():
         in_results = one._replace(config=one.config._replace(error_style="result"))  # wire row 21
-        managers[bearer] = (full or session_manager)(in_results, services[bearer].tools)
-    sessions = {bearer: Sessions(manager) for bearer, manager in managers.items()}
+        sessions[bearer] = Sessions((full or session_manager)(in_results, services[bearer].tools))
     burly = Burly(http.max_envelope)
 
     def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
@@ -212,8 +211,8 @@ def application(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as running:
-            for manager in managers.values():
-                await running.enter_async_context(manager.run())
+            for several in sessions.values():
+                await running.enter_async_context(several.manager.run())
             yield
 
     def stop() -> None:

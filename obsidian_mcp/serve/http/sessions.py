@@ -35,7 +35,7 @@ class Sessions:
     """MCP in full: sessions with event streams, and the revisions that need no session."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self._manager = manager
+        self.manager = manager
         self._subscriptions = cast(VaultServer, manager.app).subscriptions
         self._stopping = anyio.Event()
         self._orders: dict[str, CallOrder] = {}
@@ -97,7 +97,7 @@ class Sessions:
             return message
 
         try:
-            await self._manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+            await self.manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
         except Exception:
             if not started:
                 raise
