@@ -46,9 +46,9 @@ class ToolService:
         tools = self.tools()
         return tools.get(present(name, arguments or {}, tools)[0])
 
-    async def listed(self) -> Mapping[str, Tool]:
+    async def listed(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
-        return await to_thread.run_sync(listed, self._app, self.tools())
+        return tuple((await to_thread.run_sync(listed, self._app, self.tools())).values())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""

@@ -82,6 +82,11 @@ def test_both_paths_and_both_forms_are_the_same(client: TestClient, path: str) -
     assert "id" not in direct
 
 
+def test_a_list_needs_no_params_and_minds_none(client: TestClient) -> None:
+    # BURLY-02
+    assert post(client, {"id": "1", "method": "list_tools", "params": {"name": 5}})["ok"] is True
+
+
 def test_a_jsonrpc_member_means_nothing_on_the_versioned_path(client: TestClient) -> None:  # row 1
     message = {"jsonrpc": "2.0", "id": "1", "method": "list_tools"}
     assert post(client, message, "/v1/mcp")["ok"] is True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
@@ -120,7 +119,7 @@ class Bridge(Dialect):
                 health: BridgeHealth = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
                 return json_reply(health, headers=CORS)
             case ("tools",):
-                return json_reply(listing(tuple((await service.listed()).values())), headers=CORS)
+                return json_reply(listing(await service.listed()), headers=CORS)
             case _:
                 return await self._call(request, service)
 
@@ -163,19 +162,15 @@ def arguments_of(request: Request) -> dict[str, Any]:
 
 
 def unknown(name: str) -> Reply:
-    return error_reply(HTTPStatus.NOT_FOUND, "Tool not found", f"Tool '{name}' not found", "TOOL_NOT_FOUND")
+    """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
+    body: BridgeError = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
+    return json_reply(body, 404, CORS)
 
 
 def invalid(message: str, details: Any) -> Reply:
-    return error_reply(HTTPStatus.BAD_REQUEST, "Invalid request body", message, "INVALID_ARGUMENTS", details)
-
-
-def error_reply(status: HTTPStatus, word: str, message: str, code: str, details: Any = None) -> Reply:
-    """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
-    body: BridgeError = {"error": word, "message": message, "code": code}
-    if details is not None:
-        body = {"error": word, "message": message, "details": details, "code": code}
-    return json_reply(body, status, CORS)
+    error = ERROR_STRINGS[Reason.INVALID]
+    body: BridgeError = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
+    return json_reply(body, 400, CORS)
 
 
 def faults(error: InvalidArguments) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _SHOWN: Final = 200
 
 
 class EnvelopeRequest(BaseModel):
-    """Both forms of a request; other members are ignored."""
+    """Both forms of a request, the one with `params` as the other; further members are ignored."""
 
     model_config = ConfigDict(strict=True, from_attributes=True)
 
@@ -65,23 +65,15 @@ class EnvelopeRequest(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> EnvelopeRequest:
-        if self.method == "call_tool" and self.name is None and self.params is not None:
-            if not isinstance(self.params.get("name"), str):
+        if self.name is None and self.params is not None:
+            self.name, self.args = self.params.get("name"), self.params.get("args")
+            if self.method == "call_tool" and not isinstance(self.name, str):
                 raise ValueError("params of call_tool must have a name")
-            if not isinstance(self.params.get("args"), dict | None):
+            if self.method == "call_tool" and not isinstance(self.args, dict | None):
                 raise ValueError("args of call_tool must be an object")
-        if (name := self.tool) is not None and not _NAME.fullmatch(name):
+        if isinstance(self.name, str) and not _NAME.fullmatch(self.name):
             raise ValueError("Tool name must be 1 to 100 letters, digits and underscores")
         return self
-
-    @property
-    def tool(self) -> str | None:
-        return self.name if self.name is not None or self.params is None else self.params.get("name")
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        given = self.args if self.name is not None or self.params is None else self.params.get("args")
-        return given or {}
 
 
 class Metrics(TypedDict):
@@ -202,12 +194,12 @@ class Burly(Dialect):
         if parsed.method == "list_tools":
             tools = [
                 {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                for tool in (await service.listed()).values()
+                for tool in await service.listed()
             ]
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
-        if parsed.tool is None:
+        if parsed.name is None:
             return failed("Missing tool name", "Tool name is required for call_tool")
-        return await self._call(parsed.tool, dict(parsed.arguments), service)
+        return await self._call(parsed.name, dict(parsed.args or {}), service)
 
     def _request(self, request: Request) -> EnvelopeRequest:
         """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""

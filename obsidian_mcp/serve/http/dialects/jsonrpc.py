@@ -118,7 +118,7 @@ class JsonRpc(Dialect):
             case "ping":
                 answer = {}
             case "tools/list":
-                answer = {"tools": tool_list(tuple((await service.listed()).values()))}
+                answer = {"tools": tool_list(await service.listed())}
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:

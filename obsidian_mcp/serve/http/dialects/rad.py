@@ -94,7 +94,7 @@ class Rad(Dialect):
                         "parameters": tool.input_schema,
                         "inputSchema": tool.input_schema,
                     }
-                    for tool in (await service.listed()).values()
+                    for tool in await service.listed()
                 ]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
