@@ -167,7 +167,7 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
         )
         try:
             with options_for(options, ctx.params.get("vault") or "").app() as app:
-                return [CompletionItem(value) for value in complete(app, kind, typed).values]
+                return [CompletionItem(value) for value in complete(app, kind, typed)[0]]
         except AppError:  # a shell shows nothing where there is nothing to show
             return []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from obsidian_mcp.app import App
@@ -18,26 +17,17 @@ MAX_VALUES = 100
 Completes = Literal["note", "file", "folder", "tag", "vault", ""]
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    values: list[str]
-    total: int
+def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[list[str], int]:
+    """Return the best names, and how many there are; none for an unknown vault.
 
-
-NOTHING = Completion([], 0)
-
-
-def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completion:
-    """Return the best names first: those that begin with `typed`, those with a word that does, those that contain it.
-
-    The result is empty for an unknown vault.
+    Names that begin with `typed` come first, then those with a word that does, then those that contain it.
     """
     try:
         if kind == "vault":
             return _best(((name, name) for name in app.vaults.names()), typed)
         place = app.vaults.get(vault)
     except AppError:
-        return NOTHING
+        return [], 0
     match kind:
         case "note":
             return _notes(place, typed)
@@ -51,10 +41,10 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> Completi
             tags = [use.tag for use in place.graph.tags().value]
             return _best(((tag, tag) for tag in tags), typed.removeprefix("#"))
         case _:
-            return NOTHING
+            return [], 0
 
 
-def _notes(place: Vault, typed: str) -> Completion:
+def _notes(place: Vault, typed: str) -> tuple[list[str], int]:
     """Complete notes by their shortest unique name: the bare name, else the path."""
     hidden = place.hides()
     notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not hidden(entry.path)]
@@ -66,7 +56,7 @@ def _notes(place: Vault, typed: str) -> Completion:
     return _best(shown, typed)
 
 
-def _best(names: Iterable[tuple[str, str]], typed: str) -> Completion:
+def _best(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str], int]:
     """Rank names; each comes with the part that people begin to type."""
     key = name_key(typed.strip())
     ranked = []
@@ -76,4 +66,4 @@ def _best(names: Iterable[tuple[str, str]], typed: str) -> Completion:
             continue
         rank = 0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
         ranked.append((rank, len(offered), offered))
-    return Completion([offered for _, _, offered in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked))
+    return [offered for _, _, offered in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked)

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, get_type_hints
+from typing import Final
 
 import mcp_types as types
 
@@ -69,19 +69,13 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
     """Register a function `(app, …: Annotated[str, Described]) -> str`; its docstring is the description."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
-        hints = get_type_hints(function, include_extras=True)
-        parameters = list(inspect.signature(function).parameters.values())[1:]
-        names = {parameter.name for parameter in parameters}
-        described: dict[str, Described] = {name: hint.__metadata__[0] for name, hint in hints.items() if name in names}
-        arguments = [
-            types.PromptArgument(
-                name=parameter.name,
-                description=described[parameter.name].description,
-                required=parameter.default is inspect.Parameter.empty,
-            )
-            for parameter in parameters
-        ]
-        completes = {name: argument.completes for name, argument in described.items()}
+        arguments: list[types.PromptArgument] = []
+        completes: dict[str, Completes] = {}
+        for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[1:]:
+            described: Described = parameter.annotation.__metadata__[0]
+            is_required = parameter.default is inspect.Parameter.empty
+            arguments.append(types.PromptArgument(name=name, description=described.description, required=is_required))
+            completes[name] = described.completes
         description = inspect.cleandoc(function.__doc__ or "")
         entry = types.Prompt(name=function.__name__, title=title, description=description, arguments=arguments)
         PROMPTS[entry.name] = Prompt(entry, completes, function)
@@ -163,12 +157,9 @@ class Prompts:
         given = (params.context.arguments if params.context is not None else None) or {}
         kind = _kind(params.ref, params.argument.name)
         work = partial(completion.complete, self._app, kind, params.argument.value, given.get("vault", ""))
-        found = await in_thread(self._app.config.timeout, work, context)
-        return types.CompleteResult(
-            completion=types.Completion(
-                values=found.values, total=found.total, has_more=found.total > len(found.values)
-            )
-        )
+        values, total = await in_thread(self._app.config.timeout, work, context)
+        completed = types.Completion(values=values, total=total, has_more=total > len(values))
+        return types.CompleteResult(completion=completed)
 
 
 def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> completion.Completes:
