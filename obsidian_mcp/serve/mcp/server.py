@@ -99,9 +99,11 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
             outcome = await call_with_consent(context, params, work)
         except AppError as error:
             if app.config.error_style == "result" and error.application:
-                return failure(error)
+                return types.CallToolResult.model_validate(results.failure(error), by_name=False)
             raise  # handle_errors gives it its code
-        return success(outcome) if isinstance(outcome, Outcome) else outcome
+        if isinstance(outcome, Outcome):
+            return types.CallToolResult.model_validate(results.success(outcome), by_name=False)
+        return outcome
 
     usable = [name for name, tool in offered(app, tools()).items() if tool.read_only or not app.config.read_only]
     server = VaultServer(
@@ -158,11 +160,3 @@ def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
             open_world_hint=tool.open_world,
         ),
     )
-
-
-def success(outcome: Outcome) -> types.CallToolResult:
-    return types.CallToolResult.model_validate(results.success(outcome), by_name=False)
-
-
-def failure(error: AppError) -> types.CallToolResult:
-    return types.CallToolResult.model_validate(results.failure(error), by_name=False)

@@ -133,30 +133,57 @@ def _files(place: Vault) -> tuple[int, dict[str, FileEntry]]:
     return catalog.revision, catalog.by_path()  # in this order: changes made in between are compared again
 
 
-class Subscriptions:
-    """The subscribers of one server. All methods but `_watch` are for the event loop's thread."""
+class ToolListSubscribers:
+    """The clients of one server that are notified of changed tools. For the event loop's thread."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
+        self._joined: dict[str, ServerSession] = {}
+
+    async def listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """The request handler of `subscriptions/listen`."""
+        return await self._listen(context, params)
+
+    async def joined(self, context: Context, _: types.NotificationParams) -> None:
+        """Notify a client of 2025 from now on when a list changes."""
+        self._joined[session_of(context)] = context.session
+        _keep_newest(self._joined)
+
+    async def tools_changed(self) -> None:
+        """Notify all clients that the list of tools has changed."""
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._joined.values()):
+            await session.send_tool_list_changed()
+
+    def close(self) -> None:
+        """End the listen streams with their last message."""
+        self._listen.close()
+
+
+class Subscriptions(ToolListSubscribers):
+    """The subscribers of a vault's server. All methods but `_watch` are for the event loop's thread."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self._app = app
         self._watched = WatchedResources()
         self._sessions: dict[str, tuple[ServerSession, set[str]]] = {}
         self._listened: Counter[str] = Counter()
         """Addresses of the listen streams that are open."""
-        self._joined: dict[str, ServerSession] = {}
         self._thread: threading.Thread | None = None
         self._notifying: set[asyncio.Task[None]] = set()
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """The request handler of `subscriptions/listen`."""
         addresses = params.notifications.resource_subscriptions or ()
         self._listened.update(addresses)
         try:
             await self._add(addresses)
-            return await self._listen(context, params)
+            return await super().listen(context, params)
         finally:
             self._listened -= Counter(addresses)
 
@@ -179,10 +206,8 @@ class Subscriptions:
         addresses.discard(params.uri)
         return types.EmptyResult()
 
-    async def joined(self, context: Context, _: types.NotificationParams) -> None:
-        """Notify a client of 2025 from now on when the list of resources changes."""
-        self._joined[session_of(context)] = context.session
-        _keep_newest(self._joined)
+    async def joined(self, context: Context, params: types.NotificationParams) -> None:
+        await super().joined(context, params)
         with suppress(AppError):  # without a vault there is no list; calls say so
             await self._add(())
 
@@ -190,16 +215,6 @@ class Subscriptions:
         """Notify an ended session of nothing any more."""
         self._sessions.pop(session, None)
         self._joined.pop(session, None)
-
-    async def tools_changed(self) -> None:
-        """Notify all clients that the list of tools has changed."""
-        await self._bus.publish(ToolsListChanged())
-        for session in list(self._joined.values()):
-            await session.send_tool_list_changed()
-
-    def close(self) -> None:
-        """End the listen streams with their last message."""
-        self._listen.close()
 
     async def _add(self, addresses: Iterable[str]) -> None:
         """Watch resources that count as subscribed to already. Raises: InvalidArguments, VaultNotFound."""

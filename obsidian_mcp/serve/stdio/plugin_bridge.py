@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -19,16 +19,18 @@ import mcp_types as types
 from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
 from obsidian_mcp import __version__
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.files.plugin import Pause, PluginTool, PluginTools, pause_after
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
+from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import changes_vault
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.mcp.request_thread import Context
+from obsidian_mcp.serve.mcp.subscriptions import ToolListSubscribers
+from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.retired import RETIRED
 
 from .server import SdkServer
 
@@ -78,7 +80,8 @@ class PluginClient:
         self._plugin = plugin
         self._seconds = seconds
         self._schedule = schedule
-        self._tools: tuple[PluginTool, ...] = ()
+        self.latest: tuple[PluginTool, ...] = ()
+        """The tools of the latest good answer."""
         self._hash = ""
         self._is_up = False
         self._retry = anyio.Event()
@@ -101,16 +104,19 @@ class PluginClient:
             except Exception:  # a fault of ours in reading an answer: the next one may be readable
                 log.exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
+            self._is_up = not problem
             if problem:
                 failures += 1
-                wait = self._failed(failures, problem)
+                pause = self._schedule.pause(failures)
+                wait = pause.seconds
+                if not pause.is_quiet:
+                    log.warning("%s The next try is in %g s.", problem, wait)
             else:
                 if failures:
                     log.warning("the plugin answers again")
                 failures, wait = 0, self._schedule.poll
-                self._is_up = True
                 if found.hash != self._hash:
-                    self._tools, self._hash = found.tools, found.hash
+                    self.latest, self._hash = found.tools, found.hash
                     log.info("the plugin offers %d tools", len(found.tools))
                     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone
                         await changed()
@@ -119,14 +125,6 @@ class PluginClient:
             with anyio.move_on_after(wait):
                 await self._retry.wait()
             self._retry = anyio.Event()
-
-    def _failed(self, failures: int, problem: str) -> float:
-        """Note a failed poll and return the seconds until the next."""
-        self._is_up = False
-        pause = self._schedule.pause(failures)
-        if not pause.is_quiet:
-            log.warning("%s The next try is in %g s.", problem, pause.seconds)
-        return pause.seconds
 
     async def tools(self) -> tuple[PluginTool, ...]:
         """Return the tools of the latest good answer.
@@ -138,11 +136,7 @@ class PluginClient:
             self._retry.set()
             with anyio.move_on_after(self._schedule.first):
                 await polled.wait()
-        return self._tools
-
-    def known(self) -> tuple[PluginTool, ...]:
-        """Return the tools of the latest good answer, without waiting."""
-        return self._tools
+        return self.latest
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the plugin's result unchanged. Raises: AppError; OperationTimeout at the limit."""
@@ -183,10 +177,10 @@ async def _complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 def build(plugin: PluginClient, settings: Config, app: App | None = None) -> SdkServer:
     """Return the server that offers the plugin's tools, with `app` the vault's as well."""
-    server, changed, close = _for_the_plugin() if app is None else _for_the_vault(app)
+    server, subscribers = _for_the_plugin() if app is None else _for_the_vault(app)
     own_list = server.get_request_handler("tools/list")
     own_call = server.get_request_handler("tools/call")
-    own_names = frozenset() if app is None else _names()
+    own_names = frozenset() if app is None else frozenset({*TOOLS, *RETIRED})
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
         own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)
@@ -198,7 +192,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> Any:
         if own_call is not None and params.name in own_names:
             return await own_call.handler(context, params)
-        found = named(plugin.known(), own_names, read_only=settings.read_only)
+        found = named(plugin.latest, own_names, read_only=settings.read_only)
         if settings.read_only and params.name not in found:
             raise UnknownTool(
                 f"There is no tool {params.name!r} that only reads, and this server is open for reading only.",
@@ -210,54 +204,49 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
             result = await plugin.call(name, params.arguments or {})
         except AppError as error:
             if settings.error_style == "result" and error.application:
-                from obsidian_mcp.serve.mcp.server import failure
-
-                return failure(error)
+                return types.CallToolResult.model_validate(results.failure(error), by_name=False)
             raise
         _completion.set(partial(_completed, result))
         return types.CallToolResult(content=[])
 
+    @asynccontextmanager
+    async def polling(_: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(plugin.poll, subscribers.tools_changed)
+            yield {}
+            group.cancel_scope.cancel()
+
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     server.middleware.insert(1, _complete_answers)
-    server.lifespan = _polling(plugin, changed)
+    server.lifespan = polling
     options = NotificationOptions(tools_changed=True, resources_changed=app is not None)
-    return SdkServer(server, server.create_initialization_options(options), close)
+    return SdkServer(server, server.create_initialization_options(options), subscribers.close)
 
 
-Parts = tuple[Server[dict[str, Any]], Callable[[], Awaitable[None]], Callable[[], None]]
-"""A server, what notifies its clients of changed tools, and what to call when serving ends."""
-
-
-def _for_the_plugin() -> Parts:
+def _for_the_plugin() -> tuple[Server[dict[str, Any]], ToolListSubscribers]:
     subscribers = ToolListSubscribers()
     server: Server[dict[str, Any]] = Server(
-        "obsidian-mcp", version=__version__, title="Obsidian plugin", instructions=INSTRUCTIONS
+        "obsidian-mcp",
+        version=__version__,
+        title="Obsidian plugin",
+        instructions=INSTRUCTIONS,
+        on_subscriptions_listen=subscribers.listen,
     )
     server.middleware.insert(0, handle_errors)
-    server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, subscribers.listen)
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscribers.joined)
-    return server, subscribers.tools_changed, subscribers.listen.close
+    return server, subscribers
 
 
-def _for_the_vault(app: App) -> Parts:
-    from obsidian_mcp.serve.mcp.server import build_server  # takes 0.3 s
+def _for_the_vault(app: App) -> tuple[Server[dict[str, Any]], ToolListSubscribers]:
+    from obsidian_mcp.serve.mcp.server import build_server  # takes 50 ms
 
     server = build_server(app)
-    return server, server.subscriptions.tools_changed, server.subscriptions.close
-
-
-def _names() -> frozenset[str]:
-    from obsidian_mcp.tools import TOOLS
-    from obsidian_mcp.tools.retired import RETIRED
-
-    return frozenset({*TOOLS, *RETIRED})
+    return server, server.subscriptions
 
 
 def writes_vault(message: Mapping[str, Any]) -> bool:
     """Whether a request calls one of the vault's own tools to change a vault; a plugin's tools have no such order."""
-    from obsidian_mcp.tools import TOOLS
-
     return changes_vault(message, TOOLS)
 
 
@@ -283,33 +272,3 @@ def _completed(result: Mapping[str, Any], shaped: dict[str, Any]) -> dict[str, A
     meta = result.get("_meta")
     both = {**shaped.get("_meta", {}), **meta} if isinstance(meta, Mapping) else shaped.get("_meta")
     return {**shaped, **result, **({"_meta": both} if both else {})}
-
-
-class ToolListSubscribers:
-    """Clients that are notified of changed tools, for a server without a vault."""
-
-    def __init__(self) -> None:
-        self._bus = InMemorySubscriptionBus()
-        self.listen = ListenHandler(self._bus)
-        self._session: ServerSession | None = None
-
-    async def joined(self, context: Context, _: types.NotificationParams) -> None:
-        self._session = context.session
-
-    async def tools_changed(self) -> None:
-        await self._bus.publish(ToolsListChanged())
-        if self._session is not None:
-            await self._session.send_tool_list_changed()
-
-
-def _polling(
-    plugin: PluginClient, changed: Callable[[], Awaitable[None]]
-) -> Callable[[Server[dict[str, Any]]], AbstractAsyncContextManager[dict[str, Any]]]:
-    @asynccontextmanager
-    async def lifespan(_: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
-        async with anyio.create_task_group() as group:
-            group.start_soon(plugin.poll, changed)
-            yield {}
-            group.cancel_scope.cancel()
-
-    return lifespan
