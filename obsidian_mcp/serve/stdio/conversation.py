@@ -61,9 +61,7 @@ class Conversation:
         """
         self._loop = asyncio.get_running_loop()
         self.reader = Reader(take_stdin(), self._loop, self.feed)
-        self.writer = Writer(take_stdout(), self._loop)
-        self.writer.on_progress = self._proceed
-        self.writer.on_broken = self._hang_up
+        self.writer = Writer(take_stdout(), self._loop, self._proceed, self._hang_up)
         self.drain_timeout = drain_timeout
         self.patience = drain_timeout
         """Seconds to wait for a client that does not take its answers."""
@@ -135,14 +133,7 @@ class Conversation:
             self._loop.call_soon(self._proceed)
 
     def _is_crowded(self) -> bool:
-        if len(self._in_flight) >= MAX_IN_FLIGHT:
-            return True
-        # The writer reports only while a limit is set, so the limit is set before the amount is compared.
-        self.writer.report_below = MAX_UNSENT // 2
-        if self.writer.unsent > MAX_UNSENT:
-            return True
-        self.writer.report_below = None
-        return False
+        return len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT
 
     def _take(self, message: Message | Refusal) -> None:
         if isinstance(message, Refusal):

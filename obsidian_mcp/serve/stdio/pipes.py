@@ -8,8 +8,8 @@ daemon threads.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
-import queue
 import select
 import stat
 import sys
@@ -62,7 +62,6 @@ _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
 _READ_AHEAD: Final = 8
 """Reads by which the thread may be ahead of the loop."""
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 class LineSplitter:
@@ -73,8 +72,8 @@ class LineSplitter:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._held = bytearray()
+        """The beginning of the next line, and of one that is too long no more than shows that."""
         self._first = True
 
     def feed(self, data: bytes) -> list[bytes | None]:
@@ -89,25 +88,17 @@ class LineSplitter:
 
     def flush(self) -> list[bytes | None]:
         """Return the held line as complete: the last line of the input needs no end."""
-        line: bytes | None = None
-        if self._size <= self._limit:
-            line = b"".join(self._parts)
-            if self._first:
-                line = line.removeprefix(_BOM)
-            line = line.strip()
-        self._parts.clear()
-        self._size = 0
+        line = bytes(self._held) if len(self._held) <= self._limit else None
+        self._held.clear()
+        if line is not None:
+            line = (line.removeprefix(codecs.BOM_UTF8) if self._first else line).strip()
         if line == b"":
             return []
         self._first = False
         return [line]
 
     def _hold(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._limit:
-            self._parts.clear()
-        else:
-            self._parts.append(part)
+        self._held += part[: self._limit + 1 - len(self._held)]
 
 
 class Reader:
@@ -166,10 +157,7 @@ class Reader:
         while data:
             self._credit.acquire()
             self._may_read.wait()
-            try:
-                data = _read(self._fd)
-            except OSError:
-                data = b""
+            data = _read(self._fd)
             try:
                 self._loop.call_soon_threadsafe(self._deliver_from_thread, data)
             except RuntimeError:  # the loop has closed
@@ -183,26 +171,30 @@ class Reader:
 class Writer:
     """Writes whole lines to the client. The methods are for the loop's thread."""
 
-    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
-        self.on_progress: Callable[[], None] | None = None
-        """Called on the loop each time that `unsent` falls below `report_below`, which is then None."""
-        self.report_below: int | None = None
-        self.on_broken: Callable[[], None] | None = None
-        """Called on the loop when the client has closed its end."""
-        self.written = 0
-        self._queued = 0
+    def __init__(
+        self,
+        fd: int,
+        loop: asyncio.AbstractEventLoop,
+        on_progress: Callable[[], None],
+        on_broken: Callable[[], None],
+    ) -> None:
+        """Call `on_progress` on the loop when less is `unsent`, and `on_broken` when the client has closed its end."""
         self._fd = fd
         self._loop = loop
-        self._broken = False
+        self._on_progress = on_progress
+        self._on_broken = on_broken
         self._by_loop = _is_for_loop(fd)
-        self._queue: queue.SimpleQueue[bytes | memoryview | None] = queue.SimpleQueue()
-
+        self._broken = False
+        self._ready = threading.Condition()
+        """For the two below, which the thread shares."""
+        self._queued = bytearray()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
 
     @property
     def unsent(self) -> int:
         """Bytes accepted but not yet taken by the operating system."""
-        return self._queued - self.written
+        return len(self._queued)
 
     def start(self) -> None:
         self._thread.start()
@@ -215,27 +207,29 @@ class Writer:
         if self._broken:
             return
         rest: bytes | memoryview = line
-        if self._by_loop and not self.unsent:  # the thread has nothing to write
+        if self._by_loop and not self._queued:  # the thread has nothing to write
             try:
                 rest = _write_without_blocking(self._fd, line)
             except OSError:
                 self._break()
                 return
-        self._queued += len(line)
-        self.written += len(line) - len(rest)
         if rest:
-            self._queue.put(rest)
+            with self._ready:
+                self._queued += rest
+                self._ready.notify()
 
     def close(self) -> None:
         """Write what is queued, then end."""
-        self._queue.put(None)
+        with self._ready:
+            self._closed = True
+            self._ready.notify()
 
     def join(self, patience: float) -> None:
         """After `close`, not on the loop: wait for as long as the client takes something every `patience` seconds."""
         while self._thread.is_alive():
-            before = self.written
+            before = self.unsent
             self._thread.join(patience)
-            if self.written == before:
+            if self.unsent == before:
                 return
 
     def _on_hang_up(self) -> None:
@@ -244,55 +238,32 @@ class Writer:
             self._break()
 
     def _break(self) -> None:
-        if self._broken:
-            return
-        self._broken = True
-        if self.on_broken is not None:
-            self.on_broken()
+        if not self._broken:
+            self._broken = True
+            self._on_broken()
 
     def _run(self) -> None:
-        more = True
-        while more:
-            item = self._queue.get()
-            batch: list[bytes | memoryview] = []
-            size = 0
-            while item is not None:
-                batch.append(item)
-                size += len(item)
-                if size >= _WRITE_SIZE:
-                    break
-                try:
-                    item = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-            else:
-                more = False
-            if not self._write(batch[0] if len(batch) == 1 else b"".join(batch)):
-                self._notify(self._break)
-                break
-
-    def _write(self, data: bytes | memoryview) -> bool:
-        """False when the client has gone."""
-        rest = memoryview(data)
-        while rest:
+        while True:
+            with self._ready:
+                self._ready.wait_for(lambda: self._queued or self._closed)
+                chunk = self._queued[:_WRITE_SIZE]
+            if not chunk:
+                return
             try:
-                count = os.write(self._fd, rest)
+                count = os.write(self._fd, chunk)
             except BlockingIOError:
                 select.select([], [self._fd], [])
                 continue
             except OSError:
-                return False
-            rest = rest[count:]
-            self.written += count
-            if self.report_below is not None and self.unsent < self.report_below:
-                self.report_below = None
-                self._notify(self.on_progress)
-        return True
+                self._notify(self._break)
+                return
+            with self._ready:
+                del self._queued[:count]
+            self._notify(self._on_progress)
 
-    def _notify(self, callback: Callable[[], None] | None) -> None:
-        if callback is not None:
-            with suppress(RuntimeError):  # the loop has closed
-                self._loop.call_soon_threadsafe(callback)
+    def _notify(self, callback: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop has closed
+            self._loop.call_soon_threadsafe(callback)
 
 
 def take_stdin() -> int:
@@ -335,9 +306,12 @@ def _duplicate(fd: int) -> int:
 
 
 def _read(fd: int) -> bytes:
+    """Return the next bytes; none at the end of input, and where reading fails."""
     while True:
         try:
             return os.read(fd, _READ_SIZE)
         except BlockingIOError:
             # A parent that shares the descriptor has made it non-blocking and may depend on that.
             select.select([fd], [], [])
+        except OSError:
+            return b""
