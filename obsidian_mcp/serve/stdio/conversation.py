@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -34,7 +34,6 @@ QUIET_SECONDS: Final = 1.0
 """Time without a call after which the SDK is loaded although nothing has needed it."""
 LINES_AT_ONCE: Final = 200
 """Lines after which other tasks get a turn on the event loop."""
-ShutdownHook = Callable[[], Awaitable[None] | None]
 
 
 class _InFlight(NamedTuple):
@@ -65,8 +64,7 @@ class Conversation:
         self.drain_timeout = drain_timeout
         self.patience = drain_timeout
         """Seconds to wait for a client that does not take its answers."""
-        self.on_end: Callable[[], None] | None = None
-        self.on_shutdown: ShutdownHook | None = None
+        self.on_shutdown: Callable[[], None] | None = None
         self._writes = writes
         self._calls: RunningCalls | None = None
         if handler is not None:
@@ -81,8 +79,8 @@ class Conversation:
         """Bytes of `_lines`."""
         self._scheduled = False
         self._taking = False
-        self._for_sdk: deque[Message] = deque()
-        self._more_for_sdk = asyncio.Event()
+        self.for_sdk: asyncio.Queue[Message | None] = asyncio.Queue()
+        """The messages for the SDK; None when the conversation is over."""
         self._sdk_needed: asyncio.Future[bool] = self._loop.create_future()
         self._progress = asyncio.Event()
         """Set whenever `conclude` has to look again."""
@@ -93,7 +91,6 @@ class Conversation:
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
         self._ending = False
-        self._over = False
         self._deadline = 0.0
         if handler is None:
             self._decide_sdk(needed=True)
@@ -160,7 +157,7 @@ class Conversation:
                     self._calls.client = Client(name)
             if not self._initialized and request_id == self._answered:
                 self._initialized = True
-                self._for_sdk.append(message)
+                self.for_sdk.put_nowait(message)
                 return
             self._initializing = request_id
         start = partial(self._begin, message, self._loop.time())
@@ -194,8 +191,7 @@ class Conversation:
             cancelled = (message.get("params") or {}).get("requestId")
             if jsonrpc.is_id(cancelled) and self._cancel(cancelled):
                 return
-        self._for_sdk.append(message)
-        self._more_for_sdk.set()
+        self.for_sdk.put_nowait(message)
 
     def _cancel(self, request_id: RequestId) -> bool:
         """Stop a request; False where the SDK has to stop it."""
@@ -208,8 +204,7 @@ class Conversation:
 
     def _pass_on(self, message: Message) -> None:
         """Leave a message to the SDK, which now has to be loaded."""
-        self._for_sdk.append(message)
-        self._more_for_sdk.set()
+        self.for_sdk.put_nowait(message)
         self._decide_sdk(needed=True)
 
     # --- the SDK
@@ -228,15 +223,6 @@ class Conversation:
     def _decide_sdk(self, *, needed: bool) -> None:
         if not self._sdk_needed.done():
             self._sdk_needed.set_result(needed)
-
-    async def receive(self) -> Message | None:
-        """Return the next message for the SDK; None when the conversation is over."""
-        while not self._for_sdk:
-            if self._over:
-                return None
-            await self._more_for_sdk.wait()
-            self._more_for_sdk.clear()
-        return self._for_sdk.popleft()
 
     def send(self, line: bytes, message: Message) -> None:
         """Write a line of the SDK's; `message` is its content."""
@@ -317,11 +303,8 @@ class Conversation:
             self._lines.clear()
             self._abandon_calls()
             await self._end_subscriptions()
-            if self.on_end is not None:
-                self.on_end()
         finally:
-            self._over = True
-            self._more_for_sdk.set()
+            self.for_sdk.put_nowait(None)
             self._decide_sdk(needed=False)
 
     async def _wait_for_progress(self) -> None:
@@ -354,12 +337,6 @@ class Conversation:
             return
         self._deadline = self._loop.time() + FAREWELL_SECONDS
         self._loop.call_at(self._deadline, self._progress.set)
-        try:
-            async with asyncio.timeout(FAREWELL_SECONDS):
-                pending = self.on_shutdown()
-                if pending is not None:
-                    await pending
-        except Exception:
-            logger.exception("the shutdown hook failed")
+        self.on_shutdown()
         while self._subscriptions and self._loop.time() < self._deadline:
             await self._wait_for_progress()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import anyio
-from anyio.abc import AsyncResource
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
@@ -19,7 +19,7 @@ from . import jsonrpc
 from .conversation import Conversation
 
 
-class ReadStream(AsyncResource):
+class ReadStream(ObjectReceiveStream[SessionMessage | Exception]):
     """The client's messages in order (the SDK's ReadStream protocol)."""
 
     def __init__(self, conversation: Conversation) -> None:
@@ -27,7 +27,7 @@ class ReadStream(AsyncResource):
 
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message. Raises: anyio.EndOfStream at the end."""
-        message = await self._conversation.receive()
+        message = await self._conversation.for_sdk.get()
         if message is None:
             raise anyio.EndOfStream
         return SessionMessage(model(message))
@@ -35,17 +35,8 @@ class ReadStream(AsyncResource):
     async def aclose(self) -> None:
         self._conversation.reader.stop()
 
-    def __aiter__(self) -> ReadStream:
-        return self
 
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-
-class WriteStream(AsyncResource):
+class WriteStream(ObjectSendStream[SessionMessage]):
     """What the SDK writes (its WriteStream protocol)."""
 
     def __init__(self, conversation: Conversation) -> None:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .call_handler import CallHandler
-from .conversation import Conversation, ShutdownHook
+from .conversation import Conversation
 from .jsonrpc import Message, RequestId
 from .pipes import Writer
 
@@ -46,7 +46,7 @@ class SdkServer:
 
     server: Server[Any]
     options: InitializationOptions
-    on_shutdown: ShutdownHook | None = None
+    on_shutdown: Callable[[], None] | None = None
     """Called when the calls in flight have finished, to end subscriptions."""
 
 
@@ -83,23 +83,28 @@ def run(
         conversation = Conversation(
             handler, writes or (handler.writes if handler else lambda _: False), drain_timeout, answered
         )
-        conversation.on_end = lambda: _end_process_after(grace, conversation.writer, drain_timeout)
-        await _serve(conversation, load, first)
+        await _serve(conversation, load, first, grace)
 
     asyncio.run(serve())
     return 0
 
 
-async def _serve(conversation: Conversation, load: Callable[[], SdkServer], first: bytes) -> None:
+async def _serve(conversation: Conversation, load: Callable[[], SdkServer], first: bytes, grace: float) -> None:
     conversation.writer.start()
     if first:
         conversation.feed(first)
     conversation.reader.start()
+
+    async def conclude() -> None:
+        await conversation.conclude()
+        _end_process_after(grace, conversation.writer, conversation.drain_timeout)
+
     with _signals(conversation):
-        conclusion = asyncio.create_task(conversation.conclude())
+        conclusion = asyncio.create_task(conclude())
         try:
             if await conversation.needs_sdk():
-                sdk = await asyncio.to_thread(_loaded, load)
+                sdk = await asyncio.to_thread(load)
+                gc.freeze()
                 from .sdk_streams import ReadStream, WriteStream
 
                 conversation.on_shutdown = sdk.on_shutdown
@@ -112,21 +117,9 @@ async def _serve(conversation: Conversation, load: Callable[[], SdkServer], firs
             await asyncio.shield(asyncio.to_thread(conversation.writer.join, conversation.patience))
 
 
-def _loaded(load: Callable[[], SdkServer]) -> SdkServer:
-    gc.disable()
-    try:
-        return load()
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
 @contextmanager
 def _signals(conversation: Conversation) -> Iterator[None]:
     """SIGTERM and SIGINT end the conversation; the second one ends the process with the customary status."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     loop = asyncio.get_running_loop()
     seen = False
 
