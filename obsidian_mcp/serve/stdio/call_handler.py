@@ -145,8 +145,6 @@ class RunningCalls:
         self._worker: object | None = None
         """The thread that takes the waiting calls one after another; a slow call makes another thread take over."""
         self._watching = False
-        self._answers: deque[tuple[_Call, bytes | None]] = deque()
-        self._collecting = False
 
     def begin(self, message: jsonrpc.Message, waited: float) -> None:
         """Answer a plain request in a thread. `waited`: seconds of its time that it has waited for its turn."""
@@ -212,24 +210,16 @@ class RunningCalls:
         if not self._calls[key]:
             del self._calls[key]
 
-    def _collect(self) -> None:
-        """Send the answers that the threads have left."""
-        self._collecting = False
-        lines, ended = [], []
-        while self._answers:
-            running, line = self._answers.popleft()
-            if running.ended:
-                continue
-            self._end(running)
-            if line is None:
-                self._pass_on(running.message)
-            else:
-                lines.append(line)
-                ended.append(running.message["id"])
-        if lines:
-            self._send(b"".join(lines))
-        for request_id in ended:
-            self._settle(request_id)
+    def _finish(self, running: _Call, line: bytes | None) -> None:
+        """Send the answer that a thread has made; without one, leave the call to the SDK."""
+        if running.ended:
+            return
+        self._end(running)
+        if line is None:
+            self._pass_on(running.message)
+        else:
+            self._send(line)
+            self._settle(running.message["id"])
 
     # --- in a thread
 
@@ -257,11 +247,8 @@ class RunningCalls:
             client.set(self.client)
             progress.current.set(self._progress_report(running))
             line = self._handler.answer(running.message)
-        self._answers.append((running, line))
-        if not self._collecting:
-            self._collecting = True
-            with suppress(RuntimeError):  # the loop has closed
-                self._loop.call_soon_threadsafe(self._collect)
+        with suppress(RuntimeError):  # the loop has closed
+            self._loop.call_soon_threadsafe(self._finish, running, line)
 
     def _progress_report(self, running: _Call) -> progress.Report | None:
         token = running.message["params"].get("_meta", {}).get("progressToken")
