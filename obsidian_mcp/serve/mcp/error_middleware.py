@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.results import internal
+from obsidian_mcp.serve.stdio.jsonrpc import kind
 
 logger = logging.getLogger(__name__)
 
@@ -99,15 +100,11 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
 def _shown(value: object) -> str:
     """Return a short form of a value: a scalar as written, of a container only its kind."""
     match value:
-        case None:
-            return "null"
         case bool():
             return "true" if value else "false"
         case int() | float():
             return f"the number {value}"[:_MAX_SHOWN]
         case str():
             return f"the string {value!r}" if len(value) <= _MAX_SHOWN else "a string"
-        case list() | tuple():
-            return "an array"
         case _:
-            return "an object"
+            return kind(value)

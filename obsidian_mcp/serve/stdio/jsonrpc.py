@@ -6,6 +6,7 @@ wrong. This module does not use the SDK, which is not loaded yet when the first 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def decode(line: bytes) -> Message | Refusal:
         if isinstance(value, list):
             problem = "an array came (batches are not supported); send each message as an object on a line of its own"
         else:
-            problem = f"{_kind(value)} came; a message is a JSON object"
+            problem = f"{kind(value)} came; a message is a JSON object"
         return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.")
     return checked(value)
 
@@ -69,20 +70,20 @@ def checked(value: dict[str, Any]) -> Message | Refusal:
     echoed = None if is_answer else request_id
 
     if value.get("jsonrpc") != "2.0":
-        came = f"{_kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
+        came = f"{kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
         return _refuse(INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed)
     if "id" in value and not usable and not (is_answer and raw_id is None):
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {_kind(raw_id)} came.')
+        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {kind(raw_id)} came.')
     if is_answer:
         return value if _is_sound_answer(value) else _refuse(INVALID_REQUEST, _UNSOUND_ANSWER)
     if "method" not in value:
         return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
     if not isinstance(value["method"], str):
-        came = _kind(value["method"])
+        came = kind(value["method"])
         return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
-        problem = f'Invalid params: "params" of {value["method"]} must be an object; {_kind(params)} came.'
+        problem = f'Invalid params: "params" of {value["method"]} must be an object; {kind(params)} came.'
         return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
     return value
 
@@ -103,8 +104,9 @@ def encode(message: Mapping[str, Any]) -> bytes:
         # Mostly a lone surrogate, of a file name that is not UTF-8. Clients cannot parse one, so it becomes U+FFFD.
         pass
     try:
-        return to_json(_without_surrogates(message), inf_nan_mode="null") + b"\n"
-    except (PydanticSerializationError, ValueError, RecursionError) as exc:
+        text = _SURROGATES.sub(_mend, json.dumps(message, ensure_ascii=False))
+        return to_json(json.loads(text), inf_nan_mode="null") + b"\n"
+    except (TypeError, ValueError, RecursionError) as exc:
         if "method" in message:
             raise ValueError(f"{message['method']} cannot be written as JSON") from exc
         reason = "Internal error: the answer could not be written as JSON. The details are in the server's log."
@@ -144,8 +146,6 @@ _UNSOUND_ANSWER: Final = (
 
 def _id_in(line: bytes) -> RequestId | None:
     """The id of a request that is JSON but for `NaN`, half of a character or its depth: its client would wait."""
-    import json  # for broken lines only
-
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -174,7 +174,8 @@ def _refuse(code: int, message: str, request_id: RequestId | None = None) -> Ref
     return Refusal(message, refusal(code, message, request_id))
 
 
-def _kind(value: object) -> str:
+def kind(value: object) -> str:
+    """Return what a JSON value is, in words."""
     return _KINDS.get(type(value), "an object")
 
 
@@ -186,18 +187,6 @@ _KINDS: Final[dict[type, str]] = {
     str: "a string",
     list: "an array",
 }
-
-
-def _without_surrogates(value: Any) -> Any:
-    match value:
-        case str():
-            return _SURROGATES.sub(_mend, value)
-        case dict():
-            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_without_surrogates(item) for item in value]
-        case _:
-            return value
 
 
 def _mend(run: re.Match[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -197,7 +196,8 @@ def dump(value: Any) -> bytes:
     try:
         return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
-        return json.dumps(_finite(value), separators=(",", ":")).encode("ascii")
+        finite = json.loads(json.dumps(value, default=dict), parse_constant=lambda _: None)
+        return json.dumps(finite, separators=(",", ":")).encode("ascii")
 
 
 def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
@@ -213,15 +213,3 @@ def _check_depth(value: Any, depth: int = 0) -> None:
         raise ValueError("nested too deeply")
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_depth(item, depth + 1)
-
-
-def _finite(value: Any) -> Any:
-    match value:
-        case float() if not math.isfinite(value):
-            return None
-        case Mapping():
-            return {key: _finite(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_finite(item) for item in value]
-        case _:
-            return value
