@@ -6,7 +6,7 @@ import hmac
 import ipaddress
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -105,7 +105,7 @@ class AccessControl:
         """
         if not self._keys:
             return None
-        given = digest(next(_carried_keys(request), ""))
+        given = digest(_carried_key(request))
         if sum(hmac.compare_digest(given, key) for key in self._keys):  # a sum: every key is compared
             return given if given in self._named else None
         if open_to_bridge and self._open_bridge and _is_from_here(request):
@@ -167,20 +167,19 @@ def too_large(limit: int) -> Refusal:
     return Refusal(Reason.TOO_LARGE, "Request body too large", limit=limit)
 
 
-def _carried_keys(request: Request) -> Iterator[str]:
-    """Yield the keys that a request carries. Only the first counts: a wrong key is not made good by another header.
+def _carried_key(request: Request) -> str:
+    """Return the first key that a request carries: a wrong one is not made good by another header.
 
     Contract 004's original also takes keys from Google's header and from the query (on its own paths only).
     """
     headers = request.headers
     for name in ("x-obsiscripta-api-key", "x-api-key", "x-goog-api-key"):
         if key := headers.get(name, "").strip():
-            yield key
+            return key
     scheme, *rest = headers.get("authorization", "").split(" ")
     if scheme.lower() == "bearer" and rest:
-        yield rest[0]
-    if key := request.query.get("key", ""):
-        yield key
+        return rest[0]
+    return request.query.get("key", "")
 
 
 def _is_from_here(request: Request) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -49,24 +49,17 @@ Bearer = bytes | None
 """Whose request it is: the digest of an API key with a name (DOOR-10), or None."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """One dialect on its paths: those below a mount, or a single one."""
 
-    def __init__(
-        self,
-        dialect: Dialect,
-        access: AccessControl,
-        services: Mapping[Bearer, ToolService],
-        *,
-        path: tuple[str, ...] = (),
-        below: int = 0,
-    ) -> None:
-        """`path`: the dialect's name for a single path. `below`: how many segments the mount has."""
-        self.dialect = dialect
-        self.access = access
-        self.services = services
-        self._path = path
-        self._below = below
+    dialect: Dialect
+    access: AccessControl
+    services: Mapping[Bearer, ToolService]
+    path: tuple[str, ...] = ()
+    """The dialect's name for a single path."""
+    below: int = 0
+    """How many segments the mount has."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = self._request(scope)
@@ -110,7 +103,7 @@ class Endpoint:
     def _request(self, scope: Scope) -> Request:
         connection = HTTPConnection(scope)
         # The undecoded path: a slash in the name of a tool does not separate segments.
-        segments = self._path or tuple(scope["raw_path"].decode("latin-1").split("/")[self._below + 1 :])
+        segments = self.path or tuple(scope["raw_path"].decode("latin-1").split("/")[self.below + 1 :])
         return Request(
             method=scope["method"],
             segments=segments,
@@ -120,39 +113,31 @@ class Endpoint:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class McpEndpoint(Endpoint):
     """`/mcp`, where the request decides between three dialects (wire rows 1 to 6)."""
 
-    def __init__(
-        self,
-        rpc: JsonRpc,
-        burly: Burly,
-        sessions: Mapping[Bearer, Sessions],
-        access: AccessControl,
-        services: Mapping[Bearer, ToolService],
-    ) -> None:
-        super().__init__(rpc, access, services, path=("mcp",))
-        self._burly = burly
-        self._sessions = sessions
+    burly: Burly
+    sessions: Mapping[Bearer, Sessions]
 
     async def serve(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         self.access.admit(request)
         if request.method == "OPTIONS":
             return Reply(204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT)
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
-            sessions = self._sessions[self.access.unlock(request)]
+            sessions = self.sessions[self.access.unlock(request)]
             await sessions.serve(scope, receive, send, standing=request.method == "GET")
             return None
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
-        limit = max(self.dialect.max_body, self._burly.max_body)
+        limit = max(self.dialect.max_body, self.burly.max_body)
         over = declared_length(request) > limit
         request = replace(request, body=await read_body(receive, PEEKED_BYTES if over else limit))
-        dialect = self.dialect if speaks(request) else self._burly
+        dialect = self.dialect if speaks(request) else self.burly
         try:
             self.access.meter(request)
             bearer = self.access.unlock(request)
-            service, sessions = self.services[bearer], self._sessions[bearer]
+            service, sessions = self.services[bearer], self.sessions[bearer]
             if over or len(request.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if dialect is not self.dialect or not belongs_to_session(request):
@@ -200,9 +185,10 @@ def application(
     burly = Burly(http.max_envelope)
 
     def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
-        return Endpoint(dialect, access, services, path=path, below=below)
+        return Endpoint(dialect=dialect, access=access, services=services, path=path, below=below)
 
-    mcp = McpEndpoint(JsonRpc(http.max_body), burly, sessions, access, services)
+    rpc = JsonRpc(http.max_body)
+    mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), burly=burly, sessions=sessions)
     envelope, health = at(burly, "mcp"), at(burly, "health")
     bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)), below=2)
     rad = at(Rad(http.max_body), below=2, services=rad_services)
