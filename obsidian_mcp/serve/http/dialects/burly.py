@@ -324,8 +324,8 @@ def tool_failed(name: str, error: AppError) -> Envelope:
 def not_valid(error: ValidationError) -> Envelope:
     """Return the envelope for a request of the wrong shape, in the original's words."""
     problems = error.errors(include_url=False)
-    details = {
-        "validation_errors": [
+    envelope = malformed(
+        [
             {
                 "type": problem["type"],
                 "location": ["body", *problem["loc"]],
@@ -333,10 +333,8 @@ def not_valid(error: ValidationError) -> Envelope:
                 "input": str(problem["input"])[:_SHOWN],
             }
             for problem in problems[:MAX_ITEMS]
-        ],
-        "suggestion": "Check request format and parameter types",
-    }
-    envelope = failed("Request validation failed", "Invalid request format or parameters", details=details)
+        ]
+    )
     wrong_method = next((problem["msg"] for problem in problems if problem["loc"] == ("method",)), "")
     if "must be one of" in wrong_method:  # wire row 15: the document's text outside, the original's inside
         message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
@@ -349,5 +347,9 @@ def not_json(problem: str, request: Request) -> Envelope:
     found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
     if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}
-    details = {"validation_errors": [found], "suggestion": "Check request format and parameter types"}
+    return malformed([found])
+
+
+def malformed(problems: list[dict[str, Any]]) -> Envelope:
+    details = {"validation_errors": problems, "suggestion": "Check request format and parameter types"}
     return failed("Request validation failed", "Invalid request format or parameters", details=details)
