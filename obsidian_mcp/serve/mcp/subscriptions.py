@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -49,14 +48,6 @@ SETTLE_SECONDS: Final = 0.1
 MAX_RESOURCES: Final = 10_000
 """Resources that clients may subscribe to."""
 MAX_SESSIONS: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    addresses: list[str]
-    """URIs of changed resources, as the subscribers have written them."""
-    listed: bool
-    """Whether files appeared or went."""
 
 
 class WatchedResources:
@@ -100,8 +91,11 @@ class WatchedResources:
             self._wanted &= addresses
             self._addresses = {key: kept for key, known in self._addresses.items() if (kept := known & addresses)}
 
-    def changes(self, app: App) -> Changes:
-        """Return what has changed since the last call. Raises: VaultNotFound."""
+    def changes(self, app: App) -> list[ServerEvent]:
+        """Return what has changed since the last call, with URIs as the subscribers have written them.
+
+        Raises: VaultNotFound.
+        """
         found: set[str] = set()
         listed = False
         for vault in list(self._files):
@@ -125,7 +119,8 @@ class WatchedResources:
                 found |= self._wanted & {resources.OVERVIEW, resources.RECENT_NOTES}
                 if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
                     found.add(resources.TODAY)
-        return Changes(sorted(found), listed)
+        updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(found)]
+        return [*updated, ResourcesListChanged()] if listed else updated
 
 
 def _files(place: Vault) -> tuple[int, dict[str, FileEntry]]:
@@ -240,13 +235,13 @@ class Subscriptions(ToolListSubscribers):
             except AppError as error:  # the folder is away for now
                 log.info("%s", error.message)
                 continue
-            if found.addresses or found.listed:
+            if found:
                 try:
                     loop.call_soon_threadsafe(self._begin_notifying, found)
                 except RuntimeError:  # the event loop is closed
                     return
 
-    def _begin_notifying(self, found: Changes) -> None:
+    def _begin_notifying(self, found: list[ServerEvent]) -> None:
         task = asyncio.get_running_loop().create_task(self._notify(found))
         self._notifying.add(task)
         task.add_done_callback(self._notified)
@@ -256,19 +251,17 @@ class Subscriptions(ToolListSubscribers):
         if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
             log.info("a client was not notified of a change: %s", error)
 
-    async def _notify(self, found: Changes) -> None:
-        events: list[ServerEvent] = [ResourceUpdated(uri=address) for address in found.addresses]
-        if found.listed:
-            events.append(ResourcesListChanged())
-        for event in events:
+    async def _notify(self, found: list[ServerEvent]) -> None:
+        for event in found:
             await self._bus.publish(event)
-        for session, addresses in list(self._sessions.values()):
-            for address in found.addresses:
-                if address in addresses:
-                    await session.send_resource_updated(address)
-        if found.listed:
-            for session in list(self._joined.values()):
-                await session.send_resource_list_changed()
+        for event in found:
+            if isinstance(event, ResourceUpdated):
+                for session, addresses in list(self._sessions.values()):
+                    if event.uri in addresses:
+                        await session.send_resource_updated(event.uri)
+            else:
+                for session in list(self._joined.values()):
+                    await session.send_resource_list_changed()
 
 
 def _keep_newest(sessions: dict[str, Any]) -> None:
