@@ -22,41 +22,8 @@ from .handshake import is_pipe
 
 if sys.platform == "win32":
     import msvcrt
-
-    def _is_for_loop(_fd: int) -> bool:
-        return False
-
-    def _write_without_blocking(_fd: int, line: bytes) -> bytes:
-        return line
-
-    def _has_reader(_fd: int) -> bool:
-        return True
 else:
     import fcntl
-
-    def _is_for_loop(fd: int) -> bool:
-        """Files cannot be waited for, and a terminal may block although it is ready."""
-        return is_pipe(fd)
-
-    def _write_without_blocking(fd: int, line: bytes) -> bytes | memoryview:
-        """Return what is left to write. Raises: OSError where the reader has gone."""
-        rest = memoryview(line)
-        # What polls as writable takes PIPE_BUF bytes without blocking.
-        while rest and _poll_for_writing(fd):
-            try:
-                rest = rest[os.write(fd, rest[: select.PIPE_BUF]) :]
-            except BlockingIOError:
-                break
-        return rest
-
-    def _has_reader(fd: int) -> bool:
-        return not _poll_for_writing(fd) & select.POLLERR
-
-    def _poll_for_writing(fd: int) -> int:
-        poll = select.poll()
-        poll.register(fd, select.POLLOUT)
-        return sum(events for _, events in poll.poll(0))
-
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
@@ -234,7 +201,7 @@ class Writer:
 
     def _on_hang_up(self) -> None:
         self._loop.remove_reader(self._fd)
-        if not _has_reader(self._fd):
+        if _poll_for_writing(self._fd) & select.POLLERR:
             self._break()
 
     def _break(self) -> None:
@@ -303,6 +270,29 @@ def _duplicate(fd: int) -> int:
         return os.dup(fd)
     else:  # noqa: RET505  (mypy understands platforms only in this form)
         return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def _is_for_loop(fd: int) -> bool:
+    """Files cannot be waited for, a terminal may block although it is ready, and Windows has only these."""
+    return sys.platform != "win32" and is_pipe(fd)
+
+
+def _write_without_blocking(fd: int, line: bytes) -> memoryview:
+    """Return what is left to write. Raises: OSError where the reader has gone."""
+    rest = memoryview(line)
+    # What polls as writable takes PIPE_BUF bytes without blocking.
+    while rest and _poll_for_writing(fd):
+        try:
+            rest = rest[os.write(fd, rest[: select.PIPE_BUF]) :]
+        except BlockingIOError:
+            break
+    return rest
+
+
+def _poll_for_writing(fd: int) -> int:
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return sum(events for _, events in poll.poll(0))
 
 
 def _read(fd: int) -> bytes:
