@@ -90,7 +90,7 @@ class Endpoint:
         bearer: Bearer = None
         if request.method != "OPTIONS":
             self.access.meter(request)
-            if dialect.needs_key(request.segments):
+            if request.segments not in dialect.open_paths:
                 bearer = self.access.unlock(request, open_to_bridge=dialect.open_to_bridge)
             if declared_length(request) > dialect.max_body:
                 raise too_large(dialect.max_body)

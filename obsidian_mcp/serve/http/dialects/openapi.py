@@ -33,7 +33,7 @@ KEYS = {
 
 
 class OpenApi(Dialect):
-    is_open = True
+    open_paths = (("openapi.json",),)
 
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         return json_reply(document())

@@ -66,7 +66,7 @@ class HomePage(Dialect):
 class Challenge(Dialect):
     """Shows OpenAI that who submits an app owns the server's address (HTTP-10)."""
 
-    is_open = True
+    open_paths = (("challenge",),)
 
     def __init__(self, token: str) -> None:
         super().__init__()

@@ -63,8 +63,8 @@ class Rad(Dialect):
         Operation("post", ("/mcp/v1/tools/invoke", "/mcp/v1/stdio"), "RAD: invoke a tool", Invoked, Invocation, (400,)),
         Operation("get", ("/mcp/v1/health",), "RAD: health, without a key", RadHealth),
     )
-
     takes_key_from_query = True
+    open_paths = (("health",),)
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         match segments:
@@ -74,9 +74,6 @@ class Rad(Dialect):
                 return ("POST",)
             case _:
                 return ()
-
-    def needs_key(self, segments: tuple[str, ...]) -> bool:
-        return segments != ("health",)
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]

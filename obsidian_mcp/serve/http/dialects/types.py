@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -128,8 +128,8 @@ class Dialect(ABC):
     """Type of the bodies under other statuses than 200, where there are such answers."""
     allowed: tuple[str, ...] = ("GET", "HEAD")
     """HTTP methods of a dialect whose paths all have the same."""
-    is_open = False
-    """Whether no path needs the key."""
+    open_paths: Collection[tuple[str, ...]] = ()
+    """The paths, by their segments, that need no key."""
     takes_key_from_query = False
     open_to_bridge = False
     """Whether `--open-bridge` lets this machine in without a key."""
@@ -141,10 +141,6 @@ class Dialect(ABC):
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  the same for every path
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed
-
-    def needs_key(self, segments: tuple[str, ...]) -> bool:  # noqa: ARG002  the same for every path
-        """Whether a path needs the key, where there is one."""
-        return not self.is_open
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""
