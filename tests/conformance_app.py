@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import anyio
 import mcp_types as t
@@ -24,8 +25,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.http import listener
-from obsidian_mcp.serve.http.server import application
+from obsidian_mcp.serve.http import listener, server
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
 from tests.conftest import app_on
@@ -494,11 +494,11 @@ class Events(EventStore):
 
 def with_fixtures(app: App, tools: Callable[[], Mapping[str, Tool]]) -> StreamableHTTPSessionManager:
     """The program's own server, with the fixtures beside what it has itself."""
-    server: Server[dict[str, Any]] = build_server(app, tools)
+    served: Server[dict[str, Any]] = build_server(app, tools)
 
     def beside(method: str, kind: type[Any], ours: Callable[[Context, Any], Awaitable[Any]]) -> None:
         """Serve a method by the fixtures; where they know nothing or have a list to add to, by the program."""
-        entry = server.get_request_handler(method)
+        entry = served.get_request_handler(method)
 
         async def serve(ctx: Context, params: Any) -> Any:
             own: Any = entry.handler if entry is not None else None
@@ -513,7 +513,7 @@ def with_fixtures(app: App, tools: Callable[[], Mapping[str, Tool]]) -> Streamab
                     return await own(ctx, params)
                 raise MCPError(t.INVALID_PARAMS, str(unknown), unknown.data) from unknown
 
-        server.add_request_handler(method, kind, serve)
+        served.add_request_handler(method, kind, serve)
 
     beside("tools/list", t.PaginatedRequestParams, list_tools)
     beside("tools/call", t.CallToolRequestParams, call_tool)
@@ -526,14 +526,15 @@ def with_fixtures(app: App, tools: Callable[[], Mapping[str, Tool]]) -> Streamab
     beside("prompts/get", t.GetPromptRequestParams, get_prompt)
     beside("completion/complete", t.CompleteRequestParams, complete)
     beside("logging/setLevel", t.SetLevelRequestParams, accept)
-    server.add_request_handler("subscriptions/listen", t.SubscriptionsListenRequestParams, ListenHandler(BUS))
-    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="conformance"))
-    return StreamableHTTPSessionManager(server, event_store=Events(), retry_interval=100)
+    served.add_request_handler("subscriptions/listen", t.SubscriptionsListenRequestParams, ListenHandler(BUS))
+    served.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="conformance"))
+    return StreamableHTTPSessionManager(served, event_store=Events(), retry_interval=100)
 
 
 def main() -> None:
     app = app_on(Path(sys.argv[1]))
-    served = application(app, full=with_fixtures)
+    with patch.object(server, "session_manager", with_fixtures):
+        served = server.application(app)
     sockets = listener.listen("127.0.0.1", [0])
     print(listener.address(sockets[0]), flush=True)
     listener.Listener(served, drain=5, on_stop=served.state.stop).run(sockets)

@@ -163,25 +163,21 @@ def application(
     keyed: Mapping[bytes, App] = MappingProxyType({}),
     registered: Registry | None = None,
     built_in: Registry | None = None,
-    full: Callable[[App, Callable[[], Mapping[str, Tool]]], StreamableHTTPSessionManager] | None = None,
 ) -> Starlette:
     """Return the server as an ASGI application.
 
     `keyed` has the App for the bearer of each API key with a name, by the key's digest; `app` is for all others.
     `registered` are tools of another program, which all dialects offer; `built_in` those that only contract 004 has.
-    `full` makes what serves MCP sessions, where that is to have more than tools.
     """
     http = app.config.http
     access = AccessControl(http, named=keyed)
-    shared = [registered] if registered is not None else []
-    gateway = [*([built_in] if built_in is not None else []), *shared]
     apps = dict[Bearer, App]([(None, app), *keyed.items()])
-    services = {bearer: ToolService(one, *shared) for bearer, one in apps.items()}
-    rad_services = {bearer: ToolService(one, *gateway) for bearer, one in apps.items()}
+    services = {bearer: ToolService(one, registered) for bearer, one in apps.items()}
+    rad_services = {bearer: ToolService(one, built_in, registered) for bearer, one in apps.items()}
     sessions = {}
     for bearer, one in apps.items():
         in_results = one._replace(config=one.config._replace(error_style="result"))  # wire row 21
-        sessions[bearer] = Sessions((full or session_manager)(in_results, services[bearer].tools))
+        sessions[bearer] = Sessions(session_manager(in_results, services[bearer].tools))
     burly = Burly(http.max_envelope)
 
     def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:

@@ -24,9 +24,9 @@ READY_SECONDS: Final = 5.0
 class ToolService:
     """The vault's tools, the plugin's, and those that were registered."""
 
-    def __init__(self, app: App, *registries: Registry) -> None:
+    def __init__(self, app: App, *registries: Registry | None) -> None:
         self._app = app
-        self._registries = registries
+        self._registries = [registry for registry in registries if registry is not None]
         self.timeout = app.config.timeout
         """Seconds that a call may take, its wait for earlier calls included."""
 
