@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -335,8 +336,8 @@ class Conversation:
         """Let subscriptions send their last message, within `FAREWELL_SECONDS`."""
         if self.on_shutdown is None:
             return
-        self._deadline = self._loop.time() + FAREWELL_SECONDS
-        self._loop.call_at(self._deadline, self._progress.set)
         self.on_shutdown()
-        while self._subscriptions and self._loop.time() < self._deadline:
-            await self._wait_for_progress()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                while self._subscriptions:
+                    await self._wait_for_progress()

@@ -243,21 +243,17 @@ def _listen(handshake: Handshake, wake: int) -> None:
 
 def tool_list(answers: Mapping[str, Any], has_app: Callable[[], bool]) -> Mapping[str, Any] | None:
     """Return the list of tools where nothing restricts it; those that need the app are last (START-07)."""
-    if not _nothing_restricts():
-        return None
-    listed: dict[str, Any] = answers["tools/list"]
-    return {**listed, "tools": [*listed["tools"], *answers["app tools"]]} if has_app() else listed
-
-
-def _nothing_restricts() -> bool:
     from obsidian_mcp import config
     from obsidian_mcp.errors import InvalidArguments
 
     try:
         settings = config.read()
     except InvalidArguments:
-        return False
-    return not settings.read_only and not settings.policy_file.exists()
+        return None
+    if settings.read_only or settings.policy_file.exists():
+        return None
+    listed: dict[str, Any] = answers["tools/list"]
+    return {**listed, "tools": [*listed["tools"], *answers["app tools"]]} if has_app() else listed
 
 
 def _write(data: bytes) -> None:
