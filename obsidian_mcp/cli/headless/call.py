@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from obsidian_mcp import config
 from obsidian_mcp.adapters.app_registry import registered_vaults, registries
 from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files, read_json
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied
 
 from .output import rows
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.cli.options import Options
     from obsidian_mcp.core.files.catalog import FileEntry
     from obsidian_mcp.core.note.parser import Note
-    from obsidian_mcp.core.text.vault_path import VaultPath
     from obsidian_mcp.core.vault.changes import Operation
     from obsidian_mcp.core.vault.vault import Vault
 
@@ -196,7 +195,7 @@ class Call:
         parts = path.split("/")
         if any(not part or part.startswith(".") for part in parts) or "\\" in path:
             return None
-        spelled, disk = self.vault.folders.spelled(_path(path))
+        spelled, disk = self.vault.folders.spelled(VaultPath(path))
         if spelled != path or self.vault.folders.below(disk) is None:
             return None
         return disk
@@ -273,12 +272,6 @@ class Call:
     def recent(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))
         return [path for path in paths if path in self.vault.catalog]
-
-
-def _path(path: str) -> VaultPath:
-    from obsidian_mcp.core.text.vault_path import VaultPath
-
-    return VaultPath(path)
 
 
 def shown_file(leaf: Mapping[str, Any]) -> str:
