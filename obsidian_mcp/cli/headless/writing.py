@@ -65,7 +65,8 @@ def prepend(call: Call) -> str:
 def create(call: Call) -> str:
     path = parsed_path(_new_path(call))
     content = _content(call, path)
-    return made(call, path, content, overwrite=call.has("overwrite"), numbered=_numbers_taken_names())
+    numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
+    return made(call, path, content, overwrite=call.has("overwrite"), numbered=numbered)
 
 
 def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
@@ -95,10 +96,6 @@ def parsed_path(path: str) -> VaultPath:
     if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
         raise Refused(f'Path "{path}" is outside the vault.')
     return parse(path)
-
-
-def _numbers_taken_names() -> bool:
-    return os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
 
 
 def _new_path(call: Call) -> str:
