@@ -90,9 +90,9 @@ def get_links(
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
     their lines; or unlinked mentions.
     """
-    if unlinked:
-        return _unlinked(app.vaults.get(vault), name, limit, offset)
     place = app.vaults.get(vault)
+    if unlinked:
+        return _unlinked(place, name, limit, offset)
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
     backlinks = place.graph.backlinks(entry.path)
