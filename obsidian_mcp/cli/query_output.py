@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from .output import aligned, columns
-from .render import safe, width
+from .output import aligned
+from .render import fitted, safe
 from .task_output import tasks_text
 
 FORMATS: Final = ("table", "csv", "json", "markdown")
@@ -102,7 +102,7 @@ def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str,
 def _table(data: Mapping[str, Any]) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
-    cells = [[_short(cell_text(cell)) for cell in row] for row in data["rows"]]
+    cells = [[fitted(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
         for column in zip(*data["rows"], strict=True)
@@ -154,17 +154,6 @@ def _markdown(data: Mapping[str, Any]) -> str:
 def _markdown_row(cells: Sequence[Any]) -> str:
     texts = [cell_text(cell).replace("|", "\\|").replace("\r", "").replace("\n", "<br>") for cell in cells]
     return f"| {' | '.join(texts)} |"
-
-
-def _short(text: str) -> str:
-    text = safe(text)
-    if columns(text) <= WIDEST:
-        return text
-    room, end = WIDEST - 1, 0
-    while room >= width(text[end]):
-        room -= width(text[end])
-        end += 1
-    return f"{text[:end]}…"
 
 
 _WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

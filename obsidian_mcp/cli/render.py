@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -103,7 +104,7 @@ class _Paint:
 
     def path(self, path: str) -> str:
         folded = fold(path)
-        marks = {span for word in self.named for span in _standing(word, folded)}
+        marks = {found.span() for word in self.named for found in re.finditer(re.escape(word), folded)}
         return self._marked(path, sorted(marks), PATH)
 
     def line(self, text: str, marks: Marks, indent: int) -> str:
@@ -113,25 +114,7 @@ class _Paint:
         """The part of a line that the terminal has columns for, with the first mark in it."""
         if self.screen is None:
             return text, marks
-        room = max(self.screen.columns, NARROWEST) - indent
-        widths = [width(char) for char in text]
-        if sum(widths) <= room:
-            return text, marks
-        start, kept = 0, room - 1
-        if marks and sum(widths[: marks[0][1]]) > kept:
-            start, kept = marks[0][0], room - 2
-            before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
-            while start and widths[start - 1] <= before:
-                start -= 1
-                before -= widths[start]
-        end = start
-        while end < len(text) and widths[end] <= kept:
-            kept -= widths[end]
-            end += 1
-        shown = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
-        moved = start - bool(start)
-        low, high = int(bool(start)), end - moved
-        return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
+        return fitted(text, marks, max(self.screen.columns, NARROWEST) - indent)
 
     def _marked(self, text: str, marks: Marks, around: str) -> str:
         if self.screen is None or not self.screen.colours:
@@ -145,15 +128,30 @@ class _Paint:
         return "".join(parts) + _in(text[at:], around)
 
 
+def fitted(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
+    """The part of a line that fits so many columns, with the first mark in it."""
+    widths = [width(char) for char in text]
+    if sum(widths) <= room:
+        return text, marks
+    start, kept = 0, room - 1
+    if marks and sum(widths[: marks[0][1]]) > kept:
+        start, kept = marks[0][0], room - 2
+        before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
+        while start and widths[start - 1] <= before:
+            start -= 1
+            before -= widths[start]
+    end = start
+    while end < len(text) and widths[end] <= kept:
+        kept -= widths[end]
+        end += 1
+    shown = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+    moved = start - bool(start)
+    low, high = int(bool(start)), end - moved
+    return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
+
+
 def _in(text: str, colour: str) -> str:
     return f"{colour}{text}{RESET}" if text and colour else text
-
-
-def _standing(word: str, text: str) -> Iterator[tuple[int, int]]:
-    at = text.find(word)
-    while at >= 0:
-        yield at, at + len(word)
-        at = text.find(word, at + len(word))
 
 
 def width(char: str) -> int:
