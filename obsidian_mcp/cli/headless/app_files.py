@@ -94,9 +94,9 @@ def bookmark(call: Call) -> str:
 
     if call.has("remove"):
         target = call.text("url") or call.text("search") or call.text("folder").strip("/") or _file(call)
-        edit_bookmarks(call.place.app, "remove", target)
+        edit_bookmarks(call.app, "remove", target)
         return f"Removed bookmark: {target}"
-    added: Any = edit_bookmarks(call.place.app, "add", _target(call), call.text("title"))
+    added: Any = edit_bookmarks(call.app, "add", _target(call), call.text("title"))
     return f"Bookmarked: {added.target}"
 
 

@@ -21,7 +21,7 @@ ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 def _inside(call: Call, folder: str) -> list[Path]:
     """What lies directly in a folder of the settings; nothing where there is no such folder."""
     try:
-        return list((call.place.folder / SETTINGS / folder).iterdir())
+        return list((call.root / SETTINGS / folder).iterdir())
     except OSError:
         return []
 

@@ -73,45 +73,36 @@ def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config)
     raise NoVault
 
 
-class Place:
-    """A vault that is opened when it is first needed."""
-
-    def __init__(self, settings: config.Config, folder: Path) -> None:
-        self.settings = settings
-        self.folder = folder
-        self._app: App | None = None
-
-    @property
-    def app(self) -> App:
-        if self._app is None:
-            from obsidian_mcp import compose  # 100 ms, which help and errors do without
-
-            self._app = compose.build(self.settings._replace(vaults=(self.folder,)))
-        return self._app
-
-    def close(self) -> None:
-        if self._app is not None:
-            self._app.vaults.close()
-
-
 class Call:
-    """A command with its vault and its words."""
+    """A command with its words and its vault, which is opened when it is first needed."""
 
-    def __init__(self, place: Place, words: Words, *, writes: bool = False) -> None:
-        self.place = place
+    def __init__(self, settings: config.Config, root: Path, words: Words, *, writes: bool) -> None:
+        """`root`: the folder of the vault."""
+        self.settings = settings
+        self.root = root
         self.words = words
         self.has = words.has
         self.writes = writes
         """Whether the command changes something: then the tab that is open in the app is no target (HEADLESS-05)."""
 
     @cached_property
+    def app(self) -> App:
+        from obsidian_mcp import compose  # 100 ms, which help and errors do without
+
+        return compose.build(self.settings._replace(vaults=(self.root,)))
+
+    def close(self) -> None:
+        if "app" in vars(self):
+            self.app.vaults.close()
+
+    @cached_property
     def vault(self) -> Vault:
-        return self.place.app.vaults.get()
+        return self.app.vaults.get()
 
     @cached_property
     def unlisted(self) -> Vault:
         """The vault, perhaps without its catalog: enough to find and read one file, in half the time."""
-        return self.place.app.vaults.get(listed=False)
+        return self.app.vaults.get(listed=False)
 
     def text(self, name: str) -> str:
         """The value of a key; "" where it was not given. Paths are in the normal form of the catalog's."""
@@ -263,11 +254,11 @@ class Call:
         """One text a line, the sentence for none, or with `total` the number."""
         return str(len(found)) if self.has("total") else "\n".join(found) or empty
 
-    def rows(self, found: Sequence[Mapping[str, object]], empty: str, default: str = "") -> str:
+    def rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
         """As `listed`, for rows of cells in the format that is asked for."""
         if self.has("total"):
             return str(len(found))
-        return rows(found, self.words.format or default) if found else empty
+        return rows(found, self.words.format) if found else empty
 
     def recent(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))

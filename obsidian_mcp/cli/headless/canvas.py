@@ -18,7 +18,7 @@ def _edit(call: Call, *operations: dict[str, Any]) -> str:
     """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
     from obsidian_mcp.tools.canvas import edit_canvas  # imports pydantic: only for these commands
 
-    edited: Any = edit_canvas(call.place.app, call.of_kind(".canvas", "canvas").path, list(operations))
+    edited: Any = edit_canvas(call.app, call.of_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
 
 

@@ -108,7 +108,7 @@ def _answered(words: Words, options: Options) -> str:
         raise unknown(words.command)
     from obsidian_mcp.core.files.ports import Client, client
 
-    from .call import Call, NoVault, Place, locate
+    from .call import Call, NoVault, locate
 
     settings = options.config()
     if command is not None and command.name == "vaults":
@@ -121,12 +121,12 @@ def _answered(words: Words, options: Options) -> str:
         raise unknown(words.command)
     check_required(command, words)
     client.set(Client("obsidian command"))
-    place = Place(settings, folder)
+    call = Call(settings, folder, words, writes="writes" in command.marks)
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
     try:
-        answer: str = getattr(module, command.function)(Call(place, words, writes="writes" in command.marks))
+        answer: str = getattr(module, command.function)(call)
     finally:
-        place.close()
+        call.close()
     return answer
 
 

@@ -77,8 +77,8 @@ def folder(call: Call) -> str:
 def vault(call: Call) -> str:
     entries = call.vault.entries()
     facts = {
-        "name": call.place.folder.name,
-        "path": str(call.place.folder),
+        "name": call.root.name,
+        "path": str(call.root),
         "files": len(entries),
         "folders": sum(1 for _ in subfolders(call, "")),
         "size": sum(entry.size for entry in entries),

@@ -308,7 +308,7 @@ def _compose(call: Call, action: Literal["merge", "extract"]) -> str:
     entry, into = call.note(), call.text("into")
     if action == "merge":
         into = (call.at(into) if into in call.vault.catalog else call.called(into)).path
-    done: Any = compose_notes(call.place.app, action, entry.path, into, **given)
+    done: Any = compose_notes(call.app, action, entry.path, into, **given)
     return f"{done.path} -> {done.into}"
 
 
