@@ -55,8 +55,6 @@ def run(arguments: Sequence[str], options: Options) -> int:
     words, status = read(arguments), 0
     try:
         answer = _answered(words, options)
-    except _Ended as ended:
-        return ended.status
     except Refused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
@@ -67,6 +65,8 @@ def run(arguments: Sequence[str], options: Options) -> int:
         log = logger(__name__)
         log.info("this failed", exc_info=True)
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
+    if isinstance(answer, int):
+        return answer
     _print(answer)
     if words.copy:
         from obsidian_mcp.adapters import clipboard
@@ -77,22 +77,17 @@ def run(arguments: Sequence[str], options: Options) -> int:
     return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else status
 
 
-class _Ended(Exception):
-    """A command that only the app can do has printed what there is to print."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
 def first_sentence(message: str) -> str:
     """The first sentence of an error, which says what was wrong."""
     found = _SENTENCE.match(message)
     return (found[0] if found else message).replace("\n", " ")
 
 
-def _answered(words: Words, options: Options) -> str:
-    """The text to print. Raises: Refused, AppError, _Ended."""
+def _answered(words: Words, options: Options) -> str | int:
+    """The text to print, or the exit status of a command of the app, of which everything is printed.
+
+    Raises: Refused, AppError.
+    """
     from . import own
 
     if not words.command or words.command in HELP:
@@ -101,7 +96,7 @@ def _answered(words: Words, options: Options) -> str:
     if words.help and command is not None:
         return own.help_text(command.name)
     if command is not None and command.verdict == "app":
-        _run_app_command(command, words, options)
+        return _run_app_command(command, words, options)
     if command is not None and command.name == "version":
         return own.version()
     if command is None and words.vault is None:
@@ -130,27 +125,29 @@ def _answered(words: Words, options: Options) -> str:
     return answer
 
 
-def _run_app_command(command: Command, words: Words, options: Options) -> None:
+def _run_app_command(command: Command, words: Words, options: Options) -> int:
     """Hand a command to the app where it runs and the backend allows it; else say that it needs the app.
 
-    Raises: _Ended with the exit status, Refused for a required key that is missing or a session that only reads.
+    Return the exit status. Raises: Refused for a required key that is missing or a session that only reads.
     """
     check_required(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
         raise Refused("Missing required parameter: file or path")
     settings = options.config()
     if settings.app.backend != "files" and DROP_IN not in os.environ:
-        _hand_to_app(command, words, options, settings)
+        status = _hand_to_app(command, words, options, settings)
+        if status is not None:
+            return status
     family = command.name.partition(":")[0]
     usual = f'obsidian-mcp works from the files; "{command.name}" needs the app.'
     print(f"{UNREACHABLE}\n{HINTS.get(command.name, HINTS.get(family, usual))}", file=sys.stderr)
-    raise _Ended(1)
+    return 1
 
 
-def _hand_to_app(command: Command, words: Words, options: Options, settings: Config) -> None:
-    """Raises: _Ended with the app's exit status; Refused; AppError for what the policy forbids (APP-TOOL-03).
+def _hand_to_app(command: Command, words: Words, options: Options, settings: Config) -> int | None:
+    """Return the app's exit status; None where it does not run.
 
-    It returns where the app does not run.
+    Raises: Refused, AppError for what the policy forbids (APP-TOOL-03).
     """
     from obsidian_mcp import compose
     from obsidian_mcp.errors import ObsidianNotRunning
@@ -163,7 +160,7 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
         folder = locate(words.vault, options, settings)
     except NoVault:
         _print(NOT_FOUND)
-        raise _Ended(0) from None
+        return 0
     if command.name in RUNS_CODE and not settings.app.allow_eval:
         raise Refused(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
@@ -177,12 +174,12 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     try:
         outcome = compose.app_access(settings).run(folder, [command.name, *given])
     except ObsidianNotRunning:
-        return
+        return None
     for stream, data in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):
         stream.flush()
         stream.buffer.write(data)
         stream.buffer.flush()
-    raise _Ended(outcome.status)
+    return outcome.status
 
 
 def _print(answer: str) -> None:
