@@ -70,13 +70,11 @@ def tree(headings: list[tuple[int, str]]) -> str:
         depths.append(len(open_levels))
         open_levels.append(level)
     found: list[str] = []
-    continues: list[bool] = []
-    """Whether a sibling follows, by depth, of the headings that the current one stands below."""
-    for at, (depth, (_, text)) in enumerate(zip(depths, headings, strict=True)):
-        following = next((later for later in depths[at + 1 :] if later <= depth), None)
-        is_last = following is None or following < depth
-        del continues[depth:]
-        prefix = "".join("│   " if more else "    " for more in continues)
-        found.append(f"{prefix}{'└── ' if is_last else '├── '}{text}")
-        continues.append(not is_last)
-    return "\n".join(found)
+    siblings: set[int] = set()
+    """The depths at which a sibling of the current heading, or of one that it stands below, follows."""
+    for depth, (_, text) in zip(reversed(depths), reversed(headings), strict=True):
+        siblings = {other for other in siblings if other <= depth}
+        prefix = "".join("│   " if above in siblings else "    " for above in range(depth))
+        found.append(f"{prefix}{'├── ' if depth in siblings else '└── '}{text}")
+        siblings.add(depth)
+    return "\n".join(reversed(found))
