@@ -44,15 +44,7 @@ class Options(NamedTuple):
 
     def config(self) -> config.Config:
         """The configuration of this process. Raises: InvalidArguments."""
-        settings = config.read(
-            self.vaults,
-            read_only=self.read_only,
-            backend=self.backend,
-            allow_eval=self.allow_eval,
-            tools=self.tools,
-            scope=self.scope,
-            key=self.key,
-        )
+        settings = config.read(**self._asdict())
         folders = (_folder(path, settings) for path in settings.vaults)
         return settings._replace(vaults=tuple(dict.fromkeys(folders)))
 
