@@ -12,7 +12,7 @@ from obsidian_mcp.tools import TOOLS
 
 from .examples import epilog
 from .options import Options
-from .tool_commands import ToolCommand, options_for, parameter_of, plain_argument, run_tool, vault_option
+from .tool_commands import ToolCommand, options_for, parameter_of, plain_argument, run_tool
 
 TOOL: Final = "obsidian_update_task"
 ACTIONS: Final = ("done", "todo", "toggle", "in_progress", "on_hold", "cancelled", "edit", "add")
@@ -32,9 +32,7 @@ def task_command() -> click.Command:
         click.Option(["--text"], help="edit: new description"),
     ]
     for key, field in tool.model.model_fields.items():
-        if key == "vault":
-            parameters.append(vault_option())
-        elif key not in _NAMED_OTHERWISE:
+        if key not in _NAMED_OTHERWISE:
             parameters.append(parameter_of(key, field, positional=False))
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
     return ToolCommand(

@@ -97,8 +97,6 @@ def tool_command(name: str) -> click.Command | None:
                 click.Argument([key], required=False),
                 click.Option(["--content", "content_option"], help=f"{field.description}; - reads standard input"),
             ]
-        elif key == "vault":
-            parameters.append(vault_option())
         else:
             parameters.append(parameter_of(key, field, positional=field.is_required() or key == first))
     parameters += _OPTIONS_OF_ITS_OWN.get(name, ())
@@ -106,17 +104,14 @@ def tool_command(name: str) -> click.Command | None:
     return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
 
 
-def vault_option() -> click.Option:
-    """Return the option `--vault`."""
-    return click.Option(
-        ["--vault", "-V"], metavar="NAME|DIR", help="Vault name or folder.", shell_complete=_completer("vault")
-    )
-
-
 def parameter_of(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
     """Return the argument or option for a parameter of a tool."""
     kind, multiple = click_type(field.annotation)
     completer = _completer(COMPLETES[key]) if key in COMPLETES else None
+    if key == "vault":
+        return click.Option(
+            ["--vault", "-V"], metavar="NAME|DIR", help="Vault name or folder.", shell_complete=completer
+        )
     if positional:
         return click.Argument(
             [key],
