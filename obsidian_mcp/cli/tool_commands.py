@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import shutil
 import stat
@@ -24,7 +23,7 @@ from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import EVERY_VAULT, PREFIX
-from obsidian_mcp.tools.schema import set_type
+from obsidian_mcp.tools.schema import read_json, set_type
 
 from . import query_output
 from .examples import epilog
@@ -237,7 +236,9 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write(text(outcome.data))
         print(remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "query":
-        write_rows(outcome.data, click.get_current_context().params[_FORMAT], arguments.get("offset", 0))
+        form = click.get_current_context().params[_FORMAT]
+        write(query_output.render(outcome.data, form, arguments.get("offset", 0)))
+        print(query_output.remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "history":
         write(readable(_with_commands(outcome.data)))
     else:
@@ -293,15 +294,8 @@ def _listed(values: tuple[Any, ...], *, mapping: bool) -> list[Any] | dict[str, 
         key, equals, text = plain_argument(pair).partition("=")
         if not (key and equals):
             raise InvalidArguments(f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property.")
-        found[key] = _json_or_text(text) if text else None
+        found[key] = read_json(text) if text else None
     return found
-
-
-def _json_or_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def plain_argument(value: Any) -> Any:
@@ -324,15 +318,7 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
         write(f"{listed}{remarks}")
     else:
         write(listed)
-        sys.stdout.flush()
         print(remarks, end="", file=sys.stderr)
-
-
-def write_rows(data: Mapping[str, Any], form: str, offset: int) -> None:
-    """Print what a query answers; remarks go to stderr (QUERIES-08)."""
-    write(query_output.render(data, form, offset))
-    sys.stdout.flush()
-    print(query_output.remarks(data), end="", file=sys.stderr)
 
 
 @click.command(epilog=epilog("attach"))
