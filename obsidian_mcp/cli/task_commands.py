@@ -12,7 +12,7 @@ from obsidian_mcp.tools import TOOLS
 
 from .examples import epilog
 from .options import Options
-from .tool_commands import ToolCommand, options_for, parameter_of, plain_argument, run_tool
+from .tool_commands import ToolCommand, arguments_of, options_for, parameter_of, plain_argument, run_tool
 
 TOOL: Final = "obsidian_update_task"
 ACTIONS: Final = ("done", "todo", "toggle", "in_progress", "on_hold", "cancelled", "edit", "add")
@@ -47,14 +47,9 @@ def task_command() -> click.Command:
 
 @click.pass_obj
 def _run(options: Options, /, action: str, task: str, note: str, as_json: bool, vault: str = "", **given: Any) -> None:
-    fields = {
-        key: list(value) if isinstance(value, tuple) else plain_argument(value)
-        for key, value in given.items()
-        if value not in (None, ())
-    }
-    arguments = {**fields, **_named(action, plain_argument(task), note)}
+    arguments = arguments_of(TOOLS[TOOL], given) | _named(action, plain_argument(task), note)
     if action not in ("edit", "add"):
-        if fields.get("status"):
+        if arguments.get("status"):
             raise InvalidArguments(f"{action} is a status already: leave --status out.", argument="status")
         arguments["status"] = action
     run_tool(TOOLS[TOOL], options_for(options, vault), arguments, as_json=as_json)

@@ -178,16 +178,11 @@ def runner(tool: Tool) -> Callable[..., None]:
 
     @click.pass_obj
     def execute(options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
-        arguments = {
-            key: _listed(value, mapping=get_origin(tool.model.model_fields[key].annotation) is dict)
-            if isinstance(value, tuple)
-            else plain_argument(value)
-            for key, value in given.items()
-            if value not in ((), None) and key not in ("content_option", _FORMAT)
-        }
+        arguments = arguments_of(tool, given)
         if "content" in tool.model.model_fields:
             content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
-            arguments = {**arguments, "content": content} if content is not None else arguments
+            if content is not None:
+                arguments["content"] = content
         if tool.command == "query" and arguments.get("query") == "-":
             arguments["query"] = standard_input()
         if "limit" in tool.model.model_fields:
@@ -198,6 +193,18 @@ def runner(tool: Tool) -> Callable[..., None]:
             run_tool(tool, options_for(options, vault), arguments, as_json=as_json)
 
     return execute
+
+
+def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a command line gives of the arguments of a tool. Raises: InvalidArguments."""
+    fields = tool.model.model_fields
+    return {
+        key: _listed(value, mapping=get_origin(fields[key].annotation) is dict)
+        if isinstance(value, tuple)
+        else plain_argument(value)
+        for key, value in given.items()
+        if value not in ((), None) and key in fields
+    }
 
 
 def run_tool(tool: Tool, options: Options, arguments: Mapping[str, Any], *, as_json: bool) -> None:
