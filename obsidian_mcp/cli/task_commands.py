@@ -12,7 +12,7 @@ from obsidian_mcp.tools import TOOLS
 
 from .examples import epilog
 from .options import Options
-from .tool_commands import ToolCommand, arguments_of, options_for, parameter_of, plain_argument, run_tool
+from .tool_commands import ToolCommand, arguments_of, parameter_of, plain_argument, run_tool
 
 TOOL: Final = "obsidian_update_task"
 ACTIONS: Final = ("done", "todo", "toggle", "in_progress", "on_hold", "cancelled", "edit", "add")
@@ -52,7 +52,7 @@ def _run(options: Options, /, action: str, task: str, note: str, as_json: bool, 
         if arguments.get("status"):
             raise InvalidArguments(f"{action} is a status already: leave --status out.", argument="status")
         arguments["status"] = action
-    run_tool(TOOLS[TOOL], options_for(options, vault), arguments, as_json=as_json)
+    run_tool(TOOLS[TOOL], options, vault, arguments, as_json=as_json)
 
 
 def _named(action: str, task: str, note: str) -> dict[str, Any]:

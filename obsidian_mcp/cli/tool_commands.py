@@ -160,17 +160,13 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
             tuple(before.get("vaults") or ()), scope=before.get("scope") or "", key=before.get("key") or ""
         )
         try:
-            with options_for(options, ctx.params.get("vault") or "").app() as app:
+            vault = ctx.params.get("vault")
+            with options.app((vault,) if vault else ()) as app:
                 return [CompletionItem(value) for value in complete(app, kind, typed)[0]]
         except AppError:  # a shell shows nothing where there is nothing to show
             return []
 
     return names
-
-
-def options_for(options: Options, vault: str) -> Options:
-    """Return the options with the vault of `--vault`, if one was given."""
-    return options.with_vaults((vault,)) if vault else options
 
 
 def runner(tool: Tool) -> Callable[..., None]:
@@ -188,9 +184,8 @@ def runner(tool: Tool) -> Callable[..., None]:
         if "limit" in tool.model.model_fields:
             arguments.setdefault("limit", EVERYTHING)
         if vault == EVERY_VAULT:
-            run_tool(tool, options, {**arguments, "vault": vault}, as_json=as_json)
-        else:
-            run_tool(tool, options_for(options, vault), arguments, as_json=as_json)
+            arguments["vault"], vault = vault, ""
+        run_tool(tool, options, vault, arguments, as_json=as_json)
 
     return execute
 
@@ -207,16 +202,16 @@ def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_tool(tool: Tool, options: Options, arguments: Mapping[str, Any], *, as_json: bool) -> None:
-    """Call a tool once and print its whole answer."""
+def run_tool(tool: Tool, options: Options, vault: str | None, arguments: Mapping[str, Any], *, as_json: bool) -> None:
+    """Call a tool once, on the vault of `--vault` if one was given, and print its whole answer."""
     client.set(Client("command line"))
-    with whole(options) as app:
+    with whole(options, (vault,) if vault else ()) as app:
         outcome = call(app, tool.name, arguments)
     print_outcome(outcome, tool, arguments, as_json=as_json, colours=app.config.colours)
 
 
 @contextmanager
-def whole(options: Options, vaults: tuple[str, ...] = ()) -> Iterator[App]:
+def whole(options: Options, vaults: tuple[str, ...]) -> Iterator[App]:
     """The vaults, open for calls of tools, whose answers are whole."""
     token = whole_answers.set(True)
     try:
@@ -338,7 +333,7 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
 def attach(options: Options, file: Path, name: str | None, note: str, vault: str | None, as_json: bool) -> None:
     """Copy a file of yours into the vault, into its attachment folder unless --name has a folder."""
     arguments = {"name": name or file.name, "note": note, "data": base64.b64encode(file.read_bytes()).decode()}
-    run_tool(TOOLS["obsidian_add_attachment"], options_for(options, vault or ""), arguments, as_json=as_json)
+    run_tool(TOOLS["obsidian_add_attachment"], options, vault, arguments, as_json=as_json)
 
 
 @click.command(epilog=epilog("move"))
@@ -364,7 +359,7 @@ def move(
         raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
     arguments: dict[str, Any] = {"to": to, "query": query, "update_links": update_links, "dry_run": dry_run}
     arguments |= {"name": names[0]} if len(names) == 1 else {"names": names}
-    run_tool(TOOLS["obsidian_move_note"], options_for(options, vault or ""), arguments, as_json=as_json)
+    run_tool(TOOLS["obsidian_move_note"], options, vault, arguments, as_json=as_json)
 
 
 _OWN_COMMANDS: Final[Mapping[str, click.Command]] = {"attach": attach, "move": move}
