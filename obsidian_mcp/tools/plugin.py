@@ -226,14 +226,11 @@ def edit_frontmatter(
     place = app.vaults.get()
     entry = _find(app, path, create=allow_create)
     if entry is None:
-        content = change("")
-        created = _call(app, "create_note", name=path, content=content).data
-        return _edited(created["path"], mode, changed=True, body=content)
-    edited = place.edit("edit_frontmatter", entry, change)
-    return _edited(entry.path, mode, changed=edited.before.etag != edited.after.etag, body=edited.after.text.body)
-
-
-def _edited(path: str, mode: str, *, changed: bool, body: str) -> EditedFrontmatter:
+        body, changed = change(""), True
+        path = _call(app, "create_note", name=path, content=body).data["path"]
+    else:
+        edited = place.edit("edit_frontmatter", entry, change)
+        body, changed, path = edited.after.text.body, edited.before.etag != edited.after.etag, entry.path
     return EditedFrontmatter(True, path, mode, changed, _properties(body))
 
 
