@@ -22,7 +22,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
 from .outcome import Document, Picture
-from .params import Limit, Offset, VaultName
+from .params import Limit, Offset, VaultName, page_of
 from .registry import tool
 
 IMAGE_BYTES = 700_000
@@ -85,8 +85,8 @@ def attachments(
     found = [
         attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
     ]
-    following = offset + limit if offset + limit < len(found) else None
-    return Attachments(found[offset : offset + limit], len(found), missing, following, building)
+    page, following = page_of(found, offset, limit)
+    return Attachments(list(page), len(found), missing, following, building)
 
 
 def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:

@@ -38,7 +38,7 @@ from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
 from .changed import shown_diff
 from .outcome import Document
-from .params import PAGE, DryRun, Etag, VaultName
+from .params import PAGE, DryRun, Etag, VaultName, next_offset
 from .registry import tool
 
 CARD_CHARACTERS = 1_000
@@ -80,7 +80,7 @@ def read_canvas(
         len(found.cards) - groups,
         groups,
         len(found.edges),
-        next_offset=offset + PAGE if len(text) > offset + PAGE else None,
+        next_offset=next_offset(offset, PAGE, len(text)),
     )
     return Document(facts, text[offset : offset + PAGE])
 
