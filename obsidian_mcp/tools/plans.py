@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -63,25 +62,18 @@ def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Pl
     return place.plans.draft(lambda: call(app, named.name, given))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """One file of a change, with what became of it."""
-
-    file: FileChange
-    state: Literal["pending", "applied", "stale"]
-    needs: str | None = None
-
-    def data(self) -> dict[str, Any]:
-        added, removed = self.file.counts()
-        data = {"path": self.file.path, "to": self.file.to, "op": self.file.kind, "added": added, "removed": removed}
-        data |= {"state": self.state, "needs": self.needs, "binary": None if self.file.is_text else True}
-        return {key: value for key, value in data.items() if value is not None}
+def _shown(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
+    """One file of a change, with what became of it: pending, applied or stale."""
+    added, removed = file.counts()
+    data = {"path": file.path, "to": file.to, "op": file.kind, "added": added, "removed": removed}
+    data |= {"state": state, "needs": needs, "binary": None if file.is_text else True}
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def _shown_plan(place: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
     files = place.plans.files(plan)
     shown = (
-        _Shown(file, place.plans.state(plan, file.path), place.plans.needs(plan, file.path)) for file in files[cursor:]
+        _shown(file, place.plans.state(plan, file.path), place.plans.needs(plan, file.path)) for file in files[cursor:]
     )
     expires = timestamp(int((time.time() + place.plans.seconds_left(plan)) * 1e9))
     head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
@@ -98,19 +90,20 @@ def _shown_change(place: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
         "by": undo.made_by(place, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
-    return _page(place, head, (_Shown(file, "applied") for file in files[cursor:]), len(files), cursor)
+    return _page(place, head, (_shown(file, "applied") for file in files[cursor:]), len(files), cursor)
 
 
-def _page(place: Vault, head: dict[str, Any], shown: Any, total: int, cursor: int) -> dict[str, Any]:
+def _page(
+    place: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
+) -> dict[str, Any]:
     """As many files as fit a page, and where the next one begins."""
     files: list[dict[str, Any]] = []
     room = PAGE_BYTES
     for file in shown:
-        data = file.data()
-        room -= len(as_json(data))
+        room -= len(as_json(file))
         if room < 0 and files and not whole_answers.get():
             break
-        files.append(data)
+        files.append(file)
     following = cursor + len(files)
     more = {"cut": total - following, "cursor": following} if following < total else {}
     return {"view": "changes", "vault": place.name, **head, "files": files, "total": total, **more}
