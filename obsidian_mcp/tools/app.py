@@ -61,7 +61,8 @@ def app_info(
             kept = obsidian.history(path)
             return AppAnswer(path, versions=[*kept[:SHOWN]], total=len(kept))
         case "history_read":
-            return _document(AppAnswer(path), obsidian.history_read(path, version))
+            shown = printable(obsidian.history_read(path, version))
+            return Document(AppAnswer(path, cut=len(shown) > PAGE or None), shown[:PAGE])
         case "plugins":
             plugins = obsidian.plugins()
             return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))
@@ -114,10 +115,3 @@ def _path(place: Vault, name: str, *, gone: bool) -> VaultPath:
 
 def _said(answer: str) -> AppAnswer:
     return AppAnswer(answer=answer[:PAGE], cut=len(answer) > PAGE or None)
-
-
-def _document(facts: AppAnswer, text: str) -> Document:
-    shown = printable(text)
-    if len(shown) <= PAGE:
-        return Document(facts, shown)
-    return Document(AppAnswer(facts.path, cut=True), shown[:PAGE])
