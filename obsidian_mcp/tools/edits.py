@@ -169,10 +169,7 @@ def _checked(operation: Operation, content: str | None, find: str, heading: str)
     if find and operation != "replace_text":
         raise InvalidArguments(f"find is for replace_text only, not for {operation}.", argument="find")
     if heading and not operation.endswith(("_section", "_heading")):
-        raise InvalidArguments(
-            f"heading is for the section operations, not for {operation}. Did you mean {operation}_section?"
-            if operation in ("append", "prepend")
-            else f"heading is for the section operations, not for {operation}.",
-            argument="heading",
-        )
+        meant = f" Did you mean {operation}_section?" if operation in ("append", "prepend") else ""
+        problem = f"heading is for the section operations, not for {operation}.{meant}"
+        raise InvalidArguments(problem, argument="heading")
     return content or ""
