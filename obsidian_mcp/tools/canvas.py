@@ -38,13 +38,11 @@ from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
 from .changed import shown_diff
 from .outcome import Document
-from .params import PAGE, DryRun, Etag, VaultName, next_offset
+from .params import PAGE, DryRun, Etag, Name, VaultName, next_offset
 from .registry import tool
 
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""
-
-CanvasName = Annotated[str, Field(description="Name or path", min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class ReadCanvas:
 @tool(title="Read canvas")
 def read_canvas(
     app: App,
-    name: CanvasName,
+    name: Name,
     offset: Annotated[int, Field(description="Character to go on at: next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> Document:
@@ -126,7 +124,7 @@ class EditedCanvas:
 @tool(title="Edit canvas", writes=True, destructive=True)
 def edit_canvas(
     app: App,
-    name: CanvasName,
+    name: Name,
     operations: Annotated[
         list[dict[str, Any]],
         Field(

@@ -63,7 +63,7 @@ def list_templates(
 @tool(title="Insert template", writes=True, destructive=True)
 def insert_template(
     app: App,
-    template: Annotated[str, Field(description="Name or path", min_length=1)],
+    template: Name,
     name: Name,
     position: Position = "append",
     heading: Annotated[str, Field(description="Heading or ^block of section")] = "",

@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
 from .outcome import as_json
-from .params import PAGE, VIEW_BYTES, Offset, fitting, whole_answers
+from .params import PAGE, VIEW_BYTES, Name, Offset, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -67,7 +67,7 @@ HEADING_CHARACTERS = 200
 @tool(title="Show note", among=VIEW_TOOLS, view="note")
 def show_note(
     app: App,
-    path: Annotated[str, Field(description="Name or path", min_length=1)],
+    path: Name,
     heading: str = "",
     vault: str = "",
 ) -> dict[str, Any]:
