@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, get_args
 
 from pydantic import Field
@@ -179,7 +180,7 @@ def _made(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edit
 
     Raises: SectionNotFound, and what `canvas_edits.edit` raises.
     """
-    made = canvas_edits.edit(body, wanted, _new_id)
+    made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
     operations = zip(wanted, made.ids, strict=True)
     pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
     for card in canvas.read(made.body).cards if pointed else ():
@@ -187,10 +188,6 @@ def _made(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edit
         if entry is not None and card.subpath is not None and is_note(entry.path):
             sections.find(parse(place.read_text(entry).text.body), card.subpath.value, by_link=True)
     return made
-
-
-def _new_id() -> str:
-    return secrets.token_hex(8)
 
 
 def _find(place: Vault, name: str) -> FileEntry:
@@ -235,11 +232,11 @@ class _Given:
     def wrong(self, problem: str, argument: str) -> InvalidArguments:
         return InvalidArguments(f"Operation {self.number}: {problem}. Nothing was written.", argument=argument)
 
-    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> str:
+    def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> Any:
         value = self.values.get(key, default)
         if value not in choices:
             raise self.wrong(f"{key} must be one of {', '.join(choices)}, not {value!r}", key)
-        return str(value)
+        return value
 
     def needed(self, key: str) -> str:
         if not str(self.values.get(key, "")).strip():
@@ -250,7 +247,7 @@ class _Given:
         return None if key not in self.values else round(self.values[key])
 
     def place(self) -> Place:
-        side: Any = self.choice("side", get_args(Side), "right")
+        side = self.choice("side", get_args(Side), "right")
         return Place(
             self.number_of("x"), self.number_of("y"), self.values.get("beside", ""), side, self.values.get("group", "")
         )
@@ -262,7 +259,7 @@ def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
     size = (given.number_of("width"), given.number_of("height"))
     match given.op:
         case "add":
-            kind: Any = given.choice("type", get_args(CardKind))
+            kind = given.choice("type", get_args(CardKind))
             cards = values.get("cards", [])
             if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
                 raise given.wrong("cards must be a list of cards", "cards")
@@ -278,13 +275,9 @@ def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
             return RemoveCard(given.needed("card"), contents=values.get("contents", False))
         case "disconnect":
             return Disconnect(given.needed("from"), given.needed("to"))
-    start, end = (_side(given, key) for key in ("from_side", "to_side"))
+    sides = get_args(EdgeSide)
+    start, end = (given.choice(key, sides) if key in values else None for key in ("from_side", "to_side"))
     return Connect(given.needed("from"), given.needed("to"), start, end, values.get("label"), values.get("color"))
-
-
-def _side(given: _Given, key: str) -> EdgeSide | None:
-    side: Any = given.choice(key, get_args(EdgeSide)) if key in given.values else None
-    return side  # type: ignore[no-any-return]  # one of the choices
 
 
 def _content(place: Vault, given: _Given) -> dict[str, str]:
