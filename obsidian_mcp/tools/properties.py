@@ -16,6 +16,7 @@ from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault import bulk
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files
@@ -61,9 +62,9 @@ def get_properties(
     """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts, or each note's value
     of one.
     """
-    if not name:
-        return _of_vault(app, property, limit, offset, vault)
     place = app.vaults.get(vault)
+    if not name:
+        return _of_vault(place, property, limit, offset)
     entry = place.find(name)
     content = place.shown(entry)
     parsed = note.parse(content.text.body)
@@ -117,8 +118,7 @@ def set_properties(
     return changed_files(bulk.make(place, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
 
 
-def _of_vault(app: App, name: str, limit: int, offset: int, vault: str) -> Properties:
-    place = app.vaults.get(vault)
+def _of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
     if name:
         found = place.graph.with_property(name)
         values = list(found.value[offset : offset + limit])
