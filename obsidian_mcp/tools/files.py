@@ -12,7 +12,8 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.files.settings import last_open_files
-from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, is_note, name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
@@ -67,7 +68,7 @@ def list_files(
     files = [
         entry
         for entry in below
-        if (recursive or entry.path.count("/") == depth) and (not wanted or _kind(entry) == wanted)
+        if (recursive or entry.path.count("/") == depth) and (not wanted or extension_of(entry.path) == wanted)
     ]
     if sort == "modified":
         files.sort(key=lambda entry: -entry.mtime_ns)
@@ -90,14 +91,10 @@ def list_files(
 
 def _listed(place: Vault, entry: FileEntry) -> ListedFile:
     etag = None
-    if extension(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
+    if extension_of(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed
             etag = place.read(entry).etag
     return ListedFile(entry.path, entry.size, entry.modified, etag)
-
-
-def _kind(entry: FileEntry) -> str:
-    return extension(entry.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
         entries = place.entries()
         folders = len(place.catalog.folders())
     notes = [entry for entry in entries if is_note(entry.path)]
-    kinds = Counter(extension(entry.path).removeprefix(".") or "none" for entry in entries)
+    kinds = Counter(extension_of(entry.path).removeprefix(".") or "none" for entry in entries)
     vaults = app.vaults.names()
     return VaultInfo(
         vault=place.name,
