@@ -27,6 +27,7 @@ PREFIX = "obsidian_"
 
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
+"""Hosts that load tools as they are needed should have these from the start."""
 EVERY_VAULT = "*"
 """In place of a vault's name."""
 VAULTS_NAMED = 5
@@ -147,11 +148,6 @@ class Tool:
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments."""
         return schema.of_arguments(self.model)
-
-    @property
-    def always_load(self) -> bool:
-        """Whether hosts that load tools as they are needed should have this one from the start."""
-        return self.name in ALWAYS_LOADED
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
-from obsidian_mcp.tools.registry import offered, view_tools
+from obsidian_mcp.tools.registry import ALWAYS_LOADED, offered, view_tools
 
 from . import views
 from .consent import call_with_consent
@@ -151,7 +151,7 @@ def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
         description=tool.description,
         input_schema=tool.confirmable_schema if asks else tool.input_schema,
         output_schema=tool.output_schema,
-        _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
+        _meta={"anthropic/alwaysLoad": True} if tool.name in ALWAYS_LOADED else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,
