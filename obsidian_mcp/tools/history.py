@@ -60,7 +60,8 @@ def history(
     place = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(place, change)
-        return History([_shown(place, recorded)], 1, diff=_diff(recorded))
+        shown = shown_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
+        return History([_shown(place, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
     disk, anywhere = _disk_of(place, name) if name else (None, False)
     found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
     return History(
@@ -130,11 +131,6 @@ def _shown(vault: Vault, recorded: Recorded) -> PastChange:
         undoes=recorded.undoes,
         undone_by=recorded.undone_by,
     )
-
-
-def _diff(recorded: Recorded) -> str:
-    shown = shown_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
-    return shown.encode("utf-8", "replace").decode()
 
 
 def _diff_of(step: Step) -> str:
