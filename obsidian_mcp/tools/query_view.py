@@ -51,7 +51,6 @@ def show_query(
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
     wanted = queries.Query(query, page, place.calendar.now(), language, view)
     found = queries.run_query(place, wanted)
-    tasks = isinstance(found, TaskPage)
     if isinstance(found, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
         rows, total, notice = _task_rows(found), found.total, found.note
@@ -62,7 +61,7 @@ def show_query(
         paths = answer.paths or [None] * len(answer.rows)
         rows = [_row(place, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
         total = answer.total
-        kind = {"list": "list"}.get(answer.kind or "", queries.view_type(place, wanted))
+        kind = "list" if answer.kind == "list" else queries.view_type(place, wanted)
         given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
@@ -76,7 +75,7 @@ def show_query(
         "rows": rows,
         "total": total,
         "offset": offset,
-        "tasks": tasks,
+        "tasks": isinstance(found, TaskPage),
         "query": {"query": query, "language": language, "view": view, "sort": sort, "group": group},
     }
     if group:
@@ -144,8 +143,6 @@ def _cut(text: str) -> str:
 def _label(cell: list[Any] | None) -> str:
     """A cell as words."""
     match cell:
-        case None:
-            return ""
         case ["list", items]:
             return ", ".join(map(_label, items))
         case ["bool", value]:
