@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, enabled_plugins
+from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, enabled_plugins
 from obsidian_mcp.core.text import json_text
 
-from .call import SETTINGS, Call
+from .call import Call
 from .output import in_order, order, pairs
 from .words import Refused
 
@@ -21,7 +21,7 @@ ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 def _inside(call: Call, folder: str) -> list[Path]:
     """What lies directly in a folder of the settings; nothing where there is no such folder."""
     try:
-        return list((call.root / SETTINGS / folder).iterdir())
+        return list((call.root / SETTINGS_FOLDER / folder).iterdir())
     except OSError:
         return []
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
 from obsidian_mcp.adapters.app_registry import registered_vaults, registries
-from obsidian_mcp.core.files.settings import RegisteredVault, last_open_files, read_json
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 NO_ACTIVE = "No active file. Use file=<name> or path=<path> to specify a file."
 NO_NOTE = "File is not a markdown file."
 PATHS = frozenset({"file", "folder", "into", "path", "to"})
-SETTINGS = ".obsidian"
 WORKSPACE = "workspace"
 WORKSPACE_FILE = "workspace.json"
 
@@ -52,7 +51,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
     inside = [Path(vault.path) for vault in known if Path(os.path.realpath(vault.path)) in around]
     if inside:
         return max(inside, key=lambda path: len(path.parts))
-    nearest = next((folder for folder in around if (folder / SETTINGS).is_dir()), None)
+    nearest = next((folder for folder in around if (folder / SETTINGS_FOLDER).is_dir()), None)
     if nearest is not None:
         return nearest
     if settings.vaults:
@@ -219,7 +218,7 @@ class Call:
     def may_change_settings(self, name: str) -> bool:
         """Whether the user's policy lets a settings file be written."""
         try:
-            self.vault.policy.check_write(f"{SETTINGS}/{name}")
+            self.vault.policy.check_write(f"{SETTINGS_FOLDER}/{name}")
         except PermissionDenied:
             return False
         return True
@@ -236,7 +235,7 @@ class Call:
         from obsidian_mcp.core.text.text import Text
         from obsidian_mcp.core.vault.changes import Create, Write
 
-        data, disk = self.vault.files.config(name), f"{SETTINGS}/{name}"
+        data, disk = self.vault.files.config(name), f"{SETTINGS_FOLDER}/{name}"
         old = Text.decode(data or b"")
         try:
             new = change(old.body)
