@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .call import Call
-from .words import Refused
+from .words import Refused, unescaped
 
 NUMBERS = ("x", "y", "width", "height")
 PLACE = ("x", "y", "beside", "side", "group")
@@ -28,7 +28,7 @@ def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     for name in names:
         if name not in call.words.keys:
             continue
-        value = call.words.number(name) if name in NUMBERS else call.words.unescaped(name)
+        value = call.words.number(name) if name in NUMBERS else unescaped(call.words.text(name))
         found["file" if name == "note" else name] = value
     return found
 

@@ -58,11 +58,7 @@ class Words:
         """The text to write: from standard input with `stdin`, else with its escapes replaced."""
         if self.has("stdin"):
             return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-        return self.unescaped("content")
-
-    def unescaped(self, name: str) -> str:
-        """The value of a key with its escapes replaced."""
-        return unescaped(self.text(name))
+        return unescaped(self.text("content"))
 
     @property
     def format(self) -> str:
