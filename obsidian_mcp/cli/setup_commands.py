@@ -65,10 +65,10 @@ def install(
     from obsidian_mcp.setup.system import System
 
     system = System.here()
-    if listing or client is None:
-        if client is None and not listing:
-            raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are here.")
+    if listing:
         return _list(system, as_json=as_json)
+    if client is None:
+        raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are here.")
     if client == _OBSIDIAN_COMMAND:
         return _link(options, system, dry_run=dry_run)
     folders = _chosen_vaults(options, vaults, system)
