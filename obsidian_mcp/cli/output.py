@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import click
 
@@ -110,9 +110,9 @@ def columns(text: str) -> int:
 
 
 @contextmanager
-def shown_progress(stream: TextIO | None = None) -> Iterator[None]:
+def shown_progress() -> Iterator[None]:
     """Show on a terminal how far the work of this block is, once it takes longer than a moment."""
-    stream = stream or sys.stderr
+    stream = sys.stderr
     if not stream.isatty():
         yield
         return

@@ -306,9 +306,10 @@ def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     monkeypatch.setenv("COLUMNS", "38")
     theirs, ours = terminal
     with open(ours, "w", encoding="utf-8", closefd=False) as stream:
-        with shown_progress(stream):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with shown_progress():
             progress.report(1, 2, "Quick")
-        with shown_progress(stream):
+        with shown_progress():
             begun = time.monotonic()
             while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
                 progress.report(1, 2, "Renaming the tag")
