@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -101,15 +101,18 @@ def get_links(
     outgoing_links = Counter(
         OutgoingLink(ref.link.original, ref.target, _line(ref), ref.link.at or None, _embed(ref)) for ref in leaving
     )
-    incoming = Counter(_LinkingLine.of(reference) for reference in arriving if reference.source != entry.path)
+    incoming: dict[object, list[Reference]] = {}
+    for reference in arriving:
+        if reference.source != entry.path:
+            incoming.setdefault(_linking_line(reference), []).append(reference)
     page = slice(offset, offset + limit)
-    lines = list(incoming.items())[page]
-    contexts = place.graph.contexts(line.reference for line, _ in lines)
+    lines = list(incoming.values())[page]
+    contexts = place.graph.contexts(refs[0] for refs in lines)
     total = max(len(outgoing_links), len(incoming))
     shown = [replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]]
     linking = [
-        Backlink(line.path, line.line, context, line.embed, _several(count))
-        for (line, count), context in zip(lines, contexts, strict=True)
+        Backlink(refs[0].source, _line(refs[0]), context, _embed(refs[0]), _several(len(refs)))
+        for refs, context in zip(lines, contexts, strict=True)
     ]
     fitting = count_fitting(shown, linking)
     return Links(
@@ -177,22 +180,11 @@ def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> S
     return SimilarNotes(entry.path, found[:limit], notice)
 
 
-@dataclass(frozen=True, slots=True)
-class _LinkingLine:
-    """Links of one line are one backlink (LINK-40); `reference` is the first of them."""
-
-    path: str
-    line: int | None
-    embed: bool | None
-    at: str
-    """Property or card, and the link where it has no line."""
-    reference: Reference = field(compare=False)
-
-    @classmethod
-    def of(cls, reference: Reference) -> _LinkingLine:
-        link = reference.link
-        at = f"{link.at}:{link.line}" if link.start is not None else f"{link.at}:{link.original}"
-        return cls(reference.source, _line(reference), _embed(reference), at, reference)
+def _linking_line(reference: Reference) -> object:
+    """Return what the links of one backlink have in common (LINK-40): their line, or the link where it has no line."""
+    link = reference.link
+    where = link.line if link.start is not None else link.original
+    return reference.source, _line(reference), _embed(reference), link.at, where
 
 
 def _line(reference: Reference) -> int | None:
