@@ -198,18 +198,18 @@ def _with_extension(name: str) -> str:
     return name if name.lower().endswith(CANVAS_EXTENSION) else name + CANVAS_EXTENSION
 
 
-_PLACE = ("x", "y", "beside", "side", "group")
-_LOOK = ("width", "height", "color")
+PLACE = ("x", "y", "beside", "side", "group")
+LOOK = ("width", "height", "color")
 _CONTENT = ("text", "file", "subpath", "url", "label")
 _KEYS = {
-    "add": ("type", *_CONTENT, *_PLACE, *_LOOK, "cards"),
-    "edit": ("card", *_CONTENT, *_LOOK),
-    "move": ("card", *_PLACE),
+    "add": ("type", *_CONTENT, *PLACE, *LOOK, "cards"),
+    "edit": ("card", *_CONTENT, *LOOK),
+    "move": ("card", *PLACE),
     "connect": ("from", "to", "from_side", "to_side", "label", "color"),
     "disconnect": ("from", "to"),
     "remove": ("card", "contents"),
 }
-_NUMBERS = ("x", "y", "width", "height")
+NUMBERS = ("x", "y", "width", "height")
 
 
 class _Given:
@@ -222,11 +222,11 @@ class _Given:
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
                 raise self.wrong(f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key)
-            if key in _NUMBERS and not is_number(value):
+            if key in NUMBERS and not is_number(value):
                 raise self.wrong(f"{key} must be a number of at most {FARTHEST:,}, not {value!r}", key)
             if key == "contents" and not isinstance(value, bool):
                 raise self.wrong(f"contents must be true or false, not {value!r}", key)
-            if key not in (*_NUMBERS, "contents", "cards") and not isinstance(value, str):
+            if key not in (*NUMBERS, "contents", "cards") and not isinstance(value, str):
                 raise self.wrong(f"{key} must be text, not {value!r}", key)
 
     def wrong(self, problem: str, argument: str) -> InvalidArguments:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from obsidian_mcp.tools.canvas import LOOK, NUMBERS, PLACE, edit_canvas
+
 from .call import Call
 from .words import Refused, unescaped
 
-NUMBERS = ("x", "y", "width", "height")
-PLACE = ("x", "y", "beside", "side", "group")
-LOOK = ("width", "height", "color")
 KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 """The key that says what a new card shows, and the kind of card that it makes."""
 
 
 def _edit(call: Call, *operations: dict[str, Any]) -> str:
     """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
-    from obsidian_mcp.tools.canvas import edit_canvas  # imports pydantic: only for these commands
-
     edited: Any = edit_canvas(call.app, call.of_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
 
