@@ -169,12 +169,18 @@ class HandledTool(VaultTool):
         return self.described.input_schema.schema()
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002  handlers have no App
-        result = self.run(arguments)
-        if isinstance(result, str):
-            return _outcome({"result": result}, text=result)
-        if isinstance(result, Reply):
-            return _outcome(result.data, text=result.stdout, summary=result.summary, stderr=result.stderr)
-        return _outcome(result if isinstance(result, Mapping) else {"result": result})
+        reply = self.run(arguments)
+        if not isinstance(reply, Reply):
+            data = reply if isinstance(reply, Mapping) else {"result": reply}
+            reply = Reply(data, stdout=reply if isinstance(reply, str) else None)
+        return Outcome(
+            plain(reply.data),
+            reply.stdout,
+            document=False,
+            enveloped=False,
+            summary=reply.summary,
+            stderr=reply.stderr,
+        )
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
         if self.handler is None:
@@ -185,17 +191,6 @@ class HandledTool(VaultTool):
 
 async def _awaited(result: Any) -> Any:
     return await result
-
-
-def _outcome(data: Mapping[str, Any], text: str | None = None, summary: str = "", stderr: str = "") -> Outcome:
-    return Outcome(
-        data=plain(data),
-        text=text,
-        document=False,
-        enveloped=False,
-        summary=summary,
-        stderr=stderr,
-    )
 
 
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool", type(None): "<nil>"}
