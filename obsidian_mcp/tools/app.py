@@ -51,7 +51,7 @@ def app_info(
     if topic.startswith("history") and not name.strip():
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
     place = app.vaults.get(vault)
-    path = _path(place, name, gone=True) if name else VaultPath("")
+    path = _path(place, name) if name else VaultPath("")
     obsidian = app.vaults.obsidian(vault)
     match topic:
         case "commands":
@@ -77,7 +77,7 @@ def app_info(
 @tool(title="Open in Obsidian", writes=True, idempotent=True, needs_app=True)
 def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
     """Show a note in the running Obsidian app."""
-    path = _path(app.vaults.get(vault), name, gone=False)
+    path = app.vaults.get(vault).find(name).path
     return AppAnswer(app.vaults.obsidian(vault).open(path))
 
 
@@ -101,14 +101,14 @@ def app_command(
     return _said(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
 
 
-def _path(place: Vault, name: str, *, gone: bool) -> VaultPath:
-    """The file that is meant; with `gone` also one that is not there any more, of which the app has versions."""
+def _path(place: Vault, name: str) -> VaultPath:
+    """The file that is meant, also one that is not there any more, of which the app has versions."""
     try:
         return place.find(name).path
     except NoteNotFound:
         path = parse(name)
         path = path if extension(path) else VaultPath(f"{path}.md")
-        if not gone or not place.policy.visible(path):
+        if not place.policy.visible(path):
             raise
         return path
 
