@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import click
 
@@ -159,24 +159,14 @@ obsidian = _Verbatim(
 )
 @click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    vaults: tuple[str, ...],
-    read_only: bool,
-    backend: str | None,
-    allow_eval: bool,
-    scope: str | None,
-    key: str | None,
-    tools: str | None,
-    verbose: bool,
-) -> int | None:
+def command(ctx: click.Context, /, verbose: bool, **options: Any) -> int | None:
     """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    ctx.obj = Options(vaults, read_only, backend or "", allow_eval, tools or "", scope or "", key or "")
+    ctx.obj = Options(**{name: value for name, value in options.items() if value is not None})
     if ctx.invoked_subcommand is not None:
         return None
     if sys.stdin is not None and sys.stdin.isatty():
