@@ -54,19 +54,6 @@ _IN_OWN_LINES: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], str], Call
     "task": (task_text, task_remarks),
 }
 """Commands whose answers have a form of their own: what goes to stdout, and remarks for stderr."""
-_FORMAT: Final = "format"
-_OPTIONS_OF_ITS_OWN: Final[Mapping[str, tuple[click.Option, ...]]] = {
-    "query": (
-        click.Option(
-            ["--format", _FORMAT],
-            type=click.Choice(query_output.FORMATS),
-            default="table",
-            show_default=True,
-            help="How to print the rows",
-        ),
-    )
-}
-"""Options of a command that are no arguments of its tool."""
 
 
 class ToolCommand(click.Command):
@@ -98,7 +85,11 @@ def tool_command(name: str) -> click.Command | None:
             ]
         else:
             parameters.append(parameter_of(key, field, positional=field.is_required() or key == first))
-    parameters += _OPTIONS_OF_ITS_OWN.get(name, ())
+    if name == "query":
+        forms = click.Choice(query_output.FORMATS)
+        parameters.append(
+            click.Option(["--format"], type=forms, default="table", show_default=True, help="How to print the rows")
+        )
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
     return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
 
@@ -238,7 +229,7 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write(text(outcome.data))
         print(remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "query":
-        form = click.get_current_context().params[_FORMAT]
+        form = click.get_current_context().params["format"]
         write(query_output.render(outcome.data, form, arguments.get("offset", 0)))
         print(query_output.remarks(outcome.data), end="", file=sys.stderr)
     elif tool.command == "history":
