@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
@@ -64,31 +64,23 @@ def _existing(call: Call, path: str) -> str:
 def folder(call: Call) -> str:
     path = call.text("path")
     disk = _existing(call, path)
-    inside = call.below("" if not disk else path)
-    facts = {
-        "path": path if path == "/" else path.strip("/"),
+    shown = path if path == "/" else path.strip("/")
+    return _info(call, {"path": shown}, call.below("" if not disk else path), disk)
+
+
+def vault(call: Call) -> str:
+    return _info(call, {"name": call.root.name, "path": str(call.root)}, call.vault.entries(), "")
+
+
+def _info(call: Call, named: dict[str, str], inside: list[FileEntry], disk: str) -> str:
+    facts: dict[str, object] = {
+        **named,
         "files": len(inside),
         "folders": sum(1 for _ in subfolders(call, disk)),
         "size": sum(entry.size for entry in inside),
     }
-    return _info(call, facts, ("files", "folders", "size"))
-
-
-def vault(call: Call) -> str:
-    entries = call.vault.entries()
-    facts = {
-        "name": call.root.name,
-        "path": str(call.root),
-        "files": len(entries),
-        "folders": sum(1 for _ in subfolders(call, "")),
-        "size": sum(entry.size for entry in entries),
-    }
-    return _info(call, facts, tuple(facts))
-
-
-def _info(call: Call, facts: Mapping[str, object], names: tuple[str, ...]) -> str:
-    wanted = call.text("info")
-    return str(facts[wanted]) if wanted in names else pairs(facts)
+    wanted = call.words.choice("info")
+    return str(facts[wanted]) if wanted else pairs(facts)
 
 
 def folders(call: Call) -> str:
