@@ -17,7 +17,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, l
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied
 
-from .output import rows
+from .output import as_json, separated
 from .words import Refused, Words
 
 if TYPE_CHECKING:
@@ -254,10 +254,13 @@ class Call:
         return str(len(found)) if self.has("total") else "\n".join(found) or empty
 
     def rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
-        """As `listed`, for rows of cells in the format that is asked for."""
+        """As `listed`, for rows of cells in the format that is asked for, else with tabs between the cells."""
         if self.has("total"):
             return str(len(found))
-        return rows(found, self.words.format) if found else empty
+        if not found:
+            return empty
+        form = self.words.format
+        return as_json(found) if form == "json" else separated((row.values() for row in found), form)
 
     def recent(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))

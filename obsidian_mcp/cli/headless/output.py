@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
@@ -38,13 +38,6 @@ def compact_json(value: Any) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def rows(found: Sequence[Mapping[str, object]], form: str) -> str:
-    """Rows as `json`, `csv` or, for any other format, cells with tabs between them."""
-    if form == "json":
-        return as_json(found)
-    return separated((row.values() for row in found), form)
 
 
 def separated(found: Iterable[Iterable[object]], form: str) -> str:

@@ -78,7 +78,7 @@ def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
 
 def test_cells_with_commas_are_quoted() -> None:
     """HEADLESS-07."""
-    assert output.rows([{"a": 'x, "y"', "b": "z"}], "csv") == '"x, ""y""",z'
+    assert output.separated([['x, "y"', "z"]], "csv") == '"x, ""y""",z'
 
 
 def test_help_has_the_layout_that_programs_read(run: Run) -> None:
