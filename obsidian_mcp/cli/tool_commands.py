@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
@@ -91,7 +92,8 @@ def tool_command(name: str) -> click.Command | None:
             click.Option(["--format"], type=forms, default="table", show_default=True, help="How to print the rows")
         )
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
-    return ToolCommand(name, params=parameters, callback=runner(tool), help=tool.description, epilog=epilog(name))
+    run = click.pass_obj(partial(_run, tool))
+    return ToolCommand(name, params=parameters, callback=run, help=tool.description, epilog=epilog(name))
 
 
 def parameter_of(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
@@ -160,25 +162,20 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
     return names
 
 
-def runner(tool: Tool) -> Callable[..., None]:
-    """Return what the subcommand of a tool does: call it, and print its answer."""
-
-    @click.pass_obj
-    def execute(options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
-        arguments = arguments_of(tool, given)
-        if "content" in tool.model.model_fields:
-            content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
-            if content is not None:
-                arguments["content"] = content
-        if tool.command == "query" and arguments.get("query") == "-":
-            arguments["query"] = standard_input()
-        if "limit" in tool.model.model_fields:
-            arguments.setdefault("limit", EVERYTHING)
-        if vault == EVERY_VAULT:
-            arguments["vault"], vault = vault, ""
-        run_tool(tool, options, vault, arguments, as_json=as_json)
-
-    return execute
+def _run(tool: Tool, options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
+    """Call the tool of a subcommand, and print its answer."""
+    arguments = arguments_of(tool, given)
+    if "content" in tool.model.model_fields:
+        content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
+        if content is not None:
+            arguments["content"] = content
+    if tool.command == "query" and arguments.get("query") == "-":
+        arguments["query"] = standard_input()
+    if "limit" in tool.model.model_fields:
+        arguments.setdefault("limit", EVERYTHING)
+    if vault == EVERY_VAULT:
+        arguments["vault"], vault = vault, ""
+    run_tool(tool, options, vault, arguments, as_json=as_json)
 
 
 def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
