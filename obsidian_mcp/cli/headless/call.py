@@ -35,12 +35,8 @@ WORKSPACE = "workspace"
 WORKSPACE_FILE = "workspace.json"
 
 
-class NoVault(Exception):
-    """No vault is meant, or none of that name is known."""
-
-
-def locate(name: str | None, options: Options, settings: config.Config) -> Path:
-    """Return the folder of the vault that is meant. Raises: NoVault."""
+def locate(name: str | None, options: Options, settings: config.Config) -> Path | None:
+    """Return the folder of the vault that is meant; None where none is, or none of that name is known."""
     known = next(registries(settings.app_folders), ())
     if name is not None:
         return _named(name, known, settings)
@@ -56,20 +52,16 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path:
         return nearest
     if settings.vaults:
         return settings.vaults[0]
-    for folder in registered_vaults(settings.app_folders):
-        return folder
-    raise NoVault
+    return next(iter(registered_vaults(settings.app_folders)), None)
 
 
-def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path:
-    """The vault of a folder's name or a registered id. Raises: NoVault."""
+def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
+    """The vault of a folder's name or a registered id."""
     folders = [(vault.id, Path(vault.path)) for vault in known] + [("", path.absolute()) for path in settings.vaults]
     there = [(id_, path) for id_, path in folders if path.is_dir()]
     exact = [path for id_, path in there if name in (id_, path.name)]
     similar = [path for _, path in there if name_key(path.name) == name_key(name)]
-    if name and (exact or similar):
-        return [*exact, *similar][0]
-    raise NoVault
+    return next(iter(exact + similar), None) if name else None
 
 
 class Call:

@@ -103,14 +103,13 @@ def _answered(words: Words, options: Options) -> str | int:
         raise unknown(words.command)
     from obsidian_mcp.core.files.ports import Client, client
 
-    from .call import Call, NoVault, locate
+    from .call import Call, locate
 
     settings = options.config()
     if command is not None and command.name == "vaults":
         return own.vaults(words, settings)
-    try:
-        folder = locate(words.vault, options, settings)
-    except NoVault:
+    folder = locate(words.vault, options, settings)
+    if folder is None:
         return NOT_FOUND
     if command is None:
         raise unknown(words.command)
@@ -152,13 +151,12 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     from obsidian_mcp import compose
     from obsidian_mcp.errors import ObsidianNotRunning
 
-    from .call import NoVault, locate
+    from .call import locate
 
     if settings.read_only and command.name not in READING:
         raise Refused("This session only reads.")
-    try:
-        folder = locate(words.vault, options, settings)
-    except NoVault:
+    folder = locate(words.vault, options, settings)
+    if folder is None:
         _print(NOT_FOUND)
         return 0
     if command.name in RUNS_CODE and not settings.app.allow_eval:
