@@ -333,20 +333,13 @@ def attach(options: Options, file: Path, name: str | None, note: str, vault: str
 @json_option
 @click.pass_obj
 def move(
-    options: Options,
-    paths: tuple[str, ...],
-    query: str,
-    update_links: bool,
-    dry_run: bool,
-    vault: str | None,
-    as_json: bool,
+    options: Options, /, paths: tuple[str, ...], query: str, vault: str | None, as_json: bool, **flags: bool
 ) -> None:
     """Move or rename a note, attachment or folder, or move several notes into a folder; links follow."""
     *names, to = paths
     if bool(names) == bool(query):
         raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
-    arguments: dict[str, Any] = {"to": to, "query": query, "update_links": update_links, "dry_run": dry_run}
-    arguments |= {"name": names[0]} if len(names) == 1 else {"names": names}
+    arguments = {"to": to, "query": query, **({"name": names[0]} if len(names) == 1 else {"names": names}), **flags}
     run_tool(TOOLS["obsidian_move_note"], options, vault, arguments, as_json=as_json)
 
 
