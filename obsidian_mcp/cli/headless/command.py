@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import import_module
 
 from obsidian_mcp.cli.options import INTERRUPTED, Options
@@ -115,12 +116,9 @@ def _answered(words: Words, options: Options) -> str | int:
         raise unknown(words.command)
     check_required(command, words)
     client.set(Client("obsidian command"))
-    call = Call(settings, folder, words, writes="writes" in command.marks)
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
-    try:
+    with closing(Call(settings, folder, words, writes="writes" in command.marks)) as call:
         answer: str = getattr(module, command.function)(call)
-    finally:
-        call.close()
     return answer
 
 

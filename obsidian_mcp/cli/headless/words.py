@@ -66,9 +66,7 @@ class Words:
 
     def choice(self, name: str) -> str:
         """The value of a key with a list of values; "" for none and for one that the command does not know."""
-        command = COMMANDS.get(self.command)
-        parameter = command.parameter(name) if command else None
-        value = self.text(name)
+        parameter, value = COMMANDS[self.command].parameter(name), self.text(name)
         return value if parameter is not None and value in parameter.choices else ""
 
 
