@@ -50,13 +50,6 @@ _TEXT: Final = "\x00"
 """Put before an argument such as `- [ ] milk`, so that click reads no option in it; no argument can hold this byte."""
 
 
-_IN_OWN_LINES: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], str], Callable[[Mapping[str, Any]], str]]]] = {
-    "tasks": (tasks_text, tasks_remarks),
-    "task": (task_text, task_remarks),
-}
-"""Commands whose answers have a form of their own: what goes to stdout, and remarks for stderr."""
-
-
 class ToolCommand(click.Command):
     """A command whose arguments may begin with a dash and a space, as list items do (CLI-13)."""
 
@@ -221,18 +214,24 @@ def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *,
         write(readable(outcome.data))
     elif tool.command == "search":
         write_hits(outcome.result, arguments, colours=colours)
-    elif tool.command in _IN_OWN_LINES:
-        text, remarks = _IN_OWN_LINES[tool.command]
-        write(text(outcome.data))
-        print(remarks(outcome.data), end="", file=sys.stderr)
+    elif tool.command == "tasks":
+        write_remarked(tasks_text(outcome.data), tasks_remarks(outcome.data))
+    elif tool.command == "task":
+        write_remarked(task_text(outcome.data), task_remarks(outcome.data))
     elif tool.command == "query":
         form = click.get_current_context().params["format"]
-        write(query_output.render(outcome.data, form, arguments.get("offset", 0)))
-        print(query_output.remarks(outcome.data), end="", file=sys.stderr)
+        rows = query_output.render(outcome.data, form, arguments.get("offset", 0))
+        write_remarked(rows, query_output.remarks(outcome.data))
     elif tool.command == "history":
         write(readable(_with_commands(outcome.data)))
     else:
         write(readable(outcome.data))
+
+
+def write_remarked(text: str, remarks: str) -> None:
+    """Write an answer to stdout, and what there is to say about it to stderr."""
+    write(text)
+    print(remarks, end="", file=sys.stderr)
 
 
 def _with_commands(history: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -307,8 +306,7 @@ def write_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> No
     elif terminal:
         write(f"{listed}{remarks}")
     else:
-        write(listed)
-        print(remarks, end="", file=sys.stderr)
+        write_remarked(listed, remarks)
 
 
 @click.command(epilog=epilog("attach"))
