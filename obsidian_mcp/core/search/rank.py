@@ -17,7 +17,7 @@ from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text import analysis
 
 from .plan import Plan
-from .snapshot import ROWS_AT_ONCE, Snapshot
+from .snapshot import Snapshot
 from .vocabulary import Term, without_gaps
 
 Scored = tuple[int, float | None]
@@ -41,6 +41,8 @@ LIGHT = 0.3
 """Weight of words that only ask, beside those that are required."""
 LIGHT_IN_PATH = 1.5
 """How much more a file weighs in the first pass that has such a word in its path."""
+NAMED_FILES = 500
+"""Up to so many files are named to SQLite to be sorted; of more, those of all are read in order."""
 PLACES = 20
 """Places of one word in a text that are counted."""
 SPELLINGS = 8
@@ -191,7 +193,7 @@ def newest_first(
 ) -> list[int]:
     """Return the first `most` files, the one changed last first, and none of those in `without` (SEARCH-63)."""
     left = [number for number in files if number not in without] if without else files
-    if len(left) <= ROWS_AT_ONCE:
+    if len(left) <= NAMED_FILES:
         some = ", ".join(map(str, left))
         sql = f"SELECT id FROM files WHERE id IN ({some}) ORDER BY mtime_ns DESC, path LIMIT ?"  # noqa: S608
         return [number for (number,) in snapshot.connection.execute(sql, (most,))]

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.facts import PDF, indexable, is_pdf
-from obsidian_mcp.core.index.rows import PROPERTIES
+from obsidian_mcp.core.index.rows import IN_LIST, PROPERTIES
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
@@ -26,9 +26,6 @@ from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError
 
 from .vocabulary import Vocabulary
-
-ROWS_AT_ONCE = 500
-"""Rows that one statement names by their numbers."""
 
 
 @dataclass(eq=False)
@@ -171,8 +168,7 @@ class Snapshot(NamedTuple):
         select = f"SELECT {columns} FROM texts"  # noqa: S608 - our own names
         if len(files) * 4 > len(self.table.paths) * 3:
             return self.connection.execute(select)
-        parts = listed(sorted(files))
-        return chain.from_iterable(self.connection.execute(f"{select} WHERE file IN ({some})") for some in parts)
+        return self.connection.execute(f"{select} WHERE file {IN_LIST}", (json.dumps(list(files)),))
 
     def whole_text(self, number: int) -> str:
         """Return the text of a file of which the index has only the beginning, from the file."""
@@ -188,19 +184,8 @@ class Snapshot(NamedTuple):
 
     def times(self, files: Iterable[int]) -> dict[int, int]:
         """Return when files were last changed, in nanoseconds since the epoch."""
-        numbers = list(files)
-        if len(numbers) > ROWS_AT_ONCE:
-            wanted = set(numbers)
-            rows = self.connection.execute("SELECT id, mtime_ns FROM files")
-            return {number: time for number, time in rows if number in wanted}
-        some = ", ".join(map(str, numbers))
-        return dict(self.connection.execute(f"SELECT id, mtime_ns FROM files WHERE id IN ({some})"))  # noqa: S608
-
-
-def listed(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield numbers as SQL lists of bounded length."""
-    for start in range(0, len(numbers), ROWS_AT_ONCE):
-        yield ", ".join(map(str, numbers[start : start + ROWS_AT_ONCE]))
+        sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
+        return dict(self.connection.execute(sql, (json.dumps(list(files)),)))
 
 
 class StoredDocument(Document):

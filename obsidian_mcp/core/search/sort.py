@@ -10,13 +10,14 @@ from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
 from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, FacetKind, Order
-from .snapshot import Snapshot, listed
+from .snapshot import Snapshot
 
 Key = tuple[Any, ...]
 
@@ -164,13 +165,13 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
     """The tags of each file that has some, each once, in the smallest of its spellings in these files."""
     spelled: dict[str, str] = {}
     found: dict[int, dict[str, None]] = {}
-    for some in listed(sorted({item.number for item in items if item.number is not None})):
-        sql = f"SELECT file, tag FROM tags WHERE file IN ({some}) ORDER BY file, n"  # noqa: S608 - numbers
-        for number, tag in snapshot.connection.execute(sql):
-            key = tags.key(tag)
-            name = tag.removeprefix("#")
-            spelled[key] = min(spelled.get(key, name), name)
-            found.setdefault(number, {})[key] = None
+    files = json.dumps([item.number for item in items if item.number is not None])
+    sql = f"SELECT file, tag FROM tags WHERE file {IN_LIST} ORDER BY file, n"  # noqa: S608 - our own words
+    for number, tag in snapshot.connection.execute(sql, (files,)):
+        key = tags.key(tag)
+        name = tag.removeprefix("#")
+        spelled[key] = min(spelled.get(key, name), name)
+        found.setdefault(number, {})[key] = None
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
 
 

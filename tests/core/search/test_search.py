@@ -19,9 +19,10 @@ from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Match, Request
+from obsidian_mcp.core.search.rank import NAMED_FILES
 from obsidian_mcp.core.search.retrieve import Bounds, bounds
 from obsidian_mcp.core.search.search import Search
-from obsidian_mcp.core.search.snapshot import ROWS_AT_ONCE, Snapshot, table_of
+from obsidian_mcp.core.search.snapshot import Snapshot, table_of
 from obsidian_mcp.core.search.vocabulary import Vocabulary, grown
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import QueryInvalid
@@ -308,7 +309,7 @@ def test_what_searches_remember_is_forgotten_with_every_change(
 
 
 def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:  # SEARCH-48, SEARCH-63
-    names = [f"{number}.md" for number in range(ROWS_AT_ONCE + 50)]
+    names = [f"{number}.md" for number in range(NAMED_FILES + 50)]
     with indexed(dict.fromkeys(names, "---\np: 1\n---\ncommon\n")) as vault:
         search = search_of(vault)
         for query in ["[p]", "-rare", "common"]:
