@@ -341,8 +341,8 @@ class FolderVaults:
 
     def _reported(self) -> bool:
         """Whether the system reports every change in the vaults that are open."""
-        watchers = list(self._watchers)
-        return len(watchers) == len(self._open) and all(watcher.mode == "events" for watcher in watchers)
+        are_watched = self._watches or not self._open
+        return are_watched and all(watcher.mode == "events" for watcher in list(self._watchers))
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
