@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import time
 from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -113,13 +114,14 @@ class PdfReader:
         process = self._worker()
         assert process.stdin is not None  # noqa: S101  for the type checker
         assert process.stdout is not None  # noqa: S101
+        end = time.monotonic() + SECONDS
         timer = threading.Timer(SECONDS, process.kill)
         timer.start()
         with suppress(OSError):  # it is gone already
             process.stdin.write(json.dumps([entry.disk, path]).encode() + b"\n")
             process.stdin.flush()
         answer = process.stdout.readline()
-        is_late = not timer.is_alive()
+        is_late = time.monotonic() >= end
         timer.cancel()
         try:
             found = json.loads(answer)

@@ -40,7 +40,8 @@ def add(
 
         narrowed("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
-    limits = {"vaults": opened, "scope": scope and str(parse_folder(scope)), "read_only": read_only, "tools": tools}
+    folder = parse_folder(scope)  # None for the whole vault
+    limits = {"vaults": opened, "scope": folder and str(folder), "read_only": read_only, "tools": tools}
     table = {"sha256": policy.digest(key).hex(), **{name: limit for name, limit in limits.items() if limit}}
     try:
         after = entries.put_table(text, "keys", name, table)

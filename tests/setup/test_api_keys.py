@@ -61,6 +61,13 @@ def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_pa
     assert file.read_text(encoding="utf-8").startswith(BEFORE)
 
 
+def test_a_key_for_the_root_folder_is_for_the_whole_vault(file: Path, run: Run) -> None:
+    # POL-15
+    assert run("keys", "add", "phone", "--scope", "/")[0] == 0
+    (kept,) = policy.keys(file.read_text(encoding="utf-8"))
+    assert kept.limits.scopes == ()
+
+
 def test_two_keys_are_never_equal(file: Path, run: Run) -> None:
     # POL-15
     assert run("keys", "add", "one")[1] != run("keys", "add", "two")[1]
