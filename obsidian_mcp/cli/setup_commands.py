@@ -5,6 +5,7 @@ What they do is in `setup`; here it is asked for and shown. `setup` is imported 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,6 @@ from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
 
 from .options import vault_option
-from .output import write_json
 
 if TYPE_CHECKING:
     from obsidian_mcp.setup import probe
@@ -124,7 +124,7 @@ def doctor(options: Options, vault: tuple[str, ...], as_json: bool) -> int:
                 click.echo(f"{'':<9}-> {finding.remedy}")
     broken = sum(finding.status == "problem" for finding in findings)
     if as_json:
-        write_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
+        _print_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
         click.echo("\nNothing is broken." if not broken else f"\nProblems: {broken}. See the lines above.")
     return 1 if broken else 0
@@ -150,7 +150,7 @@ def vaults(options: Options, as_json: bool) -> int:
             }
             for vault in known
         ]
-        write_json({"vaults": rows})
+        _print_json({"vaults": rows})
         return 0
     if not known:
         click.echo("The Obsidian app knows no vault here. Name a folder with --vault.", err=True)
@@ -242,7 +242,7 @@ def _report(change: Change, system: System, *, was_here: bool, dry_run: bool, as
     failed = bool(starts) and not answers
     step = _next_step(change, system) if changes and not dry_run else ""
     if as_json:
-        write_json(
+        _print_json(
             {
                 "client": change.client.id,
                 "name": change.name,
@@ -349,7 +349,7 @@ def _list(system: System, *, as_json: bool) -> int:
             }
         )
     if as_json:
-        write_json({"clients": rows})
+        _print_json({"clients": rows})
         return 0
     for row in rows:
         state = "set up" if row["servers"] else "here" if row["present"] else "not found"
@@ -365,3 +365,7 @@ def _list(system: System, *, as_json: bool) -> int:
 def _quoted(part: object) -> str:
     text = str(part)
     return f'"{text}"' if " " in text else text
+
+
+def _print_json(data: object) -> None:
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
