@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -18,6 +18,9 @@ from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 from .examples import epilog
 from .options import Options, json_option, vault_option
 from .output import write, write_json
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import App
 
 MOST_IMAGES: Final = 20
 PREVIEW_CHARACTERS: Final = 600
@@ -42,8 +45,10 @@ def _page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., 
         def command(
             options: Options, /, vault: tuple[str, ...], output: str, no_open: bool, as_json: bool, **given: Any
         ) -> None:
-            with _opened(options, vault) as ask:
-                data = build(ask, **given)
+            from .tool_commands import whole
+
+            with whole(options, vault) as app:
+                data = build(partial(_ask, app), **given)
             if as_json:
                 write_json(data)
             else:
@@ -55,19 +60,11 @@ def _page(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., 
     return decorate
 
 
-@contextmanager
-def _opened(options: Options, vault: tuple[str, ...]) -> Iterator[Ask]:
+def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
     from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
 
-    from .tool_commands import whole
-
-    with whole(options, vault) as app:
-
-        def ask(tool: str, **arguments: Any) -> dict[str, Any]:
-            name = f"obsidian_{tool}"
-            return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
-
-        yield ask
+    name = f"obsidian_{tool}"
+    return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
 
 
 @view.command("graph", epilog=epilog("view graph"))
