@@ -90,16 +90,12 @@ def read(arguments: Sequence[str]) -> Words:
         elif word == "--help":
             words.help = True
         else:
-            _take_flag(words, command, word)
+            form = word.removeprefix("--")
+            if form in FORMATS and command and command.parameter("format") and not command.parameter(form):
+                words.keys["format"] = form
+            else:
+                words.keys[word] = "true"
     return words
-
-
-def _take_flag(words: Words, command: Command | None, word: str) -> None:
-    form = word.removeprefix("--")
-    if form in FORMATS and command is not None and command.parameter("format") and not command.parameter(form):
-        words.keys["format"] = form
-    else:
-        words.keys[word] = "true"
 
 
 def unescaped(content: str) -> str:
