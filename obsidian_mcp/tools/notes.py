@@ -77,8 +77,7 @@ def create_note(
         located = place.periodic.named(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
             return _periodic(place, located, content)
-        unique = name.lower().startswith(UNIQUE)
-        if unique:
+        if name.lower().startswith(UNIQUE):
             name, template = place.periodic.unique(name[len(UNIQUE) :], template)
         path, disk, warnings = _new_path(place, located.path if located else name)
         if warning := link_warning(path):

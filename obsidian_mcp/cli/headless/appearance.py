@@ -48,9 +48,10 @@ def _core(call: Call) -> dict[str, bool]:
 
 def _community(call: Call) -> dict[str, str]:
     """The versions of the installed plugins, by id."""
-    known = {folder: manifest for folder in _inside(call, "plugins") if (manifest := _manifest(folder)) is not None}
     return {
-        str(manifest.get("id") or folder.name): str(manifest.get("version") or "") for folder, manifest in known.items()
+        str(manifest.get("id") or folder.name): str(manifest.get("version") or "")
+        for folder in _inside(call, "plugins")
+        if (manifest := _manifest(folder)) is not None
     }
 
 
