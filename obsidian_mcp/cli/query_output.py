@@ -87,16 +87,18 @@ def cell_text(cell: Any) -> str:
     return str(cell)
 
 
-def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any] | None, Rows]]:
-    """Key, summaries and rows of each group; one without a key where nothing is grouped."""
-    rows = iter(data["rows"])
+def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Rows]]:
+    """Each group with its rows; the whole answer, which has no key, where nothing is grouped."""
     if not data.get("groups"):
-        yield None, data.get("summaries"), list(rows)
+        yield data, data["rows"]
         return
+    rows = iter(data["rows"])
     for group in data["groups"]:
-        members = list(islice(rows, group["shown"]))
-        key = cell_text(group["key"]) or "None"
-        yield f"{key} ({group['count']})", group.get("summaries"), members
+        yield group, list(islice(rows, group["shown"]))
+
+
+def _title(group: Mapping[str, Any]) -> str:
+    return f"{cell_text(group['key']) or 'None'} ({group['count']})"
 
 
 def _table(data: Mapping[str, Any]) -> str:
@@ -109,16 +111,16 @@ def _table(data: Mapping[str, Any]) -> str:
     ] or [False] * len(titles)
     lines = aligned([titles, *cells], numeric)
     parts = [f"{next(lines)}\n"]
-    for key, summaries, rows in _grouped(data):
-        parts += [f"== {safe(key)}\n"] if key is not None else []
+    for group, rows in _grouped(data):
+        parts += [f"== {safe(_title(group))}\n"] if "key" in group else []
         parts += [f"{line}\n" for line in islice(lines, len(rows))]
-        parts += [f"{safe(text)}\n" for text in _summaries(summaries, data)]
+        parts += [f"{safe(text)}\n" for text in _summaries(group, data)]
     return "".join(parts)
 
 
-def _summaries(summaries: Mapping[str, Any] | None, data: Mapping[str, Any]) -> Iterator[str]:
+def _summaries(group: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
     names = {column["id"]: column["name"] for column in data["columns"]}
-    for column, values in (summaries or {}).items():
+    for column, values in (group.get("summaries") or {}).items():
         for name, cell in values.items():
             yield f"{name} of {names.get(column, column)}: {cell_text(cell)}"
 
@@ -127,13 +129,11 @@ def _csv(data: Mapping[str, Any]) -> str:
     """RFC 4180; the key of a group is the first column."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    grouped = bool(data.get("groups"))
     titles = [column["name"] for column in data["columns"]]
-    writer.writerow(["group", *titles] if grouped else titles)
-    rows = iter(data["rows"])
-    for group in data.get("groups") or [{"key": None, "shown": len(data["rows"])}]:
-        first = [cell_text(group["key"])] if grouped else []
-        writer.writerows([*first, *map(cell_text, row)] for row in islice(rows, group["shown"]))
+    writer.writerow(["group", *titles] if data.get("groups") else titles)
+    for group, rows in _grouped(data):
+        first = [cell_text(group["key"])] if "key" in group else []
+        writer.writerows([*first, *map(cell_text, row)] for row in rows)
     return out.getvalue()
 
 
@@ -141,11 +141,11 @@ def _markdown(data: Mapping[str, Any]) -> str:
     """One table, or one for each group below a heading."""
     titles = [column["name"] for column in data["columns"]]
     parts = []
-    for key, summaries, rows in _grouped(data):
-        lines = [f"### {key}", ""] if key is not None else []
+    for group, rows in _grouped(data):
+        lines = [f"### {_title(group)}", ""] if "key" in group else []
         lines += [_markdown_row(titles), _markdown_row(["---"] * len(titles))]
         lines += [_markdown_row(row) for row in rows]
-        found = list(_summaries(summaries, data))
+        found = list(_summaries(group, data))
         lines += ["", *found] if found else []
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
