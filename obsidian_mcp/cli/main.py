@@ -72,6 +72,7 @@ def in_command_words(message: str) -> str:
 
 
 OWN: Final[Mapping[str, str]] = {
+    "obsidian": "main",
     "serve": "serve_commands",
     "bridge": "serve_commands",
     "http": "serve_commands",
@@ -84,8 +85,11 @@ OWN: Final[Mapping[str, str]] = {
     "doctor": "setup_commands",
     "vaults": "setup_commands",
     "completion": "setup_commands",
+    "attach": "tool_commands",
+    "move": "tool_commands",
+    "task": "task_commands",
 }
-"""The module of every command that is no tool: it has a variable of the command's name."""
+"""The module of every command that is no tool, or not like its tool: it has a variable of the command's name."""
 
 
 class Commands(click.Group):
@@ -94,20 +98,14 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the base class's signature
         from obsidian_mcp.tools import TOOLS
 
-        return [*TOOLS.commands.values(), "obsidian", *OWN]
+        return list(dict.fromkeys((*TOOLS.commands.values(), *OWN)))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name == "obsidian":
-            return obsidian
         if cmd_name in OWN:
             command: click.Command = getattr(import_module(f"obsidian_mcp.cli.{OWN[cmd_name]}"), cmd_name)
             return command
         from .tool_commands import tool_command
 
-        if cmd_name == "task":
-            from .task_commands import task_command
-
-            return task_command()
         return tool_command(cmd_name)
 
 

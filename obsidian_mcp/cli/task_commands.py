@@ -22,7 +22,7 @@ _NAMED_OTHERWISE: Final = ("name", "line", "task", "action", "text")
 """Parameters of the tool that the command has in a form of its own."""
 
 
-def task_command() -> click.Command:
+def _command() -> click.Command:
     """Return the command `task`: what to do, with which task, then the fields as options."""
     tool = TOOLS[TOOL]
     parameters: list[click.Parameter] = [
@@ -65,3 +65,6 @@ def _named(action: str, task: str, note: str) -> dict[str, Any]:
     if note and task.isdecimal():
         return {"name": note, "line": int(task)}
     return {"name": note, "task": task}
+
+
+task: Final = _command()

@@ -62,8 +62,6 @@ def tool_command(name: str) -> click.Command | None:
 
     None where no tool has a command of that name.
     """
-    if name in _OWN_COMMANDS:
-        return _OWN_COMMANDS[name]
     named = next((tool for tool, command in TOOLS.commands.items() if command == name), None)
     if named is None:
         return None
@@ -339,7 +337,3 @@ def move(
         raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
     arguments = {"to": to, "query": query, **({"name": names[0]} if len(names) == 1 else {"names": names}), **flags}
     run_tool(TOOLS["obsidian_move_note"], options, vault, arguments, as_json=as_json)
-
-
-_OWN_COMMANDS: Final[Mapping[str, click.Command]] = {"attach": attach, "move": move}
-"""Commands whose arguments are not those of the tool."""
