@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.media import kind_of
+from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
@@ -239,12 +239,12 @@ def _with_type(call: Call, text: str, name: str, value: Any, kind: str) -> str:
 
 
 def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
-    """The value that a text means, and the type that the property has then.
+    """The value that a text means, and the type that the property has then; a JSON array is a list.
 
     Without a named type it is the vault's type of the property, when the text fits it, else text.
     Raises: Refused for a text that does not fit the type that is named.
     """
-    if (items := _items(given)) is not None:
+    if given.startswith("[") and (items := read_json(given)) is not None:
         return items, infer_type(items)
     if kind := call.words.choice("type"):
         return value_of(given, kind), "multitext" if kind == "list" else kind
@@ -255,15 +255,6 @@ def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> tupl
         return value_of(given, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
     except Refused:
         return given, "text"
-
-
-def _items(given: str) -> list[Any] | None:
-    """The items of a JSON array; None for any other text."""
-    try:
-        items = json.loads(given) if given.startswith("[") else None
-    except ValueError:
-        return None
-    return items if isinstance(items, list) else None
 
 
 def _known_type(call: Call, name: str, values: Mapping[str, Any]) -> str:
