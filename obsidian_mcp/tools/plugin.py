@@ -78,11 +78,7 @@ def read_note(
     if not include_subsections:
         inner = (other.span.start for other in parsed.outline if other.span.start > heading.span.start)
         end = min(end, next(inner, end))
-    span = {
-        "header": Span(heading.span.start, below),
-        "content": Span(below, end),
-        "both": Span(heading.span.start, end),
-    }[mode]
+    span = Span(below if mode == "content" else heading.span.start, below if mode == "header" else end)
     content = span.of(body)
     if span.end < len(body):  # the last line end is not part of the section
         content = content.removesuffix("\n").removesuffix("\r")
