@@ -170,25 +170,22 @@ _ORDERS = {
 def _sorted(columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str) -> list[dict[str, Any]]:
     """The rows by the group's column first, and in a group by the column of `sort`; empty cells last."""
 
-    def key(position: int) -> Any:
-        def of(row: dict[str, Any]) -> tuple[int, float, str]:
-            cell = row["cells"][position]
-            if cell and cell[0] == "number":
-                return (0, float(cell[1]), "")
-            text = _label(cell)
-            order = _ORDERS.get(columns[position]["id"], ())
-            return (1, order.index(text) if text in order else len(order), text.casefold())
-
-        return of
+    def key(position: int, row: dict[str, Any]) -> tuple[int, float, str]:
+        cell = row["cells"][position]
+        if cell and cell[0] == "number":
+            return (0, float(cell[1]), "")
+        text = _label(cell)
+        order = _ORDERS.get(columns[position]["id"], ())
+        return (1, order.index(text) if text in order else len(order), text.casefold())
 
     if sort:
         position = _position(columns, sort.removeprefix("-"))
         filled = [row for row in rows if row["cells"][position]]
         empty = [row for row in rows if not row["cells"][position]]
-        rows = sorted(filled, key=key(position), reverse=sort.startswith("-")) + empty
+        rows = sorted(filled, key=lambda row: key(position, row), reverse=sort.startswith("-")) + empty
     if group:
         position = _position(columns, group)
-        rows = sorted(rows, key=lambda row: (not row["cells"][position], key(position)(row)))
+        rows = sorted(rows, key=lambda row: (not row["cells"][position], key(position, row)))
     return rows
 
 
