@@ -1,6 +1,6 @@
 """Commands for setting up: install, uninstall, doctor, vaults, completion (specs/install.md). Tools are in `cli`.
 
-What they do is in `setup`; here it is asked for and shown. `setup` is imported when a command runs, not before.
+What they do is in `setup`; here it is asked for and shown. Most of `setup` is imported when a command runs, not before.
 """
 
 from __future__ import annotations
@@ -8,24 +8,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from obsidian_mcp import config
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
+from obsidian_mcp.setup.known import known_vaults, problem_of
+from obsidian_mcp.setup.system import System
 
-from .options import vault_option
+from .options import Options, vault_option
 
 if TYPE_CHECKING:
     from obsidian_mcp.setup import probe
     from obsidian_mcp.setup.install import Change
-    from obsidian_mcp.setup.system import System
-
-    from .options import Options
 
 _OBSIDIAN_COMMAND = "obsidian-command"
 _client = click.argument("client", type=click.Choice([*CLIENTS, _OBSIDIAN_COMMAND]), required=False)
@@ -62,7 +63,6 @@ def install(
     """
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup.launcher import Running, command_line
-    from obsidian_mcp.setup.system import System
 
     system = System.here()
     if listing:
@@ -89,7 +89,6 @@ def install(
 def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> int:
     """Take this server out of CLIENT's configuration; everything else in the file stays."""
     from obsidian_mcp.setup import install as installer
-    from obsidian_mcp.setup.system import System
 
     if client is None:
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are set up.")
@@ -109,10 +108,7 @@ def doctor(options: Options, vault: tuple[str, ...], as_json: bool) -> int:
 
     Each line says that a part is fine or what to do about it. The exit status is 0 when nothing is broken.
     """
-    from dataclasses import asdict
-
     from obsidian_mcp.setup.doctor import examine
-    from obsidian_mcp.setup.system import System
 
     findings = []
     for finding in examine(options.with_vaults(vault).config(), System.here()):
@@ -135,8 +131,6 @@ def doctor(options: Options, vault: tuple[str, ...], as_json: bool) -> int:
 @click.pass_obj
 def vaults(options: Options, as_json: bool) -> int:
     """List the vaults that the Obsidian app knows: open ones first, then the last used."""
-    from obsidian_mcp.setup.known import known_vaults
-
     known = known_vaults(options.config().app_folders)
     if as_json:
         rows = [
@@ -172,8 +166,6 @@ def vaults(options: Options, as_json: bool) -> int:
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a script that makes the shell complete commands, options, and names of notes, folders, tags and vaults."""
-    from click.shell_completion import get_completion_class
-
     source = get_completion_class(shell)
     root = ctx.find_root()
     if source is not None:
@@ -181,7 +173,6 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def _link(options: Options, system: System, *, dry_run: bool) -> int:
-    from obsidian_mcp.setup.known import known_vaults
     from obsidian_mcp.setup.launcher import Running
     from obsidian_mcp.setup.obsidian_command import install_command
 
@@ -205,8 +196,6 @@ def _unlink(system: System, *, dry_run: bool) -> int:
 
 def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
     """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
-    from obsidian_mcp.setup.known import known_vaults, problem_of
-
     settings = config.read((*options.vaults, *named), system.environ)
     if settings.vaults:
         folders = [Path(folder).absolute() for folder in settings.vaults]
