@@ -20,7 +20,7 @@ from obsidian_mcp.serve.mcp.server import VaultServer
 from obsidian_mcp.serve.stdio import jsonrpc
 
 from .dialects.bridge import CORS
-from .dialects.jsonrpc import Malformed, check
+from .dialects.jsonrpc import fault_of
 from .dialects.types import Reply, Request, json_reply
 from .tool_service import ToolService
 
@@ -114,9 +114,7 @@ def belongs_to_session(request: Request) -> bool:
     version = request.headers.get("mcp-protocol-version")
     if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
         return True
-    try:
-        check(request.message)
-    except Malformed:
+    if fault_of(request.message):
         return False
     if "mcp-session-id" in request.headers:
         return True

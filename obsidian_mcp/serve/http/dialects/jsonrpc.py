@@ -56,10 +56,6 @@ def speaks(request: Request) -> bool:
     return by_header and not (isinstance(value, dict) and value.get("method") in ENVELOPE_METHODS)
 
 
-class Malformed(Exception):
-    """Not a JSON-RPC message."""
-
-
 class JsonRpc(Dialect):
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
@@ -74,10 +70,8 @@ class JsonRpc(Dialect):
             raise Refusal(Reason.INVALID, str(problem)) from problem
         if isinstance(value, list):
             return await self._batch(value, service)
-        try:
-            check(value)
-        except Malformed as problem:
-            return json_reply(error(None, INVALID_REQUEST, str(problem)), 400, CORS)
+        if fault := fault_of(value):
+            return json_reply(error(None, INVALID_REQUEST, fault), 400, CORS)
         answer = await self._serve(value, service)
         return Reply(202, headers=CORS) if answer is None else json_reply(answer, headers=CORS)
 
@@ -90,10 +84,8 @@ class JsonRpc(Dialect):
         order, tools = CallOrder(), service.tools()
 
         async def serve(place: int, value: Any) -> None:
-            try:
-                check(value)
-            except Malformed as problem:
-                answers[place] = error(None, INVALID_REQUEST, str(problem))
+            if fault := fault_of(value):
+                answers[place] = error(None, INVALID_REQUEST, fault)
                 return
             try:
                 async with order.turn(writes=changes_vault(value, tools), seconds=service.timeout):
@@ -155,22 +147,23 @@ def tool_list(tools: tuple[Tool, ...]) -> list[Mapping[str, Any]]:
     return sort_by_name(entries)
 
 
-def check(value: Any) -> None:
-    """Raises: Malformed, in the original's words, for anything but a request, notification or response."""
+def fault_of(value: Any) -> str:
+    """Return, in the original's words, why a value is no request, notification or response; nothing if it is one."""
     if not isinstance(value, dict):
-        raise Malformed("Request body must be a JSON object")
+        return "Request body must be a JSON object"
     if value.get("jsonrpc") != "2.0":
-        raise Malformed("Invalid JSON-RPC version (must be '2.0')")
+        return "Invalid JSON-RPC version (must be '2.0')"
     if "method" not in value and ("result" in value or "error" in value):
-        return
+        return ""
     method = value.get("method")
     if not isinstance(method, str):
-        raise Malformed("Missing or invalid 'method' field")
+        return "Missing or invalid 'method' field"
     if "id" not in value:
         if not method.startswith("notifications/"):
-            raise Malformed("Missing 'id' field (notifications not supported)")
+            return "Missing 'id' field (notifications not supported)"
     elif isinstance(value["id"], bool) or not isinstance(value["id"], str | int | float | None):
-        raise Malformed("Invalid 'id' field (must be string, number, or null)")
+        return "Invalid 'id' field (must be string, number, or null)"
+    return ""
 
 
 def _initialize(params: Any, advice: str) -> dict[str, Any]:
