@@ -55,9 +55,8 @@ class WatchedResources:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._wanted: set[str] = set()
-        self._addresses: dict[tuple[str, str], set[str]] = {}
-        """Vault and compared path -> URIs."""
+        self._wanted: dict[str, frozenset[tuple[str, str]]] = {}
+        """By URI the vault and the compared forms of the path."""
         self._files: dict[str, tuple[int, dict[str, FileEntry]]] = {}
         """By vault the catalog's revision and its files by path, when they were last compared; "" is the default
         vault."""
@@ -70,26 +69,24 @@ class WatchedResources:
         static = {resource.uri for resource in resources.STATIC}
         vaults = {""}
         for address in addresses:
-            named = uri.parse(address)
+            files = frozenset[tuple[str, str]]()
+            if (named := uri.parse(address)) is not None:
+                files = frozenset((name_key(named.vault), key) for key in named.keys)
+                vaults.add(named.vault)
+            elif address not in static:
+                raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
             with self._lock:
-                if named is not None:
-                    for key in named.keys:
-                        self._addresses.setdefault((name_key(named.vault), key), set()).add(address)
-                    vaults.add(named.vault)
-                elif address not in static:
-                    raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
-                self._wanted.add(address)
+                self._wanted[address] = files
         for vault in vaults:
             if vault not in self._files:
-                files = _files(app.vaults.get(vault))
+                found = _files(app.vaults.get(vault))
                 with self._lock:
-                    self._files.setdefault(vault, files)
+                    self._files.setdefault(vault, found)
 
     def keep(self, addresses: set[str]) -> None:
         """Watch no other resources any more."""
         with self._lock:
-            self._wanted &= addresses
-            self._addresses = {key: kept for key, known in self._addresses.items() if (kept := known & addresses)}
+            self._wanted = {address: files for address, files in self._wanted.items() if address in addresses}
 
     def changes(self, app: App) -> list[ServerEvent]:
         """Return what has changed since the last call, with URIs as the subscribers have written them.
@@ -111,12 +108,11 @@ class WatchedResources:
                     continue
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 keys = {name_key(place.name), name_key(str(place.files.root))}
-                for path in different:
-                    for key in keys:
-                        found |= self._addresses.get((key, name_key(path)), set())
+                changed = {(key, name_key(path)) for path in different for key in keys}
+                found |= {address for address, files in self._wanted.items() if not files.isdisjoint(changed)}
                 if vault or not different:
                     continue
-                found |= self._wanted & {resources.OVERVIEW, resources.RECENT_NOTES}
+                found |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
                 if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
                     found.add(resources.TODAY)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(found)]
